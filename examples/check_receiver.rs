@@ -9,14 +9,14 @@ use std::{
     process::ExitCode,
 };
 
-use article_webhook_check::{Check, CheckError, Report};
+use article_webhook_check::{Check, CheckError, CheckReport};
 
 /// Writes to a pipe whose reader may have ended, as in `check_receiver … | head -1`.
 fn say(mut to: impl Write, text: &str) {
     let _ = writeln!(to, "{text}");
 }
 
-async fn check(url: &str, token: &str) -> Result<Report, CheckError> {
+async fn check(url: &str, token: &str) -> Result<CheckReport, CheckError> {
     let check = Check::new(url, token)?;
     say(stderr(), &check.notice());
     check.run().await

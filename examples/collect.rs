@@ -15,7 +15,7 @@ use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
 use article_webhook_collector::{Collector, Schedule};
 use article_webhook_inbox::{Failed, Inbox, Job, JobState};
 use article_webhook_server::Server;
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use axum::{
     Router,
     extract::Request,
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let url = format!("http://{}/webhooks/orders", server.local_addr()?);
     tokio::spawn(server.serve(proxy.clone().router(), pending()));
     // The service tries each delivery four times: at once, and after 10, 60 and 300 seconds.
-    let simulator = Simulator::builder().clock(Clock::accelerated(SPEED)).api_key(API_KEY);
+    let simulator = Simulator::builder().clock(SimulatorClock::accelerated(SPEED)).api_key(API_KEY);
     let simulator = simulator.brand("brand_1").start().await?;
     let api = simulator.base_url();
     println!("service    {api} delivers to {url}\n");

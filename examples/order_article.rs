@@ -6,7 +6,7 @@ use std::{error::Error, future::pending, time::Duration};
 
 use article_webhook_client::{ApiKey, Client, NewArticle};
 use article_webhook_server::Server;
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use article_webhook_tower::{AuthToken, Delivery, Receiver, Reply, receive};
 use tokio::sync::mpsc;
 
@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // The service, which delivers finished articles to the receiver.
     let simulator = Simulator::builder()
-        .clock(Clock::accelerated(100))
+        .clock(SimulatorClock::accelerated(100))
         .api_key("sk-my-key")
         .publish_target(&url, TOKEN)
         .start()

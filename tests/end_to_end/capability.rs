@@ -52,7 +52,7 @@ impl Orders {
         let clock = Clock::stepped(SystemTime::now());
         let inbox = Inbox::new(MemoryStore::new(clock.clone()));
         let url = framework.serve(inbox.clone());
-        let clock_of_service = article_webhook_simulator::Clock::stepped();
+        let clock_of_service = article_webhook_simulator::SimulatorClock::stepped();
         let service = Simulator::builder().clock(clock_of_service).api_key(KEY).brand("brand_1");
         let service = match destination {
             Destination::OwnUrl => service,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use article_webhook::ArticleResult;
-use article_webhook_client::{AuthToken, ErrorCode, Job, NewArticle, PublishTarget};
-use article_webhook_simulator::{Clock, Fault, Rule, Simulator, Step};
+use article_webhook_client::{AuthToken, ErrorCode, JobStatus, NewArticle, PublishTarget};
+use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorClock, Step};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,7 +59,7 @@ async fn a_target_that_the_client_configured_is_delivered_to() {
     for framework in Framework::ALL {
         let shop = Shop::default();
         let url = format!("{}/articles", framework.serve(shop.clone()));
-        let settings = Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY);
+        let settings = Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY);
         let simulator = settings.start().await.expect("there is a free port");
         let client = client(&simulator, KEY);
         let brand = json!({ "brand_id": "brand_1" });
@@ -85,7 +85,7 @@ async fn a_job_is_read_and_delivered_when_it_is_complete_and_not_before() {
         let job_id = story.order(&NewArticle::new("Shoes")).await;
         story.generate(&job_id).await;
         let asked = story.client.article(&job_id).await;
-        assert!(matches!(asked, Ok(Job::Unfinished(_))), "{framework:?}: {asked:?}");
+        assert!(matches!(asked, Ok(JobStatus::Unfinished(_))), "{framework:?}: {asked:?}");
         assert!(story.shop.is_empty() && story.attempts().is_empty());
 
         story.simulator.advance(Duration::from_millis(1)).await;
@@ -143,12 +143,12 @@ async fn an_order_that_failed_can_be_placed_anew() {
 /// Section 3: an order without a destination has no webhook; its result must be polled.
 #[tokio::test]
 async fn an_article_without_a_destination_can_be_asked_for() {
-    let settings = Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY);
+    let settings = Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY);
     let simulator = settings.brand("brand_1").start().await.expect("there is a free port");
     let client = client(&simulator, KEY);
     let order = client.create_article(&NewArticle::new("Shoes")).await;
     let job_id = order.expect("the service takes orders").job_id;
     simulator.advance(HOUR).await;
     assert!(simulator.attempts().is_empty());
-    assert!(matches!(client.article(&job_id).await, Ok(Job::Complete(_))));
+    assert!(matches!(client.article(&job_id).await, Ok(JobStatus::Complete(_))));
 }

@@ -1,7 +1,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
-use article_webhook_client::{AuthToken, Error, ErrorCode, Job, NewArticle, PublishTarget};
-use article_webhook_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder, Step};
+use article_webhook_client::{AuthToken, Error, ErrorCode, JobStatus, NewArticle, PublishTarget};
+use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock, Step};
 use serde_json::json;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 fn settings() -> SimulatorBuilder {
-    Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY)
+    Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY)
 }
 
 fn ready() -> SimulatorBuilder {
@@ -112,7 +112,7 @@ async fn generation_failed() {
             Err(error) => error,
             Ok(created) => {
                 let asked = client.article(&created.job_id).await;
-                assert!(matches!(asked, Ok(Job::Unfinished(_))), "{asked:?}");
+                assert!(matches!(asked, Ok(JobStatus::Unfinished(_))), "{asked:?}");
                 simulator.advance(Duration::from_secs(3600)).await;
                 client.article(&created.job_id).await.expect_err("it failed")
             }

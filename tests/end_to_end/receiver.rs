@@ -2,7 +2,7 @@ use std::{future::pending, io, net::TcpListener, thread};
 
 use actix_web::{App, HttpServer, rt, web};
 use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink};
-use article_webhook_server::{Body, Server};
+use article_webhook_server::{Server, ServerBody};
 use axum::{Router, routing::any};
 use http::Request;
 use tokio::runtime;
@@ -59,7 +59,7 @@ fn tower(listener: TcpListener, sink: impl Sink + Clone + 'static) {
 
     let orders = receive_capability(receiver(), capability_key(), sink.clone());
     let articles = receive(receiver(), sink);
-    let app = service_fn(move |request: Request<Body>| {
+    let app = service_fn(move |request: Request<ServerBody>| {
         let is_order = request.uri().path().starts_with("/webhooks/orders/");
         let service = if is_order { orders.clone() } else { articles.clone() };
         service.oneshot(request)

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use article_webhook_client::{ApiKey, Client, Complete, Created, Job, JobId, NewArticle};
-use article_webhook_simulator::{Clock, Simulator, SimulatorBuilder};
+use article_webhook_client::{ApiKey, Client, Complete, Created, JobId, JobStatus, NewArticle};
+use article_webhook_simulator::{Simulator, SimulatorBuilder, SimulatorClock};
 
 use crate::{
     receiver::{Framework, TOKEN},
@@ -27,7 +27,7 @@ impl Story {
         let target = format!("{url}/articles");
         let simulator = settings
             .seed(7)
-            .clock(Clock::stepped())
+            .clock(SimulatorClock::stepped())
             .api_key(KEY)
             .publish_target(&target, TOKEN)
             .start()
@@ -63,8 +63,8 @@ impl Story {
 
     pub(crate) async fn complete(&self, job_id: &JobId) -> Complete {
         match self.client.article(job_id).await.expect("the service knows the job") {
-            Job::Complete(complete) => *complete,
-            Job::Unfinished(job) => panic!("the job is {:?}", job.status),
+            JobStatus::Complete(complete) => *complete,
+            JobStatus::Unfinished(job) => panic!("the job is {:?}", job.status),
         }
     }
 }

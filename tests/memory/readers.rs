@@ -9,7 +9,7 @@ use std::{
 
 use allocation_counter::measure;
 use article_webhook::{ArticleResult, Envelope, Sink, fixture};
-use article_webhook_client::{ApiKey, Client, NewArticle, Outcome};
+use article_webhook_client::{ApiKey, CallOutcome, Client, NewArticle};
 use article_webhook_inbox::{Inbox, Job};
 use bytes::Bytes;
 use tokio::{runtime, sync::oneshot};
@@ -109,7 +109,7 @@ fn fail(body: &[u8]) -> u64 {
     answered("500 Internal Server Error", &error, async |client| {
         let job_id = "job_1".parse().expect("it is a job id");
         let response = client.article_once(&job_id).await.expect("it is answered");
-        assert!(matches!(response.outcome, Outcome::Failed { .. }), "{response:?}");
+        assert!(matches!(response.outcome, CallOutcome::Failed { .. }), "{response:?}");
     })
 }
 

@@ -2,7 +2,7 @@ use std::{cell::Cell, future::pending, sync::Arc, time::Duration};
 
 use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
 use article_webhook_collector::{Api, Calling};
-use article_webhook_simulator::JobState;
+use article_webhook_simulator::SimulatedJobState;
 use bytes::Bytes;
 use http::Request;
 use tokio::time::sleep;
@@ -168,7 +168,7 @@ impl ApiConnection {
             self.world.taken(self.process.account(), subject(request), response.body());
         }
         let is_undecodable = self.world.with(|inner| inner.observed.is_undecodable(id(request)));
-        if is_undecodable && self.world.state_of(id(request)) == Some(JobState::Complete) {
+        if is_undecodable && self.world.state_of(id(request)) == Some(SimulatedJobState::Complete) {
             return (200, not_an_article(id(request), UNDECODABLE));
         }
         (response.status().as_u16(), response.into_body())

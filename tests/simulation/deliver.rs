@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use article_webhook::{AuthToken, Receiver, adapter::dispatch};
-use article_webhook_simulator::{Outcome, Push};
+use article_webhook_simulator::{DeliveryOutcome, Push};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Uri};
 use tokio::time::{sleep, timeout};
@@ -32,7 +32,7 @@ pub(crate) async fn deliver_all(world: Arc<World>) {
 }
 
 /// One attempt at a delivery.
-async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
+async fn deliver(world: &Arc<World>, push: &Push) -> DeliveryOutcome {
     let id = push.job_id();
     let now = world.now();
     let (is_down, have_ended, call_fault) = world.with(|inner| {
@@ -40,26 +40,26 @@ async fn deliver(world: &Arc<World>, push: &Push) -> Outcome {
         (is_down, inner.faults.have_ended(), inner.rng.u8(..16))
     });
     if is_down {
-        return Outcome::failed("no connection");
+        return DeliveryOutcome::failed("no connection");
     }
     match call_fault {
         _ if have_ended => {}
-        0 => return Outcome::failed("cut"),
+        0 => return DeliveryOutcome::failed("cut"),
         1 => {
             send(world, push, |_, body| body.slice(..body.len() / 2)).await;
-            return Outcome::failed("cut");
+            return DeliveryOutcome::failed("cut");
         }
         2 => {
             send(world, push, |_, body| body).await;
-            return Outcome::failed("the answer was lost");
+            return DeliveryOutcome::failed("the answer was lost");
         }
         3 => {
-            return Outcome::status(send_undecodable(world, push).await);
+            return DeliveryOutcome::status(send_undecodable(world, push).await);
         }
         _ => {}
     }
     let status = send(world, push, |_, body| body).await;
-    let outcome = Outcome::status(status);
+    let outcome = DeliveryOutcome::status(status);
     if outcome.is_success() {
         world.with(|inner| {
             let job = inner.observed.job(id);

@@ -6,7 +6,7 @@ use article_webhook_inbox::{
     EntryKey, ExpectedJob, IntentState, JobState,
     store::{Ledger, Store},
 };
-use article_webhook_simulator::JobState as ServiceState;
+use article_webhook_simulator::SimulatedJobState as ServiceState;
 use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 
 use crate::{

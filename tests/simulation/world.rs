@@ -13,7 +13,7 @@ use article_webhook_inbox::{
     Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore,
     store::{Ledger, Store},
 };
-use article_webhook_simulator::{JobState, Service, Settings, Tenant};
+use article_webhook_simulator::{Service, Settings, SimulatedJobState, Tenant};
 use bytes::Bytes;
 use fastrand::Rng;
 use serde_json::Value;
@@ -212,7 +212,7 @@ impl World {
         let account = if self.is_of_other(job) { Account::Other } else { Account::Ours };
         let ask = request(account, "GET", &path, Bytes::new());
         let response = self.service(|service, now| service.call(now, &ask));
-        let is_complete = self.state_of(job) == Some(JobState::Complete);
+        let is_complete = self.state_of(job) == Some(SimulatedJobState::Complete);
         is_complete.then(|| response.into_body())
     }
 
@@ -222,11 +222,11 @@ impl World {
     }
 
     pub(crate) fn has_failed(&self, job: &str) -> bool {
-        matches!(self.state_of(job), Some(JobState::Failed(_)))
+        matches!(self.state_of(job), Some(SimulatedJobState::Failed(_)))
     }
 
     /// What the service knows about a job.
-    pub(crate) fn state_of(&self, job: &str) -> Option<JobState> {
+    pub(crate) fn state_of(&self, job: &str) -> Option<SimulatedJobState> {
         self.service(|service, now| service.job(now, job)).map(|job| job.state)
     }
 

@@ -6,7 +6,7 @@ use tokio::{
 };
 
 use crate::{
-    CheckError, JOB_ID_PREFIX, Report, TITLE,
+    CheckError, CheckReport, JOB_ID_PREFIX, TITLE,
     endpoint::{Endpoint, header_name},
     runner::run,
 };
@@ -22,7 +22,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(55);
 ///
 /// # Errors
 ///
-/// See [`CheckError`]. A receiver that fails the check is not an error: see [`Report::is_conformant`].
+/// See [`CheckError`]. A receiver that fails the check is not an error: see [`CheckReport::is_conformant`].
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -45,7 +45,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(55);
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub async fn check_receiver(url: &str, token: &str) -> Result<Report, CheckError> {
+pub async fn check_receiver(url: &str, token: &str) -> Result<CheckReport, CheckError> {
     Check::new(url, token)?.run().await
 }
 
@@ -103,17 +103,17 @@ impl Check {
         )
     }
 
-    /// Runs every case, or only the first delivery if its failure [explains](Report::stopped) all others.
+    /// Runs every case, or only the first delivery if its failure [explains](CheckReport::stopped) all others.
     ///
     /// # Errors
     ///
     /// The host has no address, or does not accept connections.
-    pub async fn run(mut self) -> Result<Report, CheckError> {
+    pub async fn run(mut self) -> Result<CheckReport, CheckError> {
         let start = Instant::now();
         self.connect().await?;
         let receiver = self.endpoint.origin();
         let (findings, stopped) = run(self.endpoint, start + TIME_LIMIT).await;
-        Ok(Report { receiver, findings, stopped, duration: start.elapsed() })
+        Ok(CheckReport { receiver, findings, stopped, duration: start.elapsed() })
     }
 
     /// Chooses the first address that accepts a connection.

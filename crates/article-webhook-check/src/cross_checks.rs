@@ -1,5 +1,5 @@
 use crate::{
-    Finding, Verdict,
+    CheckFinding, Verdict,
     cases::Expectation,
     endpoint::Endpoint,
     http::{Observed, Response},
@@ -12,7 +12,7 @@ const SHORTEST_SECRET: usize = 8;
 pub(crate) fn overall_findings(
     endpoint: &Endpoint,
     all: &[(Expectation, Observed)],
-) -> Vec<Finding> {
+) -> Vec<CheckFinding> {
     let responses: Vec<_> = all.iter().filter_map(|(_, observed)| observed.response()).collect();
     let unauthorized = observed(all, Expectation::Refused(401));
     let unauthorized: Vec<_> = unauthorized.into_iter().filter_map(Observed::response).collect();
@@ -29,14 +29,14 @@ fn observed(all: &[(Expectation, Observed)], wanted: Expectation) -> Vec<&Observ
     wanted.map(|(_, observed)| observed).collect()
 }
 
-fn one_refusal_for_all(unauthorized: &[&Response]) -> Finding {
+fn one_refusal_for_all(unauthorized: &[&Response]) -> CheckFinding {
     // A 2xx here has a finding of its own.
     let refused = unauthorized.iter().filter(|response| !(200..300).contains(&response.status));
     let mut kinds: Vec<_> =
         refused.map(|response| (response.status, response.body.clone())).collect();
     kinds.sort();
     kinds.dedup();
-    Finding {
+    CheckFinding {
         name: "strangers are told nothing",
         verdict: if kinds.len() <= 1 { Verdict::Pass } else { Verdict::Advice },
         sent: "nothing more",
@@ -47,7 +47,7 @@ fn one_refusal_for_all(unauthorized: &[&Response]) -> Finding {
     }
 }
 
-fn no_secret(endpoint: &Endpoint, responses: &[&Response]) -> Finding {
+fn no_secret(endpoint: &Endpoint, responses: &[&Response]) -> CheckFinding {
     let secret =
         if endpoint.secret().len() < SHORTEST_SECRET { &endpoint.token } else { endpoint.secret() };
     let secret = secret.as_bytes();
@@ -60,7 +60,7 @@ fn no_secret(endpoint: &Endpoint, responses: &[&Response]) -> Finding {
         let count = with_secret.count();
         (count, format!("{count} responses"))
     };
-    Finding {
+    CheckFinding {
         name: "no answer holds the secret",
         verdict: if count == 0 { Verdict::Pass } else { Verdict::Fail },
         sent: "nothing more",
@@ -71,10 +71,10 @@ fn no_secret(endpoint: &Endpoint, responses: &[&Response]) -> Finding {
     }
 }
 
-fn no_redirect(responses: &[&Response]) -> Finding {
+fn no_redirect(responses: &[&Response]) -> CheckFinding {
     let redirects =
         responses.iter().filter(|response| (300..400).contains(&response.status)).count();
-    Finding {
+    CheckFinding {
         name: "no redirect",
         verdict: if redirects == 0 { Verdict::Pass } else { Verdict::Fail },
         sent: "nothing more",
@@ -87,7 +87,7 @@ fn no_redirect(responses: &[&Response]) -> Finding {
 
 /// The service does not document its timeout. Responses within 5 s are safe with any sender, and the check
 /// waits no longer.
-fn in_time(deliveries: &[&Observed]) -> Finding {
+fn in_time(deliveries: &[&Observed]) -> CheckFinding {
     let responses = deliveries.iter().filter_map(|observed| observed.response());
     let slowest = responses.map(|response| response.after).max();
     let late = deliveries.iter().filter(|observed| matches!(observed, Observed::TimedOut)).count();
@@ -96,7 +96,7 @@ fn in_time(deliveries: &[&Observed]) -> Finding {
         _ => format!("{late} responses did not come"),
     };
     let is_in_time = late == 0 && slowest.is_some();
-    Finding {
+    CheckFinding {
         name: "answers within 5 s",
         verdict: if is_in_time { Verdict::Pass } else { Verdict::Fail },
         sent: "nothing more",

@@ -25,7 +25,7 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // a finding may get more details
-pub struct Finding {
+pub struct CheckFinding {
     /// The name of the case, the same in every run.
     pub name: &'static str,
     /// Whether the receiver passed.

@@ -20,5 +20,5 @@ mod check;
 pub use cases::{JOB_ID_PREFIX, TITLE};
 pub use check::{Check, CheckBuilder, check_receiver};
 pub use error::CheckError;
-pub use finding::{Finding, Verdict};
-pub use report::Report;
+pub use finding::{CheckFinding, Verdict};
+pub use report::CheckReport;

@@ -2,7 +2,7 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-use crate::{Finding, Verdict};
+use crate::{CheckFinding, Verdict};
 
 /// The findings of a check. `Display` writes one line per case, and the fix below each that did not pass.
 /// `Serialize` writes the same for programs.
@@ -29,11 +29,11 @@ use crate::{Finding, Verdict};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // a report may get more details
-pub struct Report {
+pub struct CheckReport {
     /// Scheme, host and port of the receiver, without the path, which may be a secret.
     pub receiver: String,
     /// One finding per case, in the order of the run.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// Why the check ended after the first case: what explains its failure explains all others.
     pub stopped: Option<&'static str>,
     /// How long the check took; serialised as `milliseconds`.
@@ -41,7 +41,7 @@ pub struct Report {
     pub duration: Duration,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether no case failed. There may be advice.
     #[must_use]
     pub fn is_conformant(&self) -> bool {
@@ -55,12 +55,12 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.receiver)?;
         let widths = self.findings.iter().map(|finding| finding.name.chars().count());
         let width = widths.max().unwrap_or_default();
-        for Finding { name, verdict, sent, expected, why, received, fix } in &self.findings {
+        for CheckFinding { name, verdict, sent, expected, why, received, fix } in &self.findings {
             writeln!(f, "  {verdict:<6}  {name:<width$}  {received}")?;
             if *verdict != Verdict::Pass {
                 for (label, text) in
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_report_has_one_line_per_case_and_the_fix_of_each_failure() {
-        let finding = |name, verdict, received: &str| Finding {
+        let finding = |name, verdict, received: &str| CheckFinding {
             name,
             verdict,
             sent: "the delivery without Authorization",
@@ -99,7 +99,7 @@ mod tests {
             received: received.to_owned(),
             fix: "compare the whole header",
         };
-        let report = Report {
+        let report = CheckReport {
             receiver: "http://127.0.0.1:3000".to_owned(),
             findings: vec![
                 finding("a delivery", Verdict::Pass, "200 in 2 ms"),

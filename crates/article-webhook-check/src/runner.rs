@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Finding,
+    CheckFinding,
     cases::{self, JOB_ID_PREFIX, Phase, Sample},
     common_cause::common_cause,
     cross_checks::overall_findings,
@@ -27,7 +27,7 @@ const CASE_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) async fn run(
     mut endpoint: Endpoint,
     end: Instant,
-) -> (Vec<Finding>, Option<&'static str>) {
+) -> (Vec<CheckFinding>, Option<&'static str>) {
     // The job ids differ from those of any other run, or the receiver would take them for duplicates.
     let run = RandomState::new().hash_one("run");
     let (mut findings, mut all) = (Vec::new(), Vec::new());

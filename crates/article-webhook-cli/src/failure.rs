@@ -79,7 +79,7 @@ impl Failure {
 
     /// A failure of the service, or of the way to it.
     pub(crate) fn of_service(error: &article_webhook_client::Error) -> Self {
-        use article_webhook_client::{ErrorCode, Outcome};
+        use article_webhook_client::{CallOutcome, ErrorCode};
 
         let what = causes(error);
         let failure = match error.response() {
@@ -95,13 +95,13 @@ impl Failure {
             return failure.fix(format!("get more credits: {url}"));
         }
         match error.response().map(|response| &response.outcome) {
-            Some(Outcome::Unauthorized) => {
+            Some(CallOutcome::Unauthorized) => {
                 failure.fix("set ARTICLE_API_KEY to the key that the service issued for this URL")
             }
-            Some(Outcome::NotFound | Outcome::Page | Outcome::Redirect) => {
+            Some(CallOutcome::NotFound | CallOutcome::Page | CallOutcome::Redirect) => {
                 failure.fix("check --api-url or ARTICLE_API_URL: the part of the URL before /v1")
             }
-            Some(Outcome::RateLimited) => match error.retry_after() {
+            Some(CallOutcome::RateLimited) => match error.retry_after() {
                 Some(pause) => {
                     failure.fix(format!("try again in {}", crate::text::moment::span(pause)))
                 }
@@ -110,7 +110,7 @@ impl Failure {
             Some(_) if error.code() == Some(&ErrorCode::NotConfigured) => {
                 failure.fix("configure the brand first: article-webhook brand FILE")
             }
-            Some(Outcome::JobNotFound) => {
+            Some(CallOutcome::JobNotFound) => {
                 failure.fix("check the job id, and that the key is the one that ordered it")
             }
             Some(_) => failure,

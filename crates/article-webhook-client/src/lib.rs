@@ -20,5 +20,5 @@ pub use api_key::{ApiKey, KeyError};
 pub use calls::Wait;
 pub use error::Error;
 pub use http::{Client, ClientBuilder};
-pub use model::{Complete, Created, Job, NewArticle, PublishTarget, Unfinished};
-pub use response::{ErrorCode, Outcome, RawResponse, Response};
+pub use model::{Complete, Created, JobStatus, NewArticle, PublishTarget, Unfinished};
+pub use response::{CallOutcome, ErrorCode, RawResponse, Response};

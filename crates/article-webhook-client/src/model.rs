@@ -4,6 +4,6 @@ mod job;
 mod new_article;
 mod publish_target;
 
-pub use job::{Complete, Created, Job, Unfinished};
+pub use job::{Complete, Created, JobStatus, Unfinished};
 pub use new_article::NewArticle;
 pub use publish_target::PublishTarget;

@@ -12,7 +12,7 @@ mod retry_after;
 mod secrets;
 
 pub use code::ErrorCode;
-pub use outcome::Outcome;
+pub use outcome::CallOutcome;
 pub(crate) use outline::Outline;
 pub use raw::RawResponse;
 pub(crate) use raw::{Length, MAX_SHORT_BODY};

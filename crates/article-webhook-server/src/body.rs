@@ -19,12 +19,12 @@ use crate::slot::ConnectionSlot;
 ///
 /// ```
 /// use std::{convert::Infallible, io::ErrorKind};
-/// use article_webhook_server::{Body, Server};
+/// use article_webhook_server::{ServerBody, Server};
 /// use http::{Request, Response};
 /// use http_body_util::BodyExt;
 /// use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
 ///
-/// async fn length(request: Request<Body>) -> Result<Response<String>, Infallible> {
+/// async fn length(request: Request<ServerBody>) -> Result<Response<String>, Infallible> {
 ///     Ok(Response::new(match request.into_body().collect().await {
 ///         Ok(body) => format!("{} bytes", body.to_bytes().len()),
 ///         Err(error) => {
@@ -52,20 +52,20 @@ use crate::slot::ConnectionSlot;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Body {
+pub struct ServerBody {
     /// `None` after the end.
     incoming: Option<Incoming>,
     slot: Arc<ConnectionSlot>,
 }
 
-impl Body {
+impl ServerBody {
     pub(crate) fn new(incoming: Incoming, slot: Arc<ConnectionSlot>) -> Self {
         let incoming = (!http_body::Body::is_end_stream(&incoming)).then_some(incoming);
         Self { incoming, slot }
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for ServerBody {
     type Data = Bytes;
     type Error = io::Error;
 

@@ -16,5 +16,5 @@ mod listener;
 
 mod server;
 
-pub use body::Body;
+pub use body::ServerBody;
 pub use server::{Server, ServerBuilder};

@@ -11,7 +11,7 @@ use tokio::{
 use tower_service::Service;
 
 use crate::{
-    Body,
+    ServerBody,
     listener::{Acceptor, bind},
     settings::Settings,
 };
@@ -93,7 +93,10 @@ impl Server {
     /// None at present: errors of `accept` are retried. A later version may report a listener that cannot recover.
     pub async fn serve<S, B>(self, service: S, shutdown: impl Future<Output = ()>) -> io::Result<()>
     where
-        S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
+        S: Service<Request<ServerBody>, Response = Response<B>, Future: Send>
+            + Clone
+            + Send
+            + 'static,
         B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>
             + Send
             + 'static,

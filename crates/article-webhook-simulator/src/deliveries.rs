@@ -14,7 +14,7 @@ pub use attempt::Attempt;
 pub(crate) use attempt::AttemptLog;
 pub(crate) use delivery::Delivery;
 pub use delivery::pause_after;
-pub use outcome::{Answer, Outcome};
+pub use outcome::{DeliveryAnswer, DeliveryOutcome};
 pub use push::Push;
 pub use send_mode::SendMode;
 pub use sender::{Sender, Sending};

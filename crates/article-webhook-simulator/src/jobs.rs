@@ -6,6 +6,6 @@ mod recipe;
 mod record;
 
 pub(crate) use ids::JobIds;
-pub use job::{Job, JobState};
+pub use job::{SimulatedJob, SimulatedJobState};
 pub(crate) use recipe::Recipe;
 pub(crate) use record::JobRecord;

@@ -22,9 +22,11 @@ mod simulator;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
 pub use api::openapi;
-pub use deliveries::{Answer, Attempt, Outcome, Push, SendMode, Sender, Sending, pause_after};
+pub use deliveries::{
+    Attempt, DeliveryAnswer, DeliveryOutcome, Push, SendMode, Sender, Sending, pause_after,
+};
 pub use faults::{Fault, Rule};
-pub use jobs::{Job, JobState};
+pub use jobs::{SimulatedJob, SimulatedJobState};
 pub use pipeline::Step;
 pub use service::{Service, Settings};
-pub use simulator::{CallError, Clock, Simulator, SimulatorBuilder, StartError};
+pub use simulator::{CallError, Simulator, SimulatorBuilder, SimulatorClock, StartError};

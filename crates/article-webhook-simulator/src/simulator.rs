@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 pub use builder::SimulatorBuilder;
-pub use clock::Clock;
+pub use clock::SimulatorClock;
 pub use error::{CallError, StartError};
 
-use crate::{Attempt, Job, Rule};
+use crate::{Attempt, Rule, SimulatedJob};
 use engine::Engine;
 
 /// The article generation service, on a port of this machine.
@@ -26,7 +26,7 @@ use engine::Engine;
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// use std::time::Duration;
-/// use article_webhook_simulator::{Clock, Simulator};
+/// use article_webhook_simulator::{SimulatorClock, Simulator};
 /// use axum::{Router, http::StatusCode, routing::post};
 ///
 /// // A receiver that always fails.
@@ -37,7 +37,7 @@ use engine::Engine;
 ///
 /// let simulator = Simulator::builder()
 ///     .seed(7)
-///     .clock(Clock::stepped())
+///     .clock(SimulatorClock::stepped())
 ///     .credits(10)
 ///     .publish_target(&url, "Bearer secret")
 ///     .start().await?;
@@ -84,7 +84,7 @@ impl Simulator {
     ///
     /// # Panics
     ///
-    /// The clock is not `Clock::stepped()`.
+    /// The clock is not `SimulatorClock::stepped()`.
     pub async fn advance(&self, by: Duration) {
         self.engine.advance(by).await;
     }
@@ -94,7 +94,7 @@ impl Simulator {
     /// # Errors
     ///
     /// The API refused the order.
-    pub async fn order(&self, topic: &str) -> Result<Job, CallError> {
+    pub async fn order(&self, topic: &str) -> Result<SimulatedJob, CallError> {
         let request = Request::post("/v1/content/articles")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.api_key))
             .header(header::CONTENT_TYPE, "application/json")
@@ -127,13 +127,13 @@ impl Simulator {
 
     /// All jobs, in the order in which they were ordered.
     #[must_use]
-    pub fn jobs(&self) -> Vec<Job> {
+    pub fn jobs(&self) -> Vec<SimulatedJob> {
         self.engine.with(|service, now| service.jobs(now))
     }
 
     /// The job with this id.
     #[must_use]
-    pub fn job(&self, job_id: &str) -> Option<Job> {
+    pub fn job(&self, job_id: &str) -> Option<SimulatedJob> {
         self.engine.with(|service, now| service.job(now, job_id))
     }
 
@@ -157,7 +157,8 @@ mod tests {
 
     #[tokio::test]
     async fn orders_without_sockets_are_counted_charged_and_refused() {
-        let builder = Simulator::builder().clock(Clock::stepped()).api_key("sk-1").credits(1);
+        let builder =
+            Simulator::builder().clock(SimulatorClock::stepped()).api_key("sk-1").credits(1);
         let simulator = builder.brand("brand_1").start().await.unwrap();
         assert!(simulator.jobs().is_empty() && simulator.attempts().is_empty());
         assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(1), None));
@@ -172,7 +173,7 @@ mod tests {
 
     #[tokio::test]
     async fn faults_can_be_replaced_and_attempts_drained() {
-        let builder = Simulator::builder().clock(Clock::stepped()).attempts_kept(1);
+        let builder = Simulator::builder().clock(SimulatorClock::stepped()).attempts_kept(1);
         let builder = builder.publish_target("https://localhost/", "Bearer secret");
         let simulator = builder.start().await.unwrap();
         simulator.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use article_webhook_server::{Body, Server};
+use article_webhook_server::{Server, ServerBody};
 use article_webhook_tower::{
     Delivery, Receive, RequestBody, RequireDeliveryLayer, RunToCompletion, Sink,
     article_webhook::Answer, receive, receive_capability,
@@ -42,7 +42,10 @@ impl Mounted {
         Self { mount, style, sink }
     }
 
-    async fn call(&self, request: Request<Body>) -> Result<Response<Full<Bytes>>, Infallible> {
+    async fn call(
+        &self,
+        request: Request<ServerBody>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
         match self.mount.site {
             // As `RequestBodyLimitLayer` does with a body whose length is not declared.
             Site::SmallLayer => self.serve(request.map(|body| Limited::new(body, SMALL))).await,
@@ -127,7 +130,7 @@ async fn serve_on(listener: TcpListener, routes: Arc<HashMap<String, Mounted>>) 
 
 async fn route(
     routes: &HashMap<String, Mounted>,
-    request: Request<Body>,
+    request: Request<ServerBody>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path();
     let above = path.rsplit_once('/').map_or("", |(above, _)| above);

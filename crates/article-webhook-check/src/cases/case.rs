@@ -2,7 +2,7 @@ use std::pin::Pin;
 
 use super::{expectation::Expectation, sample::Sample};
 use crate::{
-    Finding, Verdict,
+    CheckFinding, Verdict,
     http::{Observed, Request, exchange},
 };
 
@@ -42,13 +42,13 @@ impl Case {
     }
 
     /// The finding for the worst response.
-    pub(crate) fn finding(&self, observed: &[Observed]) -> Finding {
+    pub(crate) fn finding(&self, observed: &[Observed]) -> CheckFinding {
         let judged = observed
             .iter()
             .map(|observed| (self.expect.verdict(observed, self.severity), observed));
         let worst = judged.max_by_key(|&(verdict, _)| verdict);
         let (verdict, received) = worst.unwrap_or((Verdict::Fail, &Observed::NotTried));
-        Finding {
+        CheckFinding {
             name: self.name,
             verdict,
             sent: self.sent,

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_check::{Finding, Report, Verdict};
+use article_webhook_check::{CheckFinding, CheckReport, Verdict};
 
 use crate::check;
 
@@ -34,7 +34,7 @@ fn flood(mut stream: &TcpStream, bytes: &[u8]) {
     while Instant::now() < end && stream.write_all(bytes).is_ok() {}
 }
 
-async fn report(connection: fn(TcpStream)) -> Report {
+async fn report(connection: fn(TcpStream)) -> CheckReport {
     let start = Instant::now();
     let report = check(serve(connection)).await;
     assert!(start.elapsed() < Duration::from_secs(60), "{report}");
@@ -42,7 +42,7 @@ async fn report(connection: fn(TcpStream)) -> Report {
     report
 }
 
-fn delivery(report: &Report) -> &Finding {
+fn delivery(report: &CheckReport) -> &CheckFinding {
     let delivery = &report.findings[0];
     assert_eq!((delivery.name, delivery.verdict), ("a delivery", Verdict::Fail));
     delivery

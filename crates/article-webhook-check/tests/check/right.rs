@@ -9,7 +9,7 @@ use std::{
 
 use actix_web::{App, HttpServer, web};
 use article_webhook::{AuthToken, Delivery, JobId, Receiver, Reply, Sink};
-use article_webhook_check::{Check, JOB_ID_PREFIX, Report, TITLE, Verdict, check_receiver};
+use article_webhook_check::{Check, CheckReport, JOB_ID_PREFIX, TITLE, Verdict, check_receiver};
 use axum::{
     Router,
     routing::{any, post},
@@ -63,7 +63,7 @@ fn serve_actix_web(mount: fn(&mut web::ServiceConfig)) -> u16 {
     port
 }
 
-fn all_pass(report: &Report) {
+fn all_pass(report: &CheckReport) {
     assert_eq!(names(report, Verdict::Fail), [""; 0], "{report}");
     assert_eq!(names(report, Verdict::Advice), [""; 0], "{report}");
     assert!(report.is_conformant() && report.findings.len() >= 60, "{report}");

@@ -3,7 +3,7 @@ mod fault;
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::stop_signal;
-use article_webhook_simulator::{Attempt, Clock, Rule, Simulator};
+use article_webhook_simulator::{Attempt, Rule, Simulator, SimulatorClock};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
@@ -73,7 +73,7 @@ async fn simulate(
     let mut simulator = Simulator::builder()
         .port(arguments.port)
         .seed(arguments.seed)
-        .clock(Clock::accelerated(arguments.speed.get()))
+        .clock(SimulatorClock::accelerated(arguments.speed.get()))
         .api_key(API_KEY)
         .credits(arguments.credits)
         .brand(BRAND);

@@ -10,7 +10,7 @@ use article_webhook_inbox::{
     SqliteStore,
     store::{BucketEvent, Expect, Ledger, Store},
 };
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 
 use crate::{
     sample,
@@ -27,7 +27,8 @@ fn collect(inbox: &Path, arguments: &[&str]) -> Command {
 async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_asked_for_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
-    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator =
+        Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
     let simulator = simulator.start().await.unwrap();
     let url = simulator.base_url();
     let job = simulator.order("Shoes").await.unwrap().job_id;
@@ -79,7 +80,8 @@ async fn a_pause_is_told_with_what_lifts_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let store = SqliteStore::open(&file).unwrap();
-    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator =
+        Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
     let simulator = simulator.start().await.unwrap();
     let url = simulator.base_url();
     let job = simulator.order("Shoes").await.unwrap().job_id;

@@ -10,7 +10,7 @@ use std::{
 
 use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use tokio::runtime::Runtime;
 use trycmd::TestCases;
@@ -25,7 +25,8 @@ const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 #[test]
 fn every_command_prints_what_the_cases_say() {
     let runtime = Runtime::new().unwrap();
-    let simulator = Simulator::builder().clock(Clock::accelerated(10_000)).brand("brand_1");
+    let simulator =
+        Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
     let simulator = runtime.block_on(simulator.start()).unwrap();
     let receiver = runtime.block_on(receiver());
 

@@ -11,7 +11,7 @@ use std::{
 use article_webhook::fixture;
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use serde_json::{Value, json};
 
 use crate::{
@@ -133,7 +133,7 @@ async fn an_operator_changes_entries_and_moves_them() {
 async fn an_order_is_remembered_and_its_article_collected() {
     let Some((url, inbox)) = inbox().await else { return };
     let service = Simulator::builder()
-        .clock(Clock::accelerated(10_000))
+        .clock(SimulatorClock::accelerated(10_000))
         .brand("brand_1")
         .start()
         .await

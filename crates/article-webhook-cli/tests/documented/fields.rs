@@ -9,7 +9,7 @@ use std::{
 };
 
 use article_webhook_inbox::Inbox;
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ fn each_command_prints_the_fields_that_the_readme_names() {
         other.close().await.unwrap();
         let (_, key) = stage.variables.iter().find(|(name, _)| *name == "ARTICLE_API_KEY").unwrap();
         let slow = Simulator::builder()
-            .clock(Clock::stepped())
+            .clock(SimulatorClock::stepped())
             .api_key(key)
             .brand("brand_1")
             .start()

@@ -154,7 +154,7 @@ impl Scene {
         let worker = sink.worker(handler);
         tokio::spawn(worker.run(pending::<()>()));
 
-        let clock = article_webhook_simulator::Clock::accelerated(1000);
+        let clock = article_webhook_simulator::SimulatorClock::accelerated(1000);
         let url = format!("http://{receiver}/webhooks/articles");
         let simulator = Simulator::builder().clock(clock).api_key(KEY).publish_target(&url, TOKEN);
         let simulator = simulator.start().await.unwrap();

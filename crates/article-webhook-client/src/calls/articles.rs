@@ -6,8 +6,8 @@ use url::Url;
 
 use super::post::{success, unreadable};
 use crate::{
-    ApiKey, Client, Complete, Created, Error, Job, NewArticle, Outcome, RawResponse, Response,
-    Unfinished,
+    ApiKey, CallOutcome, Client, Complete, Created, Error, JobStatus, NewArticle, RawResponse,
+    Response, Unfinished,
     response::{Outline, Secrets},
     retry::retry,
 };
@@ -44,9 +44,9 @@ impl Client {
     ///
     /// The errors of the service (`job_not_found`, `generation_failed` for a job that failed), no connection, a
     /// response for another job or in another format.
-    pub async fn article(&self, job_id: &JobId) -> Result<Job, Error> {
+    pub async fn article(&self, job_id: &JobId) -> Result<JobStatus, Error> {
         let url = self.0.base.call(ARTICLES, Some(job_id))?;
-        let call = async |left| self.ask(&url, job_id, left).await.and_then(Job::of_response);
+        let call = async |left| self.ask(&url, job_id, left).await.and_then(JobStatus::of_response);
         retry(self.0.pauses, self.0.deadline, call, Error::is_transient).await
     }
 
@@ -67,13 +67,13 @@ impl Client {
     }
 }
 
-impl Job {
+impl JobStatus {
     fn of_response(response: Response) -> Result<Self, Error> {
         match response.outcome {
-            Outcome::Complete(result) => {
+            CallOutcome::Complete(result) => {
                 Ok(Self::Complete(Box::new(Complete { result: *result, body: response.body })))
             }
-            Outcome::Unfinished { status } => {
+            CallOutcome::Unfinished { status } => {
                 let Response { retry_after, body, .. } = response;
                 Ok(Self::Unfinished(Unfinished { status, retry_after, body }))
             }
@@ -102,7 +102,7 @@ impl Created {
         let raw = success(secrets, sent)?;
         let job_id = Outline::read(&raw.body).and_then(|outline| {
             let job_id = outline.job_id().and_then(|id| id.parse().ok());
-            job_id.ok_or(Outcome::NoJobId)
+            job_id.ok_or(CallOutcome::NoJobId)
         });
         match job_id {
             Ok(job_id) => {

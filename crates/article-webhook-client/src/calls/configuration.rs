@@ -3,7 +3,7 @@ use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use super::post::{success, unreadable};
-use crate::{Client, Error, Outcome, PublishTarget, RawResponse, response::Secrets};
+use crate::{CallOutcome, Client, Error, PublishTarget, RawResponse, response::Secrets};
 
 impl Client {
     /// Configures where the articles of a brand are delivered (service document, section 4:
@@ -47,6 +47,6 @@ fn any_json(secrets: &Secrets<'_>, sent: Result<RawResponse, Error>) -> Result<B
     }
     match serde_json::from_slice(&raw.body) {
         Ok(IgnoredAny) => Ok(raw.body),
-        Err(_) => Err(unreadable(raw, Outcome::NotJson)),
+        Err(_) => Err(unreadable(raw, CallOutcome::NotJson)),
     }
 }

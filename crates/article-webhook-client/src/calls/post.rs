@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     Client, Error,
-    response::{Length, MAX_SHORT_BODY, Outcome, RawResponse, Response, Secrets},
+    response::{CallOutcome, Length, MAX_SHORT_BODY, RawResponse, Response, Secrets},
     retry::retry,
 };
 
@@ -66,15 +66,15 @@ pub(super) fn success(
         return Err(Error::of_response(Response::refusal(secrets, raw)).of_change());
     }
     match raw.length {
-        Length::OverLimit(limit) => Err(unreadable(raw, Outcome::TooLarge { limit })),
+        Length::OverLimit(limit) => Err(unreadable(raw, CallOutcome::TooLarge { limit })),
         Length::Whole if raw.body.len() > MAX_SHORT_BODY => {
-            Err(unreadable(raw, Outcome::TooLarge { limit: MAX_SHORT_BODY }))
+            Err(unreadable(raw, CallOutcome::TooLarge { limit: MAX_SHORT_BODY }))
         }
         Length::Whole => Ok(raw),
     }
 }
 
 /// The status was a success, so the call was carried out, but the response does not say with which result.
-pub(super) fn unreadable(raw: RawResponse, outcome: Outcome) -> Error {
+pub(super) fn unreadable(raw: RawResponse, outcome: CallOutcome) -> Error {
     Error::of_response(Response::new(raw, outcome)).of_change()
 }

@@ -5,7 +5,7 @@ use backon::BackoffBuilder;
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    Client, Complete, Error, Job, Unfinished,
+    Client, Complete, Error, JobStatus, Unfinished,
     error::Kind,
     retry::{Pauses, backoff, longer},
 };
@@ -92,8 +92,8 @@ impl<'a> Wait<'a> {
     async fn complete(&mut self, last: &mut Last) -> Result<Complete, Error> {
         for pause in backoff(self.pauses).without_max_times().build() {
             let pause = match self.client.article(&self.job_id).await {
-                Ok(Job::Complete(complete)) => return Ok(*complete),
-                Ok(Job::Unfinished(unfinished)) => {
+                Ok(JobStatus::Complete(complete)) => return Ok(*complete),
+                Ok(JobStatus::Unfinished(unfinished)) => {
                     (self.progress)(&unfinished);
                     let pause = longer(pause, unfinished.retry_after);
                     *last = Last { status: unfinished.status, error: None };

@@ -3,7 +3,7 @@ use std::{error::Error as StdError, fmt};
 use article_webhook::adapter::Causes;
 
 use super::{Error, kind::Kind};
-use crate::response::Outcome;
+use crate::response::CallOutcome;
 
 /// Texts of the service are escaped, so that they cannot control a terminal.
 impl fmt::Display for Error {
@@ -47,7 +47,7 @@ impl StdError for Error {
             Kind::Setup(error) => Some(error),
             Kind::Connect(cause) | Kind::TimedOut(cause) | Kind::Broken(cause) => Some(&**cause),
             Kind::Response(response) => match &response.outcome {
-                Outcome::Undecodable(error) => Some(error),
+                CallOutcome::Undecodable(error) => Some(error),
                 _ => None,
             },
             Kind::OutcomeUnknown(error) | Kind::Deadline { last: Some(error), .. } => {

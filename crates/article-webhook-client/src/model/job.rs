@@ -37,18 +37,18 @@ pub struct Created {
 /// The state of a job.
 ///
 /// ```
-/// use article_webhook_client::Job;
+/// use article_webhook_client::JobStatus;
 ///
-/// fn title(job: &Job) -> Option<&str> {
+/// fn title(job: &JobStatus) -> Option<&str> {
 ///     match job {
-///         Job::Complete(complete) => Some(&complete.result.article.title),
-///         Job::Unfinished(_) => None,
+///         JobStatus::Complete(complete) => Some(&complete.result.article.title),
+///         JobStatus::Unfinished(_) => None,
 ///     }
 /// }
 /// ```
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "a job is complete or it is not")]
-pub enum Job {
+pub enum JobStatus {
     /// The article is complete.
     Complete(Box<Complete>),
     /// The article is not complete. The document names no other state (service document, section 3).

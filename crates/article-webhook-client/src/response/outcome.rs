@@ -9,19 +9,19 @@ use super::{code::ErrorCode, reported::Reported};
 /// [`JobNotFound`](Self::JobNotFound) need their status and their code.
 ///
 /// ```
-/// use article_webhook_client::Outcome;
+/// use article_webhook_client::CallOutcome;
 ///
 /// /// Whether to ask again later.
-/// fn is_open(outcome: &Outcome) -> bool {
-///     !matches!(outcome, Outcome::Complete(_) | Outcome::Failed { .. })
+/// fn is_open(outcome: &CallOutcome) -> bool {
+///     !matches!(outcome, CallOutcome::Complete(_) | CallOutcome::Failed { .. })
 /// }
 ///
-/// assert!(is_open(&Outcome::RateLimited));
-/// assert!(!is_open(&Outcome::Failed { step: None, credits_refunded: Some(3) }));
+/// assert!(is_open(&CallOutcome::RateLimited));
+/// assert!(!is_open(&CallOutcome::Failed { step: None, credits_refunded: Some(3) }));
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive] // the service may define more
-pub enum Outcome {
+pub enum CallOutcome {
     /// The article is complete. The body of the response is the body of its delivery.
     Complete(Box<ArticleResult>),
     /// The job is not complete. The document names no other state (service document, section 3).
@@ -73,7 +73,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl CallOutcome {
     /// The outcome of a response that is not a success.
     pub(super) fn of_refusal(status: u16, reported: Option<&Reported>) -> Self {
         match (status, reported) {

@@ -2,7 +2,7 @@ use article_webhook::adapter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::outcome::Outcome;
+use super::outcome::CallOutcome;
 
 /// The part of a response that says which job it is about and how far the job is. Both stay unread: as values, they
 /// could take many times the memory of the response.
@@ -15,12 +15,12 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Outcome> {
+    pub(crate) fn read(body: &'a [u8]) -> Result<Self, CallOutcome> {
         match body.trim_ascii_start().first() {
-            Some(b'{') => serde_json::from_slice(body).map_err(|_| Outcome::NotJson),
-            Some(b'<') => Err(Outcome::Page),
+            Some(b'{') => serde_json::from_slice(body).map_err(|_| CallOutcome::NotJson),
+            Some(b'<') => Err(CallOutcome::Page),
             // serde would accept an array for a struct.
-            _ => Err(Outcome::NotJson),
+            _ => Err(CallOutcome::NotJson),
         }
     }
 
@@ -28,11 +28,11 @@ impl<'a> Outline<'a> {
     pub(super) fn read_repaired(
         body: &'a [u8],
         repaired: &'a mut Option<Vec<u8>>,
-    ) -> Result<Self, Outcome> {
+    ) -> Result<Self, CallOutcome> {
         match Self::read(body) {
-            Err(Outcome::NotJson) => match adapter::repair(body) {
+            Err(CallOutcome::NotJson) => match adapter::repair(body) {
                 Some(copy) => Self::read(repaired.insert(copy)),
-                None => Err(Outcome::NotJson),
+                None => Err(CallOutcome::NotJson),
             },
             read => read,
         }

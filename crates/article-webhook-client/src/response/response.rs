@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::{
     code::ErrorCode,
-    outcome::Outcome,
+    outcome::CallOutcome,
     outline::Outline,
     raw::{Length, MAX_SHORT_BODY, RawResponse},
     reported::{Reported, beginning, shown},
@@ -20,7 +20,7 @@ use crate::ApiKey;
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_webhook_client::{ApiKey, JobId, Outcome, RawResponse, Response};
+/// use article_webhook_client::{ApiKey, JobId, CallOutcome, RawResponse, Response};
 ///
 /// let (key, asked) = (ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "job_7c1e4a52".parse::<JobId>()?);
 /// let classify = |status, body: &'static str| {
@@ -28,11 +28,11 @@ use crate::ApiKey;
 ///     Response::classify(&key, &asked, raw)
 /// };
 /// let response = classify(200, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
-/// assert!(matches!(response.outcome, Outcome::Unfinished { status: Some(ref status) } if status == "queued"));
+/// assert!(matches!(response.outcome, CallOutcome::Unfinished { status: Some(ref status) } if status == "queued"));
 /// assert_eq!(response.sent_at, None); // it had no `Date`
 ///
 /// let response = classify(200, "<h1>Welcome</h1>"); // a proxy's page
-/// assert!(matches!(response.outcome, Outcome::Page));
+/// assert!(matches!(response.outcome, CallOutcome::Page));
 /// assert_eq!(response.body, "<h1>Welcome</h1>");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -52,7 +52,7 @@ pub struct Response {
     /// may repeat the request, with the API key and the webhook URL.
     pub body: Bytes,
     /// What it means.
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     /// Whether the body names the job that was asked for.
     names_job: bool,
     pub(super) reported: Option<Box<Reported>>,
@@ -83,14 +83,14 @@ impl Response {
             Some(_) => String::new(),
             None => beginning(secrets, &raw.body),
         };
-        let outcome = Outcome::of_refusal(raw.status, reported.as_deref());
+        let outcome = CallOutcome::of_refusal(raw.status, reported.as_deref());
         Self { reported, start, ..Self::new(raw, outcome) }
     }
 
-    pub(crate) fn new(raw: RawResponse, outcome: Outcome) -> Self {
+    pub(crate) fn new(raw: RawResponse, outcome: CallOutcome) -> Self {
         let RawResponse { status, sent_at, retry_after, body, .. } = raw;
         let body = match outcome {
-            Outcome::Complete(_) | Outcome::Undecodable(_) => body,
+            CallOutcome::Complete(_) | CallOutcome::Undecodable(_) => body,
             // A slice would keep the memory of the whole.
             _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
             _ => body,
@@ -119,8 +119,8 @@ impl Response {
     /// Whether the same call may succeed later: 408, 429 or a 5xx, other than `generation_failed`.
     pub(crate) fn is_transient(&self) -> bool {
         // Statuses from 600 are read as 5xx (RFC 9110, section 15).
-        matches!(self.outcome, Outcome::RateLimited | Outcome::Unavailable)
-            || matches!(self.outcome, Outcome::UnknownStatus if self.status >= 600)
+        matches!(self.outcome, CallOutcome::RateLimited | CallOutcome::Unavailable)
+            || matches!(self.outcome, CallOutcome::UnknownStatus if self.status >= 600)
     }
 
     /// Whether the service itself refused a call that changes something. A 408 or 5xx may come from a proxy, which
@@ -131,7 +131,7 @@ impl Response {
             301 | 307 | 308 => true,
             300..400 | 408 => false,
             400..500 => true,
-            _ => matches!(self.outcome, Outcome::Failed { .. }),
+            _ => matches!(self.outcome, CallOutcome::Failed { .. }),
         }
     }
 }
@@ -141,28 +141,28 @@ fn job(
     secrets: &Secrets<'_>,
     asked: &JobId,
     raw: &RawResponse,
-    outline: Result<Outline<'_>, Outcome>,
-) -> Result<Outcome, Outcome> {
+    outline: Result<Outline<'_>, CallOutcome>,
+) -> Result<CallOutcome, CallOutcome> {
     if let Length::OverLimit(limit) = raw.length {
-        return Err(Outcome::TooLarge { limit });
+        return Err(CallOutcome::TooLarge { limit });
     }
     let outline = outline?;
     if outline.names_a_job() {
         let job_id = outline.job_id().and_then(|job_id| job_id.parse::<JobId>().ok());
-        if job_id.ok_or(Outcome::InvalidJobId)? != *asked {
-            return Err(Outcome::OtherJob);
+        if job_id.ok_or(CallOutcome::InvalidJobId)? != *asked {
+            return Err(CallOutcome::OtherJob);
         }
     }
     // Unlike a delivery, which the service sends when the job is complete, a response may come before that.
     let status = outline.status();
     if status.as_deref() == Some("complete") {
-        let result = ArticleResult::from_json(&raw.body).map_err(Outcome::Undecodable)?;
-        return Ok(Outcome::Complete(Box::new(result)));
+        let result = ArticleResult::from_json(&raw.body).map_err(CallOutcome::Undecodable)?;
+        return Ok(CallOutcome::Complete(Box::new(result)));
     }
     if raw.body.len() > MAX_SHORT_BODY {
-        return Err(Outcome::TooLarge { limit: MAX_SHORT_BODY });
+        return Err(CallOutcome::TooLarge { limit: MAX_SHORT_BODY });
     }
-    Ok(Outcome::Unfinished { status: status.map(|status| shown(secrets, &status)) })
+    Ok(CallOutcome::Unfinished { status: status.map(|status| shown(secrets, &status)) })
 }
 
 /// Without the body.

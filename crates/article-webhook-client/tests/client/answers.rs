@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook_client::{ApiKey, Client, Error, Job};
+use article_webhook_client::{ApiKey, Client, Error, JobStatus};
 
 use crate::{
     reads::COMPLETE,
     service::{KEY, Line, Service, answer, json},
 };
 
-async fn asked(line: Line) -> Result<Job, Error> {
+async fn asked(line: Line) -> Result<JobStatus, Error> {
     let service = Service::start([line]);
     service.client().article(&"job_1".parse().unwrap()).await
 }
@@ -35,7 +35,7 @@ async fn a_job_that_is_not_complete_is_unfinished() {
         (r#"{"job_id":"job_1","status":7}"#, None),
         (" {}", None),
     ] {
-        let Ok(Job::Unfinished(job)) = asked(json(200, body)).await else { panic!("{body}") };
+        let Ok(JobStatus::Unfinished(job)) = asked(json(200, body)).await else { panic!("{body}") };
         assert_eq!((job.status.as_deref(), &job.body[..]), (status, body.as_bytes()));
     }
 }

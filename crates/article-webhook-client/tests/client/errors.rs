@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use article_webhook_client::{
-    AuthToken, Error, ErrorCode, Job, NewArticle, Outcome, PublishTarget,
+    AuthToken, CallOutcome, Error, ErrorCode, JobStatus, NewArticle, PublishTarget,
 };
 
 use crate::service::{KEY, Line, Service, answer, cut, json, torn};
@@ -81,7 +81,7 @@ async fn a_failure_is_read_up_to_the_limit_of_what_is_kept() {
         let error = asked(json(500, &body)).await;
         assert_eq!((error.step(), error.is_transient()), (is_read.then_some("draft"), !is_read));
         let outcome = &error.response().unwrap().outcome;
-        assert_eq!(matches!(outcome, Outcome::Failed { .. }), is_read, "{length}: {outcome:?}");
+        assert_eq!(matches!(outcome, CallOutcome::Failed { .. }), is_read, "{length}: {outcome:?}");
     }
     // The length of a field that is shown is not limited either, and of two fields the last counts.
     let long = "x".repeat(70_000);
@@ -250,7 +250,9 @@ async fn a_key_in_a_status_is_not_shown() {
     for status in [KEY.to_owned(), format!("{}{KEY}", "x".repeat(190)), KEY.repeat(100)] {
         let service = Service::start([json(200, &format!(r#"{{"status":"{status}"}}"#))]);
         let (client, job_id) = (service.client(), "job_1".parse().unwrap());
-        let Ok(Job::Unfinished(job)) = client.article(&job_id).await else { panic!("{status}") };
+        let Ok(JobStatus::Unfinished(job)) = client.article(&job_id).await else {
+            panic!("{status}")
+        };
         let wait = client.wait(&job_id).deadline(Duration::from_millis(200)).await;
         let shown = format!("{job:?} {} {0:?}", wait.unwrap_err());
         assert!(!shown.contains("5f2b9c"), "{shown}");

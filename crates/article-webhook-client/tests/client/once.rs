@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use article_webhook_client::{NewArticle, Outcome};
+use article_webhook_client::{CallOutcome, NewArticle};
 use reqwest::{
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
@@ -90,9 +90,9 @@ async fn a_job_that_was_not_found_may_be_complete_later() {
     let service = Service::start([unknown, json(200, COMPLETE)]);
     let (client, job_id) = (service.client(), "job_1".parse().unwrap());
     let first = client.article_once(&job_id).await.unwrap();
-    assert!(matches!(first.outcome, Outcome::JobNotFound), "{first:?}");
+    assert!(matches!(first.outcome, CallOutcome::JobNotFound), "{first:?}");
     let second = client.article_once(&job_id).await.unwrap();
-    assert!(matches!(second.outcome, Outcome::Complete(_)), "{second:?}");
+    assert!(matches!(second.outcome, CallOutcome::Complete(_)), "{second:?}");
     assert_eq!(service.count(), 2);
 }
 
@@ -103,7 +103,7 @@ async fn a_redirect_is_an_outcome_and_the_key_goes_nowhere_else() {
         let location = format!("location: http://{}/\r\n", trap.address);
         let service = Service::start([answer(status, &location, "")]);
         let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
-        assert!(matches!(response.outcome, Outcome::Redirect), "{response:?}");
+        assert!(matches!(response.outcome, CallOutcome::Redirect), "{response:?}");
         let order = NewArticle::new("Shoes");
         let error = service.client().create_article_once(&order).await.unwrap_err();
         // A redirect is a usual response to a form that was carried out, unless it asks to send the same request elsewhere.
@@ -129,7 +129,7 @@ async fn an_http_client_of_the_application_follows_no_redirect_and_replaces_no_k
         .default_headers(HeaderMap::from_iter(headers));
     let client = service.builder("").build_with(http).unwrap();
     let response = client.article_once(&"job_1".parse().unwrap()).await.unwrap();
-    assert!(matches!(response.outcome, Outcome::Redirect), "{response:?}");
+    assert!(matches!(response.outcome, CallOutcome::Redirect), "{response:?}");
     let head = &service.requests()[0].head;
     assert!(head.contains(&format!("authorization: Bearer {KEY}\r\n")), "{head}");
     assert!(head.contains("x-team: blog") && !head.contains("another"), "{head}");
@@ -142,6 +142,6 @@ async fn bytes_of_a_result_that_cannot_be_decoded_are_kept_whole() {
     let body = [&untitled, &*" ".repeat(2 << 20)].concat();
     let service = Service::start([json(200, &body)]);
     let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
-    assert!(matches!(response.outcome, Outcome::Undecodable(_)), "{response:?}");
+    assert!(matches!(response.outcome, CallOutcome::Undecodable(_)), "{response:?}");
     assert!(response.body == body, "{} bytes", response.body.len());
 }

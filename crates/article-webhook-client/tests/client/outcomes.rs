@@ -1,6 +1,6 @@
 //! What each response means, in one table: for a call with one attempt, and for one that is repeated.
 
-use article_webhook_client::{JobId, NewArticle, Outcome};
+use article_webhook_client::{CallOutcome, JobId, NewArticle};
 
 use crate::{
     reads::COMPLETE,
@@ -282,7 +282,10 @@ async fn each_response_to_a_question_has_its_outcome_its_message_and_its_bytes()
         // A repeated call says the same.
         match service.client().article(&asked).await {
             Ok(job) => {
-                assert!(matches!(response.outcome, Outcome::Unfinished { .. }), "{what}: {job:?}");
+                assert!(
+                    matches!(response.outcome, CallOutcome::Unfinished { .. }),
+                    "{what}: {job:?}"
+                );
             }
             Err(error) => {
                 assert_eq!(error.to_string(), text, "{what}");
@@ -299,7 +302,7 @@ async fn each_response_to_a_question_has_its_outcome_its_message_and_its_bytes()
 async fn the_response_about_a_complete_job_has_the_bytes_of_its_delivery() {
     let service = Service::start([json(200, COMPLETE)]);
     let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
-    let Outcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
+    let CallOutcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
     assert_eq!(result.article.title, "Shoes");
     assert_eq!((response.status, &response.body[..]), (200, COMPLETE.as_bytes()));
     assert_eq!(response.to_string(), "the job is complete");
@@ -314,7 +317,7 @@ async fn a_response_that_must_be_repaired_is_read_as_its_delivery_would_be() {
     ] {
         let service = Service::start([json(200, &fault)]);
         let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
-        let Outcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
+        let CallOutcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
         assert_eq!((&*result.article.title, response.names_the_job()), (title, true));
         assert_eq!(response.body, fault.as_bytes(), "the bytes stay as they came");
     }

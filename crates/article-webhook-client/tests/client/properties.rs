@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_webhook_client::{
-    ApiKey, Client, Created, JobId, NewArticle, Outcome, RawResponse, Response,
+    ApiKey, CallOutcome, Client, Created, JobId, NewArticle, RawResponse, Response,
 };
 use percent_encoding::percent_decode_str;
 use proptest::{collection::vec, prelude::*};
@@ -144,17 +144,17 @@ proptest! {
         prop_assert!(response.body == body, "{}", shown);
         prop_assert_eq!(response.retry_after, raw.retry_after());
         let allowed = match response.outcome {
-            Outcome::Complete(_) => (200..300).contains(&status) && body == COMPLETE,
-            Outcome::Unfinished { .. } => (200..300).contains(&status),
-            Outcome::Failed { .. } => status == 500,
-            Outcome::JobNotFound => status == 404,
+            CallOutcome::Complete(_) => (200..300).contains(&status) && body == COMPLETE,
+            CallOutcome::Unfinished { .. } => (200..300).contains(&status),
+            CallOutcome::Failed { .. } => status == 500,
+            CallOutcome::JobNotFound => status == 404,
             _ => true,
         };
         prop_assert!(allowed, "{}", shown);
         // What is certainly not taken was refused with a status that says so.
         let refused = matches!(status, 301 | 307 | 308 | 400..=407 | 409..500);
         if let Err(error) = created {
-            let failed = status == 500 && matches!(response.outcome, Outcome::Failed { .. });
+            let failed = status == 500 && matches!(response.outcome, CallOutcome::Failed { .. });
             prop_assert_eq!(error.is_outcome_unknown(), !refused && !failed, "{}", shown);
         } else {
             prop_assert!((200..300).contains(&status), "{}", shown);

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use article_webhook_client::{Error, Job};
+use article_webhook_client::{Error, JobStatus};
 
 use crate::service::{Line, Service, answer, cut, json, torn};
 
 pub(crate) const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>"}}"#;
 
-async fn ask(service: &Service) -> Result<Job, Error> {
+async fn ask(service: &Service) -> Result<JobStatus, Error> {
     let client = service.builder("").timeout(Duration::from_millis(500)).build().unwrap();
     client.article(&"job_1".parse().unwrap()).await
 }
@@ -16,7 +16,7 @@ async fn ask(service: &Service) -> Result<Job, Error> {
 #[tokio::test]
 async fn a_question_is_asked_as_the_document_says() {
     let service = Service::start([json(200, COMPLETE)]);
-    let Ok(Job::Complete(complete)) = ask(&service).await else { panic!("it is complete") };
+    let Ok(JobStatus::Complete(complete)) = ask(&service).await else { panic!("it is complete") };
     assert_eq!(complete.result.article.title, "Shoes");
     assert_eq!(complete.body, COMPLETE);
     let request = &service.requests()[0];
@@ -38,7 +38,7 @@ async fn a_question_is_repeated_until_it_is_answered() {
     ] {
         let service =
             Service::start([line.clone(), line.clone(), line.clone(), json(200, COMPLETE)]);
-        assert!(matches!(ask(&service).await, Ok(Job::Complete(_))), "{line:?}");
+        assert!(matches!(ask(&service).await, Ok(JobStatus::Complete(_))), "{line:?}");
         assert_eq!(service.count(), 4, "{line:?}");
 
         let service = Service::start([line.clone()]);

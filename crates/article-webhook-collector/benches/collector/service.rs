@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_webhook_client::{ApiKey, Client, JobId};
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use http::Request;
 
 /// The argument that makes this program the service.
@@ -54,7 +54,7 @@ impl Drop for Service {
 pub(crate) fn serve(jobs: usize, bytes: &str) {
     crate::runtime().block_on(async {
         let simulator = Simulator::builder()
-            .clock(Clock::stepped())
+            .clock(SimulatorClock::stepped())
             .generation(Duration::ZERO..=Duration::ZERO)
             .brand("brand_1")
             .credits(jobs as u64)

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_webhook_client::{ErrorCode, Outcome, Response};
+use article_webhook_client::{CallOutcome, ErrorCode, Response};
 use article_webhook_inbox::{
     Digest, ExpectedJob, Missing, OVERDUE,
     store::{ApiAnswer, AskOutcome, BucketEvent},
@@ -59,18 +59,22 @@ impl Asked<'_> {
     /// job, which is asked for again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
-            Outcome::Complete(_) | Outcome::Failed { .. } => watch.knew(self.began),
-            Outcome::Undecodable(_) | Outcome::Unfinished { .. } if response.names_the_job() => {
+            CallOutcome::Complete(_) | CallOutcome::Failed { .. } => watch.knew(self.began),
+            CallOutcome::Undecodable(_) | CallOutcome::Unfinished { .. }
+                if response.names_the_job() =>
+            {
                 watch.knew(self.began);
             }
-            Outcome::JobNotFound => watch.accepted(self.began.instant),
+            CallOutcome::JobNotFound => watch.accepted(self.began.instant),
             _ => {}
         }
         let name = name(response);
         let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
-            Outcome::Unauthorized => Some(refused),
-            Outcome::Forbidden => watch.forbade(self.job.id, self.began.instant).then_some(refused),
+            CallOutcome::Unauthorized => Some(refused),
+            CallOutcome::Forbidden => {
+                watch.forbade(self.job.id, self.began.instant).then_some(refused)
+            }
             _ => pause_of(response),
         };
         let asked = response.retry_after.unwrap_or_default().min(DAY);
@@ -80,19 +84,19 @@ impl Asked<'_> {
             _ => self.pause.max(asked),
         };
         let outcome = match &response.outcome {
-            Outcome::Complete(_) => AskOutcome::Answered(recorded(response)),
+            CallOutcome::Complete(_) => AskOutcome::Answered(recorded(response)),
             // Kept, although it cannot be decoded now: a later version may be able to. One that names no job may come from
             // a proxy, and would take the place of the article.
-            Outcome::Undecodable(_) if response.names_the_job() => {
+            CallOutcome::Undecodable(_) if response.names_the_job() => {
                 AskOutcome::Answered(recorded(response))
             }
-            Outcome::Failed { .. } => {
+            CallOutcome::Failed { .. } => {
                 AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
             }
-            Outcome::Unfinished { .. } if response.names_the_job() => {
+            CallOutcome::Unfinished { .. } if response.names_the_job() => {
                 AskOutcome::Unfinished { after }
             }
-            Outcome::JobNotFound => self.missing(response, watch, after),
+            CallOutcome::JobNotFound => self.missing(response, watch, after),
             _ => AskOutcome::Again { after, cause: response.to_string() },
         };
         Meaning { outcome, event, name }
@@ -136,8 +140,8 @@ impl Asked<'_> {
 pub(crate) fn accepts_the_key(response: &Response) -> bool {
     use ErrorCode::{CreditsExhausted, Ga4NotConnected, InvalidRequest, NotConfigured};
     match &response.outcome {
-        Outcome::Failed { .. } => true,
-        Outcome::Refused => matches!(
+        CallOutcome::Failed { .. } => true,
+        CallOutcome::Refused => matches!(
             response.code(),
             Some(CreditsExhausted | Ga4NotConnected | InvalidRequest | NotConfigured)
         ),
@@ -150,10 +154,10 @@ pub(crate) fn accepts_the_key(response: &Response) -> bool {
 pub(crate) fn pause_of(response: &Response) -> Option<BucketEvent> {
     let retry_after = response.retry_after;
     match response.outcome {
-        Outcome::RateLimited => {
+        CallOutcome::RateLimited => {
             Some(BucketEvent::RateLimited { retry_after: retry_after.unwrap_or_default() })
         }
-        Outcome::Unavailable => {
+        CallOutcome::Unavailable => {
             retry_after.map(|retry_after| BucketEvent::Unavailable { retry_after })
         }
         _ => None,
@@ -167,25 +171,25 @@ fn recorded(response: &Response) -> ApiAnswer {
 
 fn name(response: &Response) -> &'static str {
     match &response.outcome {
-        Outcome::Complete(_) => "complete",
-        Outcome::Unfinished { .. } if response.names_the_job() => "unfinished",
-        Outcome::Undecodable(_) if response.names_the_job() => "undecodable",
-        Outcome::Unfinished { .. } | Outcome::Undecodable(_) => "no_job",
-        Outcome::Failed { .. } => "failed",
-        Outcome::JobNotFound => "job_not_found",
-        Outcome::NotFound => "not_found",
-        Outcome::Unauthorized => "unauthorized",
-        Outcome::Forbidden => "forbidden",
-        Outcome::RateLimited => "rate_limited",
-        Outcome::Unavailable => "unavailable",
-        Outcome::Refused => "refused",
-        Outcome::Redirect => "redirect",
-        Outcome::UnknownStatus => "unknown_status",
-        Outcome::OtherJob => "other_job",
-        Outcome::InvalidJobId => "invalid_job_id",
-        Outcome::Page => "page",
-        Outcome::NotJson => "not_json",
-        Outcome::TooLarge { .. } => "too_large",
+        CallOutcome::Complete(_) => "complete",
+        CallOutcome::Unfinished { .. } if response.names_the_job() => "unfinished",
+        CallOutcome::Undecodable(_) if response.names_the_job() => "undecodable",
+        CallOutcome::Unfinished { .. } | CallOutcome::Undecodable(_) => "no_job",
+        CallOutcome::Failed { .. } => "failed",
+        CallOutcome::JobNotFound => "job_not_found",
+        CallOutcome::NotFound => "not_found",
+        CallOutcome::Unauthorized => "unauthorized",
+        CallOutcome::Forbidden => "forbidden",
+        CallOutcome::RateLimited => "rate_limited",
+        CallOutcome::Unavailable => "unavailable",
+        CallOutcome::Refused => "refused",
+        CallOutcome::Redirect => "redirect",
+        CallOutcome::UnknownStatus => "unknown_status",
+        CallOutcome::OtherJob => "other_job",
+        CallOutcome::InvalidJobId => "invalid_job_id",
+        CallOutcome::Page => "page",
+        CallOutcome::NotJson => "not_json",
+        CallOutcome::TooLarge { .. } => "too_large",
         _ => "other",
     }
 }

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook_client::{Created, JobId, NewArticle, Outcome};
+use article_webhook_client::{CallOutcome, Created, JobId, NewArticle};
 use article_webhook_inbox::{
     Error, Intent,
     store::{BucketEvent, Intended, IntentLease},
@@ -210,7 +210,7 @@ impl Order {
         }
         let event = error.response().and_then(|response| match response.outcome {
             _ if is_accepted => Some(BucketEvent::KeyAccepted { key: self.key }),
-            Outcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
+            CallOutcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
             _ => pause_of(response),
         });
         if error.is_outcome_unknown() {

@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook::DecodeError;
-use article_webhook_client::Outcome;
+use article_webhook_client::CallOutcome;
 use article_webhook_inbox::store::{self, AskClaim, AskOutcome, AskSettled};
 use tokio::{select, sync::watch, time::timeout};
 
@@ -75,7 +75,7 @@ pub(super) async fn ask(
         _ = shared.report(shared.answered(event), || is_over(&shared, ends)).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
-        Outcome::Undecodable(error) if response.names_the_job() => Some(error),
+        CallOutcome::Undecodable(error) if response.names_the_job() => Some(error),
         _ => None,
     });
     settle(&shared, &ask, outcome, key, undecodable).await

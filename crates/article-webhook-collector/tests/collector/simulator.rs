@@ -6,7 +6,8 @@ use article_webhook_client::{ApiKey, Client};
 use article_webhook_collector::{Collector, OrderOutcome};
 use article_webhook_inbox::{EntryKey, Job, JobState, Source, State, store::Store};
 use article_webhook_simulator::{
-    Clock, Fault, Outcome, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
+    DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
+    SimulatorClock,
 };
 
 use crate::world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes};
@@ -18,7 +19,7 @@ struct Down;
 
 impl Sender for Down {
     fn send<'a>(&'a self, _: &'a Push) -> Sending<'a> {
-        Box::pin(async { Outcome::status(503) })
+        Box::pin(async { DeliveryOutcome::status(503) })
     }
 }
 
@@ -32,7 +33,7 @@ struct Shop {
 impl Shop {
     async fn open(settings: impl FnOnce(SimulatorBuilder) -> SimulatorBuilder) -> Self {
         let builder = Simulator::builder()
-            .clock(Clock::stepped())
+            .clock(SimulatorClock::stepped())
             .publish_target("http://receiver.test/", "Bearer 5f2b9c0e7a1d4e38")
             .sender(Down);
         let simulator = settings(builder).start().await.unwrap();

@@ -17,7 +17,7 @@ use super::{
     response_body::ResponseBody,
 };
 use crate::{
-    body::Body,
+    body::ServerBody,
     slot::{BodyState, ConnectionSlot},
 };
 
@@ -45,7 +45,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
             let has_body = !request.body().is_end_stream();
             let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
             slot.head_received(body);
-            let request = request.map(|body| Body::new(body, slot.clone()));
+            let request = request.map(|body| ServerBody::new(body, slot.clone()));
             let result = if has_valid_host(&request) {
                 call_catching_panics(service, request).await.ok_or(ErrorResponse::Internal)
             } else {
@@ -70,7 +70,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
 }
 
 /// Needed because hyper accepts any number of `Host` headers.
-fn has_valid_host(request: &Request<Body>) -> bool {
+fn has_valid_host(request: &Request<ServerBody>) -> bool {
     match request.headers().get_all(header::HOST).iter().count() {
         0 => request.version() < Version::HTTP_11,
         hosts => hosts == 1,
@@ -78,9 +78,9 @@ fn has_valid_host(request: &Request<Body>) -> bool {
 }
 
 /// The response of the service, or `None` if it failed or panicked. Its message is not sent to the peer.
-async fn call_catching_panics<S: Service<Request<Body>>>(
+async fn call_catching_panics<S: Service<Request<ServerBody>>>(
     mut service: S,
-    request: Request<Body>,
+    request: Request<ServerBody>,
 ) -> Option<S::Response> {
     let mut call = pin!(async move {
         poll_fn(|context| service.poll_ready(context)).await.ok()?;

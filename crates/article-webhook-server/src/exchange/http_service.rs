@@ -4,13 +4,13 @@ use bytes::Bytes;
 use http::{Request, Response};
 use tower_service::Service;
 
-use crate::Body;
+use crate::ServerBody;
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The bounds that `Server::serve` puts on a service, under one name.
 pub(crate) trait HttpService:
-    Service<Request<Body>, Response = Response<Self::ResponseBody>, Future: Send>
+    Service<Request<ServerBody>, Response = Response<Self::ResponseBody>, Future: Send>
     + Clone
     + Send
     + 'static
@@ -20,7 +20,7 @@ pub(crate) trait HttpService:
 
 impl<S, B> HttpService for S
 where
-    S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
+    S: Service<Request<ServerBody>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
     B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     type ResponseBody = B;

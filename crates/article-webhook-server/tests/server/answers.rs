@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_webhook::{Delivery, Reply, adapter, fixture};
-use article_webhook_server::Body;
+use article_webhook_server::ServerBody;
 use axum::{Router, routing::get};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -23,7 +23,7 @@ struct Failing {
     is_ready: bool,
 }
 
-impl Service<Request<Body>> for Failing {
+impl Service<Request<ServerBody>> for Failing {
     type Response = Response<String>;
     type Error = &'static str;
     type Future = Ready<Result<Response<String>, &'static str>>;
@@ -33,7 +33,7 @@ impl Service<Request<Body>> for Failing {
         Poll::Ready(result)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<ServerBody>) -> Self::Future {
         match request.uri().path() {
             // A panic without a message in the output of the tests.
             "/panic" => std::panic::resume_unwind(Box::new("a secret of the panic")),

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_server::{Body, Server, ServerBuilder};
+use article_webhook_server::{Server, ServerBody, ServerBuilder};
 use axum::{Router, extract::Request, routing::any};
 use http::Response;
 use http_body_util::BodyExt;
@@ -37,7 +37,10 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start<S, B>(server: ServerBuilder, service: S) -> Self
     where
-        S: Service<Request<Body>, Response = Response<B>, Future: Send> + Clone + Send + 'static,
+        S: Service<Request<ServerBody>, Response = Response<B>, Future: Send>
+            + Clone
+            + Send
+            + 'static,
         B: http_body::Body<
                 Data = bytes::Bytes,
                 Error: Into<Box<dyn std::error::Error + Send + Sync>>,

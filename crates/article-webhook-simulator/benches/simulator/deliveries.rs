@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_simulator::{Clock, Simulator};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use http::Request;
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ pub(crate) async fn run() {
     BufReader::new(receiver.stdout.take().unwrap()).read_line(&mut url).unwrap();
 
     let simulator = Simulator::builder()
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .concurrency(64)
         .generation(Duration::ZERO..=Duration::ZERO)
         .credits(JOBS as u64)

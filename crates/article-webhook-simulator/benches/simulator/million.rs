@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_simulator::{Clock, Fault, Outcome, Push, Rule, Sender, Sending, Simulator};
+use article_webhook_simulator::{
+    DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorClock,
+};
 
 use crate::{peak_memory, processor_time};
 
@@ -35,7 +37,7 @@ impl Sender for Receiver {
             self.stored[number - 1].store(true, Relaxed);
         }
         let status = if is_refused { 503 } else { 200 };
-        Box::pin(async move { Outcome::status(status) })
+        Box::pin(async move { DeliveryOutcome::status(status) })
     }
 }
 
@@ -44,7 +46,7 @@ pub(crate) async fn run() {
     let receiver = Arc::new(Receiver { stored, ..Receiver::default() });
     let simulator = Simulator::builder()
         .seed(7)
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .credits(JOBS)
         .publish_target("http://receiver.test/", "Bearer secret")
         .fault(Rule::new(Fault::AnswerLost).attempt(1).probability(0.01))

@@ -12,7 +12,7 @@ use super::{
     order::Order,
 };
 use crate::{
-    Fault, JobState, Service, Step,
+    Fault, Service, SimulatedJobState, Step,
     accounts::Account,
     articles,
     faults::{FaultContext, FaultSite},
@@ -82,15 +82,17 @@ impl Service {
         let record = self.jobs.get(job).filter(|record| record.account == account);
         let record = record.ok_or(ApiError::JobNotFound)?;
         let unfinished = match record.state(now, &self.timetable(job)) {
-            JobState::Complete => {
+            SimulatedJobState::Complete => {
                 let body = self.recipe(job).body();
                 return Ok(response_of_type(StatusCode::OK, "application/json", body));
             }
-            JobState::Failed(step) => {
+            SimulatedJobState::Failed(step) => {
                 return Err(ApiError::GenerationFailed { step, refunded: record.price });
             }
-            JobState::Queued => json!({ "job_id": id, "status": "queued" }),
-            JobState::Running(step) => json!({ "job_id": id, "status": "running", "step": step }),
+            SimulatedJobState::Queued => json!({ "job_id": id, "status": "queued" }),
+            SimulatedJobState::Running(step) => {
+                json!({ "job_id": id, "status": "running", "step": step })
+            }
         };
         Ok(json_response(StatusCode::OK, &unfinished))
     }

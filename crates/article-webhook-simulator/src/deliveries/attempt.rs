@@ -2,7 +2,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use serde::Serialize;
 
-use super::outcome::Outcome;
+use super::outcome::DeliveryOutcome;
 use crate::Fault;
 
 /// An attempt at a delivery that was made.
@@ -30,7 +30,7 @@ pub struct Attempt {
     /// The faults of this attempt.
     pub faults: Vec<Fault>,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: DeliveryOutcome,
 }
 
 /// The latest attempts. The oldest are forgotten first.
@@ -76,7 +76,7 @@ mod tests {
             number,
             at: Duration::ZERO,
             faults: Vec::new(),
-            outcome: Outcome::status(200),
+            outcome: DeliveryOutcome::status(200),
         };
         let mut log = AttemptLog::new(2);
         (1..=3).for_each(|number| log.add(attempt(number)));

@@ -5,26 +5,26 @@ use serde::Serialize;
 /// The outcome of a [`Push`](crate::Push).
 ///
 /// ```
-/// use article_webhook_simulator::Outcome;
+/// use article_webhook_simulator::DeliveryOutcome;
 ///
-/// assert!(Outcome::status(204).is_success());
-/// assert!(!Outcome::status(302).is_success()); // redirects are not followed
-/// assert!(!Outcome::failed("connection refused").is_success());
+/// assert!(DeliveryOutcome::status(204).is_success());
+/// assert!(!DeliveryOutcome::status(302).is_success()); // redirects are not followed
+/// assert!(!DeliveryOutcome::failed("connection refused").is_success());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // an outcome may get more details
-pub struct Outcome {
+pub struct DeliveryOutcome {
     /// The answer of the receiver, or why there is none.
-    pub answer: Result<Answer, String>,
+    pub answer: Result<DeliveryAnswer, String>,
     /// How long the attempt took, in real time.
     pub took: Duration,
 }
 
-impl Outcome {
+impl DeliveryOutcome {
     /// An immediate answer without a body.
     #[must_use]
     pub fn status(status: u16) -> Self {
-        Self { answer: Ok(Answer { status, start: String::new() }), took: Duration::ZERO }
+        Self { answer: Ok(DeliveryAnswer { status, start: String::new() }), took: Duration::ZERO }
     }
 
     /// No answer.
@@ -43,14 +43,14 @@ impl Outcome {
 /// The answer of a receiver.
 ///
 /// ```
-/// use article_webhook_simulator::Outcome;
+/// use article_webhook_simulator::DeliveryOutcome;
 ///
-/// let answer = Outcome::status(401).answer.unwrap();
+/// let answer = DeliveryOutcome::status(401).answer.unwrap();
 /// assert_eq!((answer.status, &*answer.start), (401, ""));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // an answer may get its headers
-pub struct Answer {
+pub struct DeliveryAnswer {
     /// The status.
     pub status: u16,
     /// The first bytes of the body, as text.

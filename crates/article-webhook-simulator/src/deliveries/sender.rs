@@ -1,15 +1,15 @@
 use std::{pin::Pin, sync::Arc};
 
-use super::{outcome::Outcome, push::Push};
+use super::{outcome::DeliveryOutcome, push::Push};
 
 /// The future of [`Sender::send`].
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+pub type Sending<'a> = Pin<Box<dyn Future<Output = DeliveryOutcome> + Send + 'a>>;
 
 /// Sends attempts. The default sender uses sockets. A sender without sockets delivers a simulated day in
 /// milliseconds.
 ///
 /// ```
-/// use article_webhook_simulator::{Outcome, Push, Sender, Sending};
+/// use article_webhook_simulator::{DeliveryOutcome, Push, Sender, Sending};
 ///
 /// /// A receiver without sockets that checks the token only.
 /// struct Lenient;
@@ -18,7 +18,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 ///     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
 ///         let token = push.request().headers().get("authorization").cloned();
 ///         let status = if token.is_some_and(|token| token == "Bearer secret") { 200 } else { 401 };
-///         Box::pin(async move { Outcome::status(status) })
+///         Box::pin(async move { DeliveryOutcome::status(status) })
 ///     }
 /// }
 /// ```

@@ -11,7 +11,7 @@ use hyper_util::{
 use tokio::time::{Instant, timeout};
 
 use super::{
-    outcome::{Answer, Outcome},
+    outcome::{DeliveryAnswer, DeliveryOutcome},
     push::Push,
     push_body::PushBody,
     send_half::send_half,
@@ -54,7 +54,11 @@ impl SocketSender {
         Self { client, timeout, network }
     }
 
-    async fn attempt(&self, request: Request<Bytes>, mode: SendMode) -> Result<Answer, String> {
+    async fn attempt(
+        &self,
+        request: Request<Bytes>,
+        mode: SendMode,
+    ) -> Result<DeliveryAnswer, String> {
         self.permit(request.uri())?;
         if mode == SendMode::Cut {
             let sent = send_half(&request).await;
@@ -86,12 +90,12 @@ impl Sender for SocketSender {
             let answer = timeout(self.timeout, self.attempt(request, mode)).await;
             let answer =
                 answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)));
-            Outcome { answer, took: start.elapsed() }
+            DeliveryOutcome { answer, took: start.elapsed() }
         })
     }
 }
 
-async fn answer(response: Response<Incoming>) -> Answer {
+async fn answer(response: Response<Incoming>) -> DeliveryAnswer {
     let status = response.status().as_u16();
     let (mut body, mut start, mut read) = (response.into_body(), Vec::new(), 0);
     // The status counts, even if the body is incomplete.
@@ -103,7 +107,7 @@ async fn answer(response: Response<Incoming>) -> Answer {
             break;
         }
     }
-    Answer { status, start: String::from_utf8_lossy(&start).into_owned() }
+    DeliveryAnswer { status, start: String::from_utf8_lossy(&start).into_owned() }
 }
 
 fn is_loopback(host: &str) -> bool {

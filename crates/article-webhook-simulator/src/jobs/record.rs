@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use super::job::JobState;
+use super::job::SimulatedJobState;
 use crate::{Step, Target, articles::Length, pipeline::Timetable};
 
 /// What is stored of a job. Everything else is drawn from the seed.
@@ -23,13 +23,13 @@ impl JobRecord {
         self.ordered_at.saturating_add(end)
     }
 
-    pub(crate) fn state(&self, now: Duration, timetable: &Timetable) -> JobState {
+    pub(crate) fn state(&self, now: Duration, timetable: &Timetable) -> SimulatedJobState {
         match (self.is_over, self.fails_at) {
-            (true, Some(step)) => JobState::Failed(step),
-            (true, None) => JobState::Complete,
+            (true, Some(step)) => SimulatedJobState::Failed(step),
+            (true, None) => SimulatedJobState::Complete,
             (false, _) => {
                 let step = timetable.step_at(now.saturating_sub(self.ordered_at));
-                step.map_or(JobState::Queued, JobState::Running)
+                step.map_or(SimulatedJobState::Queued, SimulatedJobState::Running)
             }
         }
     }

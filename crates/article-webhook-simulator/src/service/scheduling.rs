@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::state::Service;
 use crate::{
-    Attempt, Fault, Outcome, Push, Target,
+    Attempt, DeliveryOutcome, Fault, Push, Target,
     deliveries::{Delivery, pause_after},
     faults::{FaultContext, FaultSite},
 };
@@ -24,7 +24,7 @@ impl Service {
     }
 
     /// Records the outcome of an attempt, and schedules a retry if the document requires one.
-    pub fn pushed(&mut self, now: Duration, push: &Push, outcome: Outcome) {
+    pub fn pushed(&mut self, now: Duration, push: &Push, outcome: DeliveryOutcome) {
         let Push { at, delivery, recipe } = push;
         let is_lost = delivery.faults.contains(&Fault::AnswerLost);
         let is_done = outcome.is_success() && !is_lost;

@@ -2,7 +2,7 @@ use std::{collections::HashMap, fmt, ops::RangeInclusive, sync::Arc, time::Durat
 
 use super::{event_queue::EventQueue, settings::Settings};
 use crate::{
-    Attempt, Job, Rule,
+    Attempt, Rule, SimulatedJob,
     accounts::Account,
     deliveries::{AttemptLog, Delivery},
     faults::Plan,
@@ -21,7 +21,7 @@ const ARTICLE: u64 = 3;
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_webhook_simulator::{Outcome, Service, Settings, Tenant};
+/// use article_webhook_simulator::{DeliveryOutcome, Service, Settings, Tenant};
 /// use http::Request;
 ///
 /// let tenant = Tenant::new("sk-1").deliver_to("http://receiver.test/", "Bearer secret")?;
@@ -38,7 +38,7 @@ const ARTICLE: u64 = 3;
 /// let push = &service.due(done)[0];
 /// assert_eq!(push.url(), "http://receiver.test/");
 ///
-/// service.pushed(done, push, Outcome::status(503));
+/// service.pushed(done, push, DeliveryOutcome::status(503));
 /// assert_eq!(service.next_due(), Some(done + Duration::from_secs(10)));
 /// # Ok::<(), article_webhook_simulator::InvalidTarget>(())
 /// ```
@@ -96,14 +96,14 @@ impl Service {
 
     /// The job with this id.
     #[must_use]
-    pub fn job(&self, now: Duration, job_id: &str) -> Option<Job> {
+    pub fn job(&self, now: Duration, job_id: &str) -> Option<SimulatedJob> {
         let job = self.ids.job(job_id).filter(|&job| job < self.jobs.len());
         job.map(|job| self.report(now, job))
     }
 
     /// All jobs, in the order in which they were ordered.
     #[must_use]
-    pub fn jobs(&self, now: Duration) -> Vec<Job> {
+    pub fn jobs(&self, now: Duration) -> Vec<SimulatedJob> {
         (0..self.jobs.len()).map(|job| self.report(now, job)).collect()
     }
 
@@ -133,9 +133,9 @@ impl Service {
         Timetable::draw(self.seed, job as u64, &self.generation)
     }
 
-    pub(crate) fn report(&self, now: Duration, job: usize) -> Job {
+    pub(crate) fn report(&self, now: Duration, job: usize) -> SimulatedJob {
         let (record, timetable) = (&self.jobs[job], self.timetable(job));
-        Job {
+        SimulatedJob {
             job_id: self.ids.id(job),
             topic: record.topic.to_string(),
             state: record.state(now, &timetable),

@@ -4,7 +4,7 @@ use article_webhook_server::Server;
 use tokio::task::JoinSet;
 
 use super::{
-    Simulator, clock::Clock, engine::Engine, error::StartError, http_service::HttpService,
+    Simulator, clock::SimulatorClock, engine::Engine, error::StartError, http_service::HttpService,
 };
 use crate::{
     InvalidTarget, Rule, Sender, Service, Settings, Tenant,
@@ -35,7 +35,7 @@ const API_KEY: &str = "sk-simulator";
 #[must_use]
 pub struct SimulatorBuilder {
     settings: Settings,
-    clock: Clock,
+    clock: SimulatorClock,
     sender: Option<Box<dyn Sender>>,
     concurrency: Option<usize>,
     port: u16,
@@ -48,7 +48,7 @@ impl Default for SimulatorBuilder {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
-            clock: Clock::real(),
+            clock: SimulatorClock::real(),
             sender: None,
             concurrency: None,
             port: 0,
@@ -67,7 +67,7 @@ impl SimulatorBuilder {
     }
 
     /// The clock: real time unless set.
-    pub fn clock(self, clock: Clock) -> Self {
+    pub fn clock(self, clock: SimulatorClock) -> Self {
         Self { clock, ..self }
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let second = Duration::from_secs(1);
         for (builder, message) in [
             (
-                Simulator::builder().clock(Clock::accelerated(0)),
+                Simulator::builder().clock(SimulatorClock::accelerated(0)),
                 "a clock must be accelerated at least 1 time",
             ),
             (Simulator::builder().concurrency(0), "the concurrency must be at least 1"),

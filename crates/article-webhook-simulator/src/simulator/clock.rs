@@ -11,9 +11,9 @@ use std::{
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// use std::time::Duration;
-/// use article_webhook_simulator::{Clock, Simulator};
+/// use article_webhook_simulator::{SimulatorClock, Simulator};
 ///
-/// let simulator = Simulator::builder().clock(Clock::stepped()).start().await?;
+/// let simulator = Simulator::builder().clock(SimulatorClock::stepped()).start().await?;
 /// assert_eq!(simulator.now(), Duration::ZERO); // it stands still
 ///
 /// simulator.advance(Duration::from_secs(24 * 3600)).await; // until it is advanced
@@ -23,7 +23,7 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Clock(Kind);
+pub struct SimulatorClock(Kind);
 
 /// Every clock stops after a hundred years, before its 64 bits of nanoseconds overflow.
 pub(crate) const END: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -34,7 +34,7 @@ enum Kind {
     Stepped(Mutex<Duration>),
 }
 
-impl Clock {
+impl SimulatorClock {
     /// Real time.
     #[must_use]
     pub fn real() -> Self {
@@ -91,7 +91,7 @@ impl Clock {
     }
 }
 
-impl Default for Clock {
+impl Default for SimulatorClock {
     fn default() -> Self {
         Self::real()
     }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_stepped_clock_moves_only_forwards_and_only_by_steps() {
-        let clock = Clock::stepped();
+        let clock = SimulatorClock::stepped();
         clock.step_to(3 * SECOND);
         clock.step_to(SECOND);
         assert_eq!(clock.now(), 3 * SECOND);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn an_accelerated_clock_sleeps_for_a_fraction_of_its_time() {
-        let clock = Clock::accelerated(1000);
+        let clock = SimulatorClock::accelerated(1000);
         let real = clock.real_time_until(3600 * SECOND).unwrap();
         assert!((SECOND..4 * SECOND).contains(&real), "{real:?}");
         clock.step_to(7200 * SECOND);
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_fast_clock_stops_after_a_hundred_years() {
         let start = Instant::now().checked_sub(2 * SECOND).unwrap();
-        let clock = Clock(Kind::Running { start, times: u32::MAX });
+        let clock = SimulatorClock(Kind::Running { start, times: u32::MAX });
         assert_eq!(clock.now(), END);
     }
 }

@@ -14,13 +14,13 @@ use tokio::{
     time::sleep,
 };
 
-use super::clock::{Clock, END};
+use super::clock::{END, SimulatorClock};
 use crate::{Push, Sender, Service, response::delay_of};
 
 /// Supplies the service with the time, and sends the attempts that are due.
 pub(crate) struct Engine {
     service: Mutex<Service>,
-    clock: Clock,
+    clock: SimulatorClock,
     sender: Box<dyn Sender>,
     concurrency: usize,
     /// Notified after each call, which may have scheduled something.
@@ -32,7 +32,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(
         service: Service,
-        clock: Clock,
+        clock: SimulatorClock,
         sender: Box<dyn Sender>,
         concurrency: usize,
     ) -> Self {
@@ -62,7 +62,7 @@ impl Engine {
     pub(crate) async fn advance(self: &Arc<Self>, by: Duration) {
         assert!(
             self.clock.is_stepped(),
-            "this clock runs by itself and cannot be advanced: give the builder Clock::stepped()"
+            "this clock runs by itself and cannot be advanced: give the builder SimulatorClock::stepped()"
         );
         let _one = self.stepping.lock().await;
         let until = self.clock.now().saturating_add(by).min(END);

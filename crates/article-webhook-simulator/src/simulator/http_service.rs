@@ -27,7 +27,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub(crate) struct HttpService(pub(crate) Arc<Engine>);
 
-impl Service<Request<server::Body>> for HttpService {
+impl Service<Request<server::ServerBody>> for HttpService {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -36,7 +36,7 @@ impl Service<Request<server::Body>> for HttpService {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<server::Body>) -> Self::Future {
+    fn call(&mut self, request: Request<server::ServerBody>) -> Self::Future {
         let engine = self.0.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();

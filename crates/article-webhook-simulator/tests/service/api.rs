@@ -3,7 +3,9 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use article_webhook::ArticleResult;
-use article_webhook_simulator::{Fault, JobState, Outcome, Rule, Settings, Step, Tenant};
+use article_webhook_simulator::{
+    DeliveryOutcome, Fault, Rule, Settings, SimulatedJobState, Step, Tenant,
+};
 use http::{Method, Request};
 use serde_json::{Value, json};
 
@@ -192,9 +194,12 @@ fn a_later_failure_fails_the_job_at_its_time_and_is_refunded_then() {
         assert_eq!(answered.body["details"], json!({ "step": step, "credits_refunded": 5 }));
         assert!(answered.body["message"].as_str().unwrap().contains(&step.to_string()));
         assert_eq!(api.credits(), 1000);
-        assert_eq!(api.service.job(api.now, &job_id).unwrap().state, JobState::Failed(*step));
+        assert_eq!(
+            api.service.job(api.now, &job_id).unwrap().state,
+            SimulatedJobState::Failed(*step)
+        );
         assert!(
-            api.run(seconds(3600), |_| Outcome::status(200)).is_empty(),
+            api.run(seconds(3600), |_| DeliveryOutcome::status(200)).is_empty(),
             "nothing is delivered"
         );
         assert_eq!(api.credits(), 1000, "refunded once");

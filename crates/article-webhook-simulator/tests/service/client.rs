@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use article_webhook_client::{
-    ApiKey, Created, Error, JobId, NewArticle, Outcome, RawResponse, Response,
+    ApiKey, CallOutcome, Created, Error, JobId, NewArticle, RawResponse, Response,
 };
 use article_webhook_simulator::{Fault, Rule, Step};
 use http::Method;
@@ -33,19 +33,19 @@ fn a_job_is_followed_from_its_order_to_its_article() {
     assert_eq!((created.status, created.retry_after), (202, None));
     let response = ask(&mut api, &created.job_id);
     assert!(
-        matches!(&response.outcome, Outcome::Unfinished { status: Some(status) } if status == "queued"),
+        matches!(&response.outcome, CallOutcome::Unfinished { status: Some(status) } if status == "queued"),
         "{response:?}"
     );
 
     api.now += seconds(3600);
     let response = ask(&mut api, &created.job_id);
-    let Outcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
+    let CallOutcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
     assert_eq!(result.job_id, created.job_id);
     let pushes = api.service.due(api.now);
     assert_eq!(&response.body, pushes[0].request().body(), "the body of the delivery");
 
     let unknown = "job_of_another_key".parse().unwrap();
-    assert!(matches!(ask(&mut api, &unknown).outcome, Outcome::JobNotFound));
+    assert!(matches!(ask(&mut api, &unknown).outcome, CallOutcome::JobNotFound));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_failed_job_names_its_step_and_its_refund() {
     let created = order(&mut api).unwrap();
     api.now += seconds(3600);
     let response = ask(&mut api, &created.job_id);
-    let Outcome::Failed { step: Some(step), credits_refunded: Some(1..) } = &response.outcome
+    let CallOutcome::Failed { step: Some(step), credits_refunded: Some(1..) } = &response.outcome
     else {
         panic!("{response:?}")
     };
@@ -64,7 +64,7 @@ fn a_failed_job_names_its_step_and_its_refund() {
     // An order that fails at once has an error, and nothing was taken.
     api.service.set_faults(vec![Rule::new(Fault::StepFails(Step::Outline))]);
     let error = order(&mut api).unwrap_err();
-    assert!(matches!(error.response().unwrap().outcome, Outcome::Failed { .. }), "{error}");
+    assert!(matches!(error.response().unwrap().outcome, CallOutcome::Failed { .. }), "{error}");
     assert!(!error.is_outcome_unknown());
 }
 
@@ -74,7 +74,7 @@ fn a_limit_asks_for_a_pause_and_an_outage_for_none() {
     let created = order(&mut api).unwrap();
     api.service.set_faults(vec![Rule::new(Fault::ApiRateLimited(seconds(7200)))]);
     let response = ask(&mut api, &created.job_id);
-    assert!(matches!(response.outcome, Outcome::RateLimited), "{response:?}");
+    assert!(matches!(response.outcome, CallOutcome::RateLimited), "{response:?}");
     assert_eq!(response.retry_after, Some(seconds(7200)));
     let error = order(&mut api).unwrap_err();
     assert_eq!(error.retry_after(), Some(seconds(7200)));
@@ -82,7 +82,7 @@ fn a_limit_asks_for_a_pause_and_an_outage_for_none() {
 
     api.service.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
     let response = ask(&mut api, &created.job_id);
-    assert!(matches!(response.outcome, Outcome::Unavailable), "{response:?}");
+    assert!(matches!(response.outcome, CallOutcome::Unavailable), "{response:?}");
     assert_eq!(response.retry_after, None);
     assert!(order(&mut api).unwrap_err().is_outcome_unknown());
 

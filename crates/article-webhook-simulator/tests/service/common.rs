@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook_simulator::{Outcome, Push, Service, Settings, Tenant};
+use article_webhook_simulator::{DeliveryOutcome, Push, Service, Settings, Tenant};
 use http::{HeaderMap, Method, Request};
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl Api {
     pub(crate) fn run(
         &mut self,
         by: Duration,
-        mut answer: impl FnMut(&Push) -> Outcome,
+        mut answer: impl FnMut(&Push) -> DeliveryOutcome,
     ) -> Vec<Sent> {
         let (until, mut sent) = (self.now + by, Vec::new());
         while let Some(at) = self.service.next_due().filter(|&at| at <= until) {

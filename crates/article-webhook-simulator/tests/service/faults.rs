@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook::{AuthToken, Receiver};
-use article_webhook_simulator::{Fault, Outcome, Rule, SendMode, Settings};
+use article_webhook_simulator::{DeliveryOutcome, Fault, Rule, SendMode, Settings};
 
 use crate::common::{Api, Sent, TOKEN, seconds, settings, shoes};
 
@@ -17,7 +17,9 @@ fn deliveries(rule: Rule) -> (Api, Vec<Sent>) {
         let read = receiver
             .open(request.headers())
             .and_then(|envelope| envelope.read(request.body().clone()));
-        Outcome::status(read.map_or_else(|refused| refused.answer().status().as_u16(), |_| 200))
+        DeliveryOutcome::status(
+            read.map_or_else(|refused| refused.answer().status().as_u16(), |_| 200),
+        )
     });
     (api, sent)
 }
@@ -60,7 +62,7 @@ fn a_duplicate_comes_at_the_same_time_and_is_not_retried() {
     let mut api =
         Api::new(Settings { faults: vec![Rule::new(Fault::Duplicate).attempt(1)], ..settings() });
     api.ordered(&shoes());
-    let sent = api.run(seconds(3600), |_| Outcome::status(503));
+    let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(503));
     let first = sent[0].at;
     let seen: Vec<_> =
         sent.iter().map(|sent| (sent.push.attempt(), (sent.at - first).as_secs())).collect();
@@ -104,7 +106,7 @@ fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
         let mut api = Api::new(Settings { faults, ..settings() });
         let ids: Vec<_> = (0..50).map(|_| api.ordered(&shoes())).collect();
         (0..extra).for_each(|_| _ = api.ordered(&serde_json::json!({ "topic": "Hats" })));
-        let sent = api.run(seconds(180), |_| Outcome::status(200));
+        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(200));
         let struck = sent.iter().filter(|sent| !sent.push.faults().is_empty());
         let struck: Vec<_> = struck.map(|sent| sent.push.job_id().to_owned()).collect();
         ids.into_iter().filter(|id| struck.contains(id)).collect::<Vec<_>>()

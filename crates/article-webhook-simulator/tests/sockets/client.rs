@@ -1,9 +1,9 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use article_webhook_client::{
-    ApiKey, AuthToken, Client, ErrorCode, Job, JobId, NewArticle, PublishTarget,
+    ApiKey, AuthToken, Client, ErrorCode, JobId, JobStatus, NewArticle, PublishTarget,
 };
-use article_webhook_simulator::{Clock, Fault, Rule, Simulator, SimulatorBuilder};
+use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock};
 use serde_json::json;
 
 use crate::receiver::Receiver;
@@ -12,7 +12,7 @@ const KEY: &str = "sk-5f2b9c0e7a1d4e38";
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn stepped() -> SimulatorBuilder {
-    Simulator::builder().seed(7).clock(Clock::stepped()).api_key(KEY)
+    Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY)
 }
 
 fn client(simulator: &Simulator) -> Client {
@@ -40,8 +40,8 @@ async fn from_the_first_call_to_the_delivery() {
 
     let created = client.create_article(&shoes()).await.unwrap();
     match client.article(&created.job_id).await.unwrap() {
-        Job::Unfinished(job) => assert_eq!(job.status.as_deref(), Some("queued")),
-        Job::Complete(_) => panic!("it takes time"),
+        JobStatus::Unfinished(job) => assert_eq!(job.status.as_deref(), Some("queued")),
+        JobStatus::Complete(_) => panic!("it takes time"),
     }
     simulator.advance(HOUR).await;
     let complete = client.wait(&created.job_id).await.unwrap();

@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_simulator::{Clock, JobState, Outcome, Push, Sender, Sending, Simulator};
+use article_webhook_simulator::{
+    DeliveryOutcome, Push, Sender, Sending, SimulatedJobState, Simulator, SimulatorClock,
+};
 use tokio::{net::TcpStream, time::sleep};
 
 use crate::receiver::Receiver;
@@ -23,7 +25,7 @@ impl Sender for Reluctant {
     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
         self.0.fetch_add(1, Relaxed);
         let status = if push.attempt() < 3 { 503 } else { 200 };
-        Box::pin(async move { Outcome::status(status) })
+        Box::pin(async move { DeliveryOutcome::status(status) })
     }
 }
 
@@ -32,7 +34,7 @@ async fn a_day_of_service_takes_seconds() {
     let reluctant = Arc::new(Reluctant::default());
     let simulator = Simulator::builder()
         .seed(7)
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .credits(10_000)
         .publish_target("http://receiver.test/", TOKEN)
         .sender(reluctant.clone())
@@ -49,14 +51,14 @@ async fn a_day_of_service_takes_seconds() {
     let took = start.elapsed();
     assert_eq!(simulator.now(), 24 * HOUR);
     assert_eq!(reluctant.0.load(Relaxed), 24 * 60 * 3);
-    assert!(simulator.jobs().iter().all(|job| job.state == JobState::Complete));
+    assert!(simulator.jobs().iter().all(|job| job.state == SimulatedJobState::Complete));
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 #[tokio::test]
 async fn a_clock_can_be_advanced_to_its_end() {
     let simulator = Simulator::builder()
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .rate_limit(NonZeroU32::MIN, HOUR)
         .publish_target("http://receiver.test/", TOKEN)
         .sender(Reluctant::default())
@@ -73,7 +75,7 @@ async fn a_clock_can_be_advanced_to_its_end() {
 async fn with_a_stepped_clock_nothing_happens_by_itself() {
     let receiver = Receiver::start(&[]).await;
     let simulator = Simulator::builder()
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .generation(Duration::ZERO..=Duration::ZERO)
         .publish_target(&receiver.url, TOKEN)
         .start()
@@ -90,7 +92,7 @@ async fn with_a_stepped_clock_nothing_happens_by_itself() {
 async fn deliveries_arrive_in_order_of_time() {
     let receiver = Receiver::start(&[500; 7]).await;
     let simulator = Simulator::builder()
-        .clock(Clock::stepped())
+        .clock(SimulatorClock::stepped())
         .publish_target(&receiver.url, TOKEN)
         .start()
         .await
@@ -112,7 +114,7 @@ async fn an_accelerated_clock_delivers_and_retries_by_itself() {
     for concurrency in [1, 64] {
         let receiver = Receiver::start(&[500, 500]).await;
         let simulator = Simulator::builder()
-            .clock(Clock::accelerated(1000))
+            .clock(SimulatorClock::accelerated(1000))
             .concurrency(concurrency)
             .publish_target(&receiver.url, TOKEN)
             .start()
@@ -133,7 +135,7 @@ async fn an_accelerated_clock_delivers_and_retries_by_itself() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "give the builder Clock::stepped()")]
+#[should_panic(expected = "give the builder SimulatorClock::stepped()")]
 async fn a_clock_that_runs_cannot_be_advanced() {
     Simulator::builder().start().await.unwrap().advance(HOUR).await;
 }

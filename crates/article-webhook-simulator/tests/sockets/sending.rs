@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use article_webhook::ArticleResult;
-use article_webhook_simulator::{Attempt, Clock, Fault, Rule, Simulator, SimulatorBuilder};
+use article_webhook_simulator::{
+    Attempt, Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -13,7 +15,7 @@ const TOKEN: &str = "Bearer secret";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 fn stepped(url: &str) -> SimulatorBuilder {
-    Simulator::builder().seed(7).clock(Clock::stepped()).publish_target(url, TOKEN)
+    Simulator::builder().seed(7).clock(SimulatorClock::stepped()).publish_target(url, TOKEN)
 }
 
 /// One job, and the attempts of a whole day.

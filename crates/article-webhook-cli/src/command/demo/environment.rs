@@ -15,7 +15,7 @@ use article_webhook::AuthToken;
 use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
 use article_webhook_collector::{Collector, OrderOutcome, Schedule};
 use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, State};
-use article_webhook_simulator::{Clock, Rule, Simulator};
+use article_webhook_simulator::{Rule, Simulator, SimulatorClock};
 use tempfile::TempDir;
 use tokio::{
     sync::{mpsc, watch},
@@ -135,7 +135,7 @@ impl Running {
         let address = server.local_addr().map_err(failed)?;
         let seed = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let simulator = Simulator::builder()
-            .clock(Clock::accelerated(speed))
+            .clock(SimulatorClock::accelerated(speed))
             .seed(seed)
             .generation(GENERATION)
             .api_key(API_KEY)

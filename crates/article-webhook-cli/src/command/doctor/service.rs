@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook::JobId;
-use article_webhook_client::Outcome;
+use article_webhook_client::CallOutcome;
 use tokio::time::timeout;
 
 use super::{clock::Reading, finding::Finding};
@@ -81,24 +81,24 @@ pub(super) async fn examine(
     let reading = response.sent_at.map(|shown| Reading::new("the service", sent, shown));
     let shown = response.to_string();
     let finding = match &response.outcome {
-        Outcome::JobNotFound | Outcome::Complete(_) | Outcome::Unfinished { .. } => {
+        CallOutcome::JobNotFound | CallOutcome::Complete(_) | CallOutcome::Unfinished { .. } => {
             Finding::ok("service.key_accepted", "the service accepts the API key")
         }
-        Outcome::Unauthorized => Finding::fail("service.key_refused", "the service refuses the API key")
+        CallOutcome::Unauthorized => Finding::fail("service.key_refused", "the service refuses the API key")
             .because(shown)
             .fix("set ARTICLE_API_KEY to the key that the service issued for this URL"),
-        Outcome::Forbidden => Finding::fail("service.key_forbidden", "the API key may not read articles")
+        CallOutcome::Forbidden => Finding::fail("service.key_forbidden", "the API key may not read articles")
             .because(shown)
             .fix("give the key the right to read articles, or use another key; a proxy may answer 403 as well"),
-        Outcome::NotFound | Outcome::Page | Outcome::Redirect | Outcome::NotJson => {
+        CallOutcome::NotFound | CallOutcome::Page | CallOutcome::Redirect | CallOutcome::NotJson => {
             Finding::fail("service.wrong_url", "at ARTICLE_API_URL is no API of the service")
                 .because(shown)
                 .fix("set ARTICLE_API_URL to the part of the URL before /v1")
         }
-        Outcome::RateLimited => Finding::warn("service.rate_limited", "the service limits the rate of calls")
+        CallOutcome::RateLimited => Finding::warn("service.rate_limited", "the service limits the rate of calls")
             .because(shown)
             .fix("try again later: whether the key is accepted is not known"),
-        Outcome::Unavailable => Finding::fail("service.unavailable", "the service cannot answer now")
+        CallOutcome::Unavailable => Finding::fail("service.unavailable", "the service cannot answer now")
             .because(shown)
             .fix("try again later; if others can use it, check ARTICLE_API_URL"),
         _ => Finding::fail("service.unexpected", "the service gives an answer that its document does not have")

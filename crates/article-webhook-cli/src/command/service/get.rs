@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_client::{ArticleResult, Client, Complete, Job, JobId, Unfinished};
+use article_webhook_client::{ArticleResult, Client, Complete, JobId, JobStatus, Unfinished};
 use clap::Args;
 use serde_json::json;
 
@@ -48,8 +48,8 @@ pub(crate) async fn run(arguments: GetArguments, context: &Context) -> Result<Ex
         false => client.article(&arguments.job).await,
     };
     let complete = match job.map_err(|error| Failure::of_service(&error))? {
-        Job::Complete(complete) => complete,
-        Job::Unfinished(unfinished) => return not_complete(&arguments, &unfinished, output),
+        JobStatus::Complete(complete) => complete,
+        JobStatus::Unfinished(unfinished) => return not_complete(&arguments, &unfinished, output),
     };
     let Complete { result, body, .. } = &*complete;
     let html = result.article.html.as_untrusted_str();
@@ -73,7 +73,7 @@ async fn wait(
     client: &Client,
     arguments: &GetArguments,
     output: &Output,
-) -> Result<Job, article_webhook_client::Error> {
+) -> Result<JobStatus, article_webhook_client::Error> {
     let start = Instant::now();
     let waiting = client.wait(&arguments.job).deadline(arguments.timeout);
     let waiting = waiting.on_progress(|unfinished| {
@@ -82,7 +82,7 @@ async fn wait(
     });
     let complete = waiting.await;
     output.progress("");
-    complete.map(|complete| Job::Complete(Box::new(complete)))
+    complete.map(|complete| JobStatus::Complete(Box::new(complete)))
 }
 
 fn not_complete(
