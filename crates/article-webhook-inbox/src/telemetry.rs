@@ -1,27 +1,84 @@
-//! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features the functions are empty.
+//! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features nothing is compiled.
 //!
 //! No name, label or field contains a body, a token, the label of a target, or an intent. The error of a handler appears
 //! in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log events alone, as a text:
 //! the subscriber escapes it, as it does in the log of the receiver.
 
-#[cfg(feature = "metrics")]
-pub mod metric;
-#[cfg(feature = "tracing")]
+#![cfg_attr(
+    not(all(feature = "metrics", feature = "tracing", feature = "sqlite", feature = "signal")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_variables,
+        reason = "what shows them, or what calls them, is off"
+    )
+)]
+
 mod rate_limit;
 
-mod count;
-mod log;
-#[cfg(any(feature = "metrics", feature = "tracing"))]
-mod outcome_name;
-
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
 
+use self::rate_limit::RateLimit;
 use crate::{
     Digest, EntryKey, Error,
     call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
 };
+
+/// A log event. All have one target, so that one filter selects them. After `limited LIMIT`, an event that can occur at any
+/// rate is logged once in a while, with the number of those that were not.
+macro_rules! log {
+    (limited $limit:ident $level:ident: $($event:tt)+) => {
+        #[cfg(feature = "tracing")]
+        $limit.log(|unlogged| tracing::$level!(target: "article_webhook_inbox", unlogged, $($event)+))
+    };
+    ($level:ident: $($event:tt)+) => {
+        #[cfg(feature = "tracing")]
+        tracing::$level!(target: "article_webhook_inbox", $($event)+)
+    };
+}
+
+/// Counts or measures. The recorder is looked up each time, because it may be installed after the inbox was opened.
+macro_rules! measure {
+    ($kind:ident($($metric:tt)+).$call:ident($value:expr)) => {
+        #[cfg(feature = "metrics")]
+        metrics::$kind!($($metric)+).$call($value)
+    };
+}
+
+static FAILURES: RateLimit = RateLimit::per_second();
+static DAMAGE: RateLimit = RateLimit::per_second();
+static NO_THREAD: RateLimit = RateLimit::per_second();
+static NOT_KEPT: RateLimit = RateLimit::per_second();
+static STUCK: RateLimit = RateLimit::per_minute();
+static WAL_GROWS: RateLimit = RateLimit::per_minute();
+
+/// How many of many jobs a line names.
+const MAX_NAMED_JOBS: usize = 5;
+
+/// Why something failed, for a log event, unless causes are hidden.
+#[cfg(feature = "tracing")]
+fn cause<T: Display>(cause: &T) -> Option<tracing::field::DisplayValue<impl Display>> {
+    article_webhook::adapter::logged_cause(cause).map(tracing::field::display)
+}
+
+fn names(key: &EntryKey) -> (&str, &str) {
+    (key.job_id.as_str(), key.event.as_str())
+}
+
+/// The name of an outcome: the state of the entry, or why it waits again.
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::Retry { .. } => "retry",
+        Outcome::Dead { .. } => "dead",
+        Outcome::Unhandled { .. } => "unhandled",
+        Outcome::Corrupt { .. } => "corrupt",
+        Outcome::Released => "released",
+        Outcome::Snoozed { .. } => "snoozed",
+    }
+}
 
 /// A delivery was answered after this time.
 pub(crate) fn recorded(
@@ -30,182 +87,382 @@ pub(crate) fn recorded(
     recorded: &Result<Recorded, Error>,
     took: Duration,
 ) {
-    count::recorded(recorded, took);
-    match recorded {
-        Ok(recorded) => log::recorded(delivery, digest, *recorded),
-        Err(error) => store_failed("record", error),
-    }
+    let (job_id, event) = (delivery.job_id().as_str(), delivery.event().as_str());
+    measure!(histogram(metric::RECORD_DURATION).record(took));
+    let result = match recorded {
+        Ok(Recorded::Stored) => {
+            log!(debug: job_id, event, "delivery stored");
+            "stored"
+        }
+        Ok(Recorded::Arrived { after }) => {
+            measure!(histogram(metric::ARRIVED_AFTER).record(*after));
+            log!(debug: job_id, event, "delivery stored");
+            "stored"
+        }
+        Ok(Recorded::Duplicate) => {
+            log!(debug: job_id, event, "delivery was stored before");
+            "duplicate"
+        }
+        Ok(Recorded::Conflict { kept: true }) => {
+            log!(info: job_id, event, %digest, "another body came for an entry that is stored");
+            "conflict_kept"
+        }
+        Ok(Recorded::Conflict { kept: false }) => {
+            log!(limited NOT_KEPT warn: job_id, event, %digest, "another body was acknowledged and not kept: the entry has four others, and a worker found one that decodes");
+            "conflict_not_kept"
+        }
+        Ok(Recorded::Crowded) => {
+            log!(warn: job_id, event, "no room for another body until a worker has seen those stored");
+            "crowded"
+        }
+        Err(error) => {
+            store_failed("record", error);
+            "unavailable"
+        }
+    };
+    measure!(counter(metric::DELIVERIES, "result" => result).increment(1));
 }
 
 /// An authentic delivery was refused. The adapter has logged that.
 pub(crate) fn refused(refused: &Refused) {
-    count::refused(refused);
+    measure!(counter(metric::REFUSED, "code" => refused.rejection().code()).increment(1));
 }
 
 /// A worker claimed entries.
 pub(crate) fn claimed(claims: &Claims) {
-    count::claimed(claims);
-    log::claimed(claims);
+    let buried = claims.buried.len() as u64;
+    measure!(counter(metric::CLAIMED).increment(claims.claimed.len() as u64));
+    measure!(counter(metric::BURIED).increment(buried));
+    measure!(counter(metric::DEAD).increment(buried));
+    measure!(counter(metric::EXPIRED_LEASES).increment(claims.expired.into()));
+    // Registered with zero: an alarm on growth does not see a series that begins with one.
+    measure!(counter(metric::LOST_LEASES).increment(0));
+    measure!(counter(metric::THREAD_FAILURES).increment(0));
+
+    for key in &claims.buried {
+        let (job_id, event) = names(key);
+        log!(warn: job_id, event, "entry is dead: its last attempt did not end");
+    }
+    for claimed in claims.claimed.iter().filter(|claimed| claimed.runs_alone) {
+        let (job_id, event) = names(&claimed.key);
+        log!(info: job_id, event, attempt = claimed.attempt, "entry runs alone: its last attempts ended without a result, and may have crashed the process");
+    }
+    if claims.expired > 0 {
+        log!(warn: leases = claims.expired, "leases had ended: was a worker killed?");
+    }
 }
 
-/// An article differs from the service's document.
+/// An article differs from the service's document. The name of the field comes from an authentic sender, and is escaped.
 pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, key: &EntryKey) {
-    seen.see(drift).iter().for_each(|difference| log::drift(key, difference));
+    for difference in seen.see(drift) {
+        let job_id = key.job_id.as_str();
+        log!(warn: job_id, "the service has changed, told once: {difference}");
+    }
 }
 
 /// A handler ended after this time. Its outcome is not stored yet.
 pub(crate) fn attempted(key: &EntryKey, attempt: u32, ending: &'static str, took: Duration) {
-    count::attempted(ending, took);
-    log::attempted(key, attempt, ending, took);
+    let (job_id, event) = names(key);
+    measure!(histogram(metric::HANDLER_DURATION, "ending" => ending).record(took));
+    log!(debug: job_id, event, attempt, ending, ?took, "handler ended");
 }
 
 /// The outcome of an attempt is stored.
 pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
-    count::settled(outcome);
-    log::settled(key, attempt, outcome);
+    let ((job_id, event), name) = (names(key), outcome_name(outcome));
+    measure!(counter(metric::ATTEMPTS, "outcome" => name).increment(1));
+    match outcome {
+        Outcome::Done => {
+            log!(debug: job_id, event, attempt, "entry is done");
+        }
+        Outcome::Retry { after, cause: why } => {
+            log!(warn: job_id, event, attempt, ?after, cause = cause(why), "attempt failed, and another will follow");
+        }
+        Outcome::Released => {
+            log!(info: job_id, event, attempt, "entry is given back: the worker stops");
+        }
+        Outcome::Snoozed { after } => {
+            log!(info: job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
+        }
+        Outcome::Dead { cause: why }
+        | Outcome::Unhandled { cause: why, .. }
+        | Outcome::Corrupt { cause: why, .. } => {
+            log!(warn: job_id, event, attempt, cause = cause(why), "entry is {name}: its cause is stored with it");
+        }
+    }
+    if matches!(outcome, Outcome::Dead { .. }) {
+        measure!(counter(metric::DEAD).increment(1));
+    }
 }
 
 /// The job ended as unreadable.
 pub(crate) fn unreadable(key: &EntryKey) {
-    count::unreadable();
-    log::unreadable(key);
+    measure!(counter(metric::UNREADABLE).increment(1));
+    let job_id = key.job_id.as_str();
+    log!(error: job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is asked for no more, see its entry");
 }
 
 /// The result of an attempt is dropped.
 pub(crate) fn lost_lease(key: &EntryKey, attempt: u32) {
-    count::lost_lease();
-    log::lost_lease(key, attempt);
+    let (job_id, event) = names(key);
+    measure!(counter(metric::LOST_LEASES).increment(1));
+    log!(warn: job_id, event, attempt, "lease lost: the result of the attempt is dropped");
 }
 
 /// Retention removed a batch.
 pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
-    count::pruned(pruned, ledger);
-    log::pruned(pruned, ledger);
+    let (Pruned { bodies, entries, .. }, LedgerPruned { jobs, .. }) = (*pruned, *ledger);
+    measure!(counter(metric::PRUNED, "what" => "bodies").increment(bodies.into()));
+    measure!(counter(metric::PRUNED, "what" => "entries").increment(entries.into()));
+    measure!(counter(metric::PRUNED, "what" => "jobs").increment(jobs.into()));
+    if bodies + entries + jobs > 0 {
+        log!(debug: bodies, entries, jobs, "removed what is old");
+    }
 }
 
 /// How long the oldest due entry has been due.
 pub(crate) fn overdue(age: Duration) {
-    count::overdue(age);
+    measure!(gauge(metric::OVERDUE).set(age));
 }
 
-/// A call of the store failed. Nothing else reports the error.
+/// A call of the store failed. Nothing else reports the error. The log event has no source of it, which may quote SQL.
 pub(crate) fn store_failed(call: &'static str, error: &Error) {
-    count::store_failed(call);
-    log::store_failed(call, error);
+    measure!(counter(metric::STORE_FAILURES, "call" => call).increment(1));
+    log_store_failure(call, error);
 }
 
-/// The store cannot commit now, for a reason that is new.
-#[cfg(feature = "sqlite")]
+fn log_store_failure(call: &'static str, error: &Error) {
+    if error.is_damage() {
+        log!(limited DAMAGE error: call, "the store is damaged: {error}");
+    } else {
+        log!(limited FAILURES warn: call, "the store failed: {error}");
+    }
+}
+
+/// The store cannot commit now, for a reason that is new. The calls that fail by it are counted as they fail.
 pub(crate) fn blocked(error: &Error) {
-    log::store_failed("begin", error);
+    log_store_failure("begin", error);
 }
 
 /// A group of calls failed, because the store cannot commit now.
-#[cfg(feature = "sqlite")]
 pub(crate) fn failed_while_blocked() {
-    count::store_failed("begin");
+    measure!(counter(metric::STORE_FAILURES, "call" => "begin").increment(1));
+}
+
+/// The store can commit again.
+pub(crate) fn unblocked() {
+    log!(info: "the store commits again");
 }
 
 /// Damage was found in this part of the store. The finding names no body and no target.
 pub(crate) fn damage_found(part: &'static str, finding: &str) {
-    count::damage_found(part);
-    log::damage_found(part, finding);
+    measure!(counter(metric::DAMAGE, "part" => part).increment(1));
+    log!(error: part, "damage: {finding}");
+}
+
+/// Damage was found after so much that it is no longer logged one by one.
+pub(crate) fn more_damage_found(part: &'static str) {
+    measure!(counter(metric::DAMAGE, "part" => part).increment(1));
+    log!(limited DAMAGE error: part, "more damage was found: run a check");
 }
 
 /// This many workers of an inbox run.
 pub(crate) fn workers(running: u32) {
-    count::workers(running);
-}
-
-/// Damage was found after so much that it is no longer told one by one.
-#[cfg(feature = "sqlite")]
-pub(crate) fn more_damage_found(part: &'static str) {
-    count::damage_found(part);
-    log::more_damage_found(part);
+    measure!(gauge(metric::WORKERS).set(running));
+    // Registered with zero, as above.
+    measure!(counter(metric::WORKER_FAILURES).increment(0));
 }
 
 /// A worker ends with an error.
 pub(crate) fn worker_failed(error: &Error) {
-    count::worker_failed();
-    log::worker_failed(error);
-}
-
-/// The program was told to stop.
-#[cfg(feature = "signal")]
-pub(crate) fn stopping() {
-    log::stopping();
+    measure!(counter(metric::WORKER_FAILURES).increment(1));
+    log!(error: "the worker has ended, and articles wait until another runs: {error}");
 }
 
 /// A worker was dropped before it was told to stop.
 pub(crate) fn worker_dropped() {
-    count::worker_failed();
-    log::worker_dropped();
+    measure!(counter(metric::WORKER_FAILURES).increment(1));
+    log!(warn: "the worker was dropped before it was told to stop: articles wait until another runs");
+}
+
+/// The program was told to stop.
+pub(crate) fn stopping() {
+    log!(info: "the program stops once what is running has ended");
 }
 
 /// The failure of a job is due, and no worker has a handler for it.
 pub(crate) fn failures_wait() {
-    log::failures_wait();
+    log!(warn: "jobs have failed, and no worker is told: add `Worker::on_failure`");
 }
 
 /// An entry has been due for this long, and no process claims it.
 pub(crate) fn no_worker(age: Duration) {
-    log::no_worker(age);
+    let seconds = age.as_secs();
+    log!(warn: seconds, "no worker has claimed the oldest due entry for {seconds} s: run `inbox.worker(..)` in one of the processes that share the inbox");
 }
 
 /// An attempt is given up, and its handler goes on.
 pub(crate) fn given_up(key: &EntryKey, attempt: u32) {
-    log::given_up(key, attempt);
+    let (job_id, event) = names(key);
+    log!(warn: job_id, event, attempt, "attempt given up, but its handler goes on in its thread");
 }
 
 /// This many handlers go on, although their attempts were given up.
 pub(crate) fn stuck_handlers(handlers: usize) {
-    count::stuck_handlers(handlers);
+    measure!(gauge(metric::STUCK_HANDLERS).set(u32::try_from(handlers).unwrap_or(u32::MAX)));
 }
 
 /// Too many of them go on, so nothing is claimed.
 pub(crate) fn stuck(jobs: &[&EntryKey]) {
-    log::stuck(jobs);
+    let named =
+        jobs.iter().take(MAX_NAMED_JOBS).map(|key| key.job_id.as_str().escape_debug().to_string());
+    let (handlers, jobs) = (jobs.len(), named.collect::<Vec<_>>().join(" "));
+    log!(limited STUCK error: handlers, %jobs, "nothing is claimed while this many handlers go on that were given up: restart the program");
 }
 
 /// The system could not start a thread for an attempt.
 pub(crate) fn no_thread() {
-    count::no_thread();
-    log::no_thread();
+    measure!(counter(metric::THREAD_FAILURES).increment(1));
+    log!(limited NO_THREAD warn: "the system gives no thread for a handler: raise its limit, or lower the worker's concurrency");
 }
 
-/// The write-ahead log has this size.
-#[cfg(feature = "sqlite")]
+/// The write-ahead log has this size. Exact up to 2^53.
 pub(crate) fn wal_bytes(bytes: u64) {
-    count::wal_bytes(bytes);
+    measure!(gauge(metric::WAL_BYTES).set(bytes as f64));
 }
 
 /// The write-ahead log is too large, and could not be emptied.
-#[cfg(feature = "sqlite")]
 pub(crate) fn log_grows(bytes: u64) {
-    log::log_grows(bytes);
-}
-
-/// The store can commit again.
-#[cfg(feature = "sqlite")]
-pub(crate) fn unblocked() {
-    log::unblocked();
+    let mebibytes = bytes >> 20;
+    log!(limited WAL_GROWS warn: mebibytes, "the write-ahead log cannot be emptied: look for a program that reads the database for long");
 }
 
 /// The clock is this far ahead of what the last process stored.
-#[cfg(feature = "sqlite")]
 pub(crate) fn clock_is_ahead(by: Duration) {
-    log::clock_is_ahead(by);
+    let days = by.as_secs() / 86_400;
+    log!(warn: days, "the clock is far ahead of the last time that was stored: nothing that is old is removed for a day: if the inbox was not closed for that long, set the system's clock");
 }
 
 /// The clock was set back by this much while the store was open.
-#[cfg(feature = "sqlite")]
 pub(crate) fn clock_was_set_back(by: Duration) {
-    log::clock_was_set_back(by);
+    let minutes = by.as_secs() / 60;
+    log!(warn: minutes, "the system's clock was set back: waits that began before are shortened");
 }
 
 /// This many calls became durable with one sync of the disk, in this time.
-#[cfg(feature = "sqlite")]
 pub(crate) fn committed(calls: usize, took: Duration) {
-    count::committed(calls, took);
-    log::committed(calls, took);
+    measure!(histogram(metric::COMMIT_GROUP_SIZE).record(u32::try_from(calls).unwrap_or(u32::MAX)));
+    measure!(histogram(metric::COMMIT_DURATION).record(took));
+    log!(trace: calls, ?took, "committed");
+}
+
+#[cfg(feature = "metrics")]
+pub mod metric {
+    //! The names of all metrics, for dashboards and alarms.
+    //!
+    //! They go to the application's recorder of the crate `metrics`, which may be installed before or after the inbox is
+    //! opened. Every label has few values: no job id, no target, no cause.
+    //!
+    //! | name | kind | unit | labels | when |
+    //! |---|---|---|---|---|
+    //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `crowded`, or `unavailable` (503) |
+    //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
+    //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
+    //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
+    //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
+    //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
+    //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
+    //! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `snoozed`, `gave_up`, `panicked` or `timed_out` |
+    //! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt`, `snoozed` or `released` |
+    //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
+    //! | `article_inbox_unreadable_total` | counter | count | | an attempt ended a job as unreadable: for 72 hours the API has given only bodies that cannot be decoded |
+    //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
+    //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
+    //! | `article_inbox_workers` | gauge | count | | a worker of the inbox began or ended: how many run now |
+    //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before it was told to stop |
+    //! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
+    //! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
+    //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `jobs` |
+    //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
+    //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
+    //! | `article_inbox_wal_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
+    //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `begin` or `commit`, once for all calls that share it |
+    //! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page` or a `body` |
+    //!
+    //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
+    //! With several inboxes in one process, the gauges show the inbox that changed last.
+    //!
+    //! Set alarms for `unavailable` and `conflict_not_kept` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
+    //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
+
+    use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
+    /// Each metric once: its name, its kind and unit, and what it means.
+    macro_rules! metrics {
+        ($($constant:ident: $describe:ident $unit:ident, $name:literal, $meaning:literal;)+) => {
+            $(
+                #[doc = concat!($meaning, ".")]
+                pub const $constant: &str = $name;
+            )+
+
+            /// Gives the recorder the unit and the meaning of each metric. Call it once the recorder is installed, if the
+            /// recorder shows them.
+            ///
+            /// ```
+            /// article_webhook_inbox::metric::describe();
+            /// ```
+            pub fn describe() {
+                $($describe!($constant, Unit::$unit, $meaning);)+
+            }
+        };
+    }
+
+    metrics! {
+        DELIVERIES: describe_counter Count, "article_inbox_deliveries_total",
+            "Deliveries that were answered, by their result";
+        RECORD_DURATION: describe_histogram Seconds, "article_inbox_record_duration_seconds",
+            "How long deliveries waited for their commit";
+        ARRIVED_AFTER: describe_histogram Seconds, "article_inbox_arrived_after_seconds",
+            "Since when the orders were expected whose articles were delivered";
+        REFUSED: describe_counter Count, "article_inbox_refused_total",
+            "Authentic deliveries that were refused, by the code that the sender was given";
+        CLAIMED: describe_counter Count, "article_inbox_claimed_total",
+            "Entries leased to workers, each for one attempt";
+        BURIED: describe_counter Count, "article_inbox_buried_total",
+            "Entries given up at a claim, because their last attempt never ended";
+        EXPIRED_LEASES: describe_counter Count, "article_inbox_expired_leases_total",
+            "Leases that ended unsettled: a worker was killed or cut off from the store";
+        HANDLER_DURATION: describe_histogram Seconds, "article_inbox_handler_duration_seconds",
+            "How long handlers took, by how they ended";
+        ATTEMPTS: describe_counter Count, "article_inbox_attempts_total",
+            "Attempts, by their outcome";
+        DEAD: describe_counter Count, "article_inbox_dead_total",
+            "Entries given up by a worker";
+        UNREADABLE: describe_counter Count, "article_inbox_unreadable_total",
+            "Jobs of which the API gave only bodies that cannot be decoded for 72 hours";
+        LOST_LEASES: describe_counter Count, "article_inbox_lost_leases_total",
+            "Attempts whose result was dropped, because their lease was lost";
+        OVERDUE: describe_gauge Seconds, "article_inbox_overdue_seconds",
+            "How long the oldest due entry had been due when health was last asked";
+        WORKERS: describe_gauge Count, "article_inbox_workers",
+            "Workers that run";
+        WORKER_FAILURES: describe_counter Count, "article_inbox_worker_failures_total",
+            "Workers that ended with an error or were dropped";
+        STUCK_HANDLERS: describe_gauge Count, "article_inbox_stuck_handlers",
+            "Handlers that go on although they were given up";
+        THREAD_FAILURES: describe_counter Count, "article_inbox_thread_failures_total",
+            "Attempts for which the system gave no thread";
+        PRUNED: describe_counter Count, "article_inbox_pruned_total",
+            "What retention removed, by kind";
+        COMMIT_GROUP_SIZE: describe_histogram Count, "article_inbox_commit_group_size",
+            "How many calls shared a sync of the disk";
+        COMMIT_DURATION: describe_histogram Seconds, "article_inbox_commit_duration_seconds",
+            "How long the disk took to commit";
+        WAL_BYTES: describe_gauge Bytes, "article_inbox_wal_bytes",
+            "The size of a SQLite store's write-ahead log";
+        STORE_FAILURES: describe_counter Count, "article_inbox_store_failures_total",
+            "Failures of the store, by the call";
+        DAMAGE: describe_counter Count, "article_inbox_damage_total",
+            "Damage that a store found in its files, by the part that is damaged";
+    }
 }

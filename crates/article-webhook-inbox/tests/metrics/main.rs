@@ -203,8 +203,8 @@ struct Row {
 
 /// The documentation of the module, read from the source.
 fn table() -> BTreeMap<String, Row> {
-    let source = include_str!("../../src/telemetry/metric.rs");
-    let rows = source.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let source = include_str!("../../src/telemetry.rs");
+    let rows = source.lines().filter_map(|line| line.trim_start().strip_prefix("//! | `"));
     let row = |row: &'static str| {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let [name, kind, unit, labels, when, ""] = cells[..] else {
