@@ -60,7 +60,6 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
         for (name, value, _) in REQUIRED.iter().filter(|(name, ..)| *name != JOURNAL_MODE) {
             set(&connection, name, value)?;
         }
-        set(&connection, "cache_size", &(-CACHE_KIB).to_string())?;
         set(&connection, "journal_size_limit", &WAL_BYTES.to_string())?;
         Ok(connection)
     };
@@ -85,6 +84,8 @@ pub(super) fn make_durable(
         }
         // SQLite opens the log when it first reads.
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        // SQLite counts in pages, and knows their size only now.
+        set(connection, "cache_size", &(-CACHE_KIB).to_string())?;
         wrong_settings(connection)
     };
     match make().map_err(|error| refused(path, &error))?.first() {
