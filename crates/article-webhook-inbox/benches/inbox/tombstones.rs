@@ -45,9 +45,6 @@ pub(crate) fn fill(path: &Path, count: i64) {
             params![count, 1_700_000_000_000_i64],
         )
         .unwrap();
-    connection
-        .execute("UPDATE article_inbox_meta SET value = ?1 WHERE name = 'ids'", [count])
-        .unwrap();
     connection.pragma_update(None, "synchronous", "FULL").unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
 }

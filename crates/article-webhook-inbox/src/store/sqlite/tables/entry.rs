@@ -5,7 +5,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, Row as SqlRow, params, types::ValueRef};
 use serde::{Deserialize, Serialize};
 
-use super::value::{delete, index_differs, new_id, text};
+use super::value::{delete, index_differs, new_id, remove, text};
 use crate::{
     Body, Digest, Source, State,
     call::Excerpt,
@@ -186,7 +186,7 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
                     ])?;
             }
             Change::Delete => {
-                delete(
+                remove(
                     connection,
                     "DELETE FROM article_inbox_entries WHERE id = ?1",
                     entry.row.id,

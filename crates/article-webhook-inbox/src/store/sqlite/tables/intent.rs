@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, Row as SqlRow, ToSql, params};
 
-use super::value::{delete, new_id, text};
+use super::value::{new_id, remove, text};
 use crate::{
     IntentState, codec,
     rules::{Change, IntentRow, Tracked},
@@ -121,8 +121,8 @@ pub(super) fn save(connection: &Connection, intent: &mut IntentRows) -> Result<(
     let (id, row) = match intent.row.change() {
         Change::Nothing => return Ok(()),
         Change::Delete => {
-            let remove = "DELETE FROM article_inbox_intents WHERE id = ?1";
-            return delete(connection, remove, intent.row.id);
+            let statement = "DELETE FROM article_inbox_intents WHERE id = ?1";
+            return remove(connection, statement, intent.row.id);
         }
         Change::Insert(row) => (new_id(connection)?, row),
         Change::Update(row) => (intent.row.id, row),

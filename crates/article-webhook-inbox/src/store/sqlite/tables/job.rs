@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use article_webhook::JobId;
 use rusqlite::{Connection, params};
 
-use super::value::{delete, index_differs, new_id, text};
+use super::value::{index_differs, new_id, remove, text};
 use crate::{
     JobState, Reason, codec,
     rules::{Change, JobRow, JobRows, Tracked},
@@ -94,8 +94,8 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
     let (id, row) = match job.expected.change() {
         Change::Nothing => return Ok(()),
         Change::Delete => {
-            let remove = "DELETE FROM article_inbox_jobs WHERE id = ?1";
-            return delete(connection, remove, job.expected.id);
+            let statement = "DELETE FROM article_inbox_jobs WHERE id = ?1";
+            return remove(connection, statement, job.expected.id);
         }
         Change::Insert(row) => (new_id(connection)?, row),
         Change::Update(row) => (job.expected.id, row),

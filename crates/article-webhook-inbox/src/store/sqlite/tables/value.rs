@@ -8,14 +8,24 @@ use crate::{
     },
 };
 
-/// An id that no row of these tables has had. Ids are given out by a counter, not by what is there, so that the id of a
-/// removed row never comes again. A counter that is damaged gives out no id that a row has.
+/// An id that no row of these tables has or had: it is larger than that of each row that is there, and of each that was
+/// removed. The transaction keeps other processes from taking the same id. A new row changes no counter, so that a delivery
+/// writes one page less.
 pub(super) fn new_id(connection: &Connection) -> Result<i64, Fault> {
-    let next = "INSERT INTO article_inbox_meta (name, value) SELECT 'ids', 1 + max( \
+    let next = "SELECT 1 + max( \
         (SELECT ifnull(max(id), 0) FROM article_inbox_entries), (SELECT ifnull(max(id), 0) FROM article_inbox_jobs), \
-        (SELECT ifnull(max(id), 0) FROM article_inbox_intents)) WHERE TRUE \
-        ON CONFLICT (name) DO UPDATE SET value = max(CAST(value AS INTEGER) + 1, excluded.value) RETURNING value";
+        (SELECT ifnull(max(id), 0) FROM article_inbox_intents), \
+        ifnull((SELECT CAST(value AS INTEGER) FROM article_inbox_meta WHERE name = 'last_removed_id'), 0))";
     Ok(connection.prepare_cached(next)?.query_row([], |row| row.get(0))?)
+}
+
+/// Removes a row whose id must never come again.
+pub(super) fn remove(connection: &Connection, statement: &str, id: i64) -> Result<(), Fault> {
+    delete(connection, statement, id)?;
+    let note = "INSERT INTO article_inbox_meta (name, value) VALUES ('last_removed_id', ?1) \
+        ON CONFLICT (name) DO UPDATE SET value = max(CAST(value AS INTEGER), excluded.value)";
+    connection.prepare_cached(note)?.execute([id])?;
+    Ok(())
 }
 
 /// A value that is a text.
