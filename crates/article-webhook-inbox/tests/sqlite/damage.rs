@@ -256,7 +256,9 @@ async fn a_damaged_last_removed_id_gives_no_row_the_id_of_another() {
         let store = place.open();
         store.forget("job_2".parse().unwrap()).await.unwrap();
         store.close().await.unwrap();
-        place.damage(&format!("UPDATE article_inbox_meta SET {damage} WHERE name = 'last_removed_id'"));
+        place.damage(&format!(
+            "UPDATE article_inbox_meta SET {damage} WHERE name = 'last_removed_id'"
+        ));
         let store = place.open();
         store.record(arrival("job_5", "{5}")).await.unwrap();
         let ids: Vec<_> = entries(&store).await.iter().map(|entry| entry.id).collect();

@@ -9,13 +9,13 @@ use super::{
     files::{self, Lock},
     schema,
     wal_identity::{self, WalIdentity},
-    writer::{Handle, Shared, WriteConnection, try_start},
+    writer::{Shared, WriteConnection, Writer, try_start},
 };
 use crate::{Clock, Error, timestamp::rounded};
 
 /// Opens a database with exclusive access, or creates it. A file is validated before anything in it, in its log or in
 /// their metadata is changed, so that a start that is refused has done no harm.
-pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
+pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     let path = files::resolve(path)?;
     files::check_local(&path)?;
     files::validate(&path)?;
@@ -41,7 +41,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Handle, Error> {
     let started = connection.start().map_err(|fault| refused(&path, fault));
     shared.status.note(started.as_ref().map(drop));
     unless_transient(started)?;
-    Handle::start(shared, connection)
+    Writer::start(shared, connection)
 }
 
 /// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.
@@ -114,7 +114,7 @@ fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
 }
 
 /// Opens a database while another process has exclusive access.
-pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
+pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     connection::check_two_writers(SecondWriter {
         needs: "a tool beside the receiver",
         otherwise: "stop the receiver before, and open the file as it does",
@@ -133,5 +133,5 @@ pub(super) fn shared(path: &Path) -> Result<Handle, Error> {
     schema::check_current(&connection, &path)?;
     let shared = Shared::new(path, Clock::system());
     let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());
-    Handle::start(shared, connection)
+    Writer::start(shared, connection)
 }

@@ -10,7 +10,7 @@ use super::{
     files, opening,
     reader::Length,
     schema, tables,
-    writer::{Handle, store_has_stopped},
+    writer::{Shared, Writer, store_has_stopped},
 };
 use crate::{
     Error,
@@ -84,7 +84,7 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    handle: Arc<Handle>,
+    writer: Arc<Writer>,
 }
 
 impl SqliteStore {
@@ -112,8 +112,8 @@ impl SqliteStore {
     ///
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
-        let handle = opening::exclusive(path.as_ref(), settings.clock)?;
-        Ok(Self { handle: Arc::new(handle) })
+        let writer = opening::exclusive(path.as_ref(), settings.clock)?;
+        Ok(Self { writer: Arc::new(writer) })
     }
 
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
@@ -126,8 +126,8 @@ impl SqliteStore {
     /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3,
     /// in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let handle = opening::shared(path.as_ref())?;
-        Ok(Self { handle: Arc::new(handle) })
+        let writer = opening::shared(path.as_ref())?;
+        Ok(Self { writer: Arc::new(writer) })
     }
 
     /// The version of the linked SQLite.
@@ -150,12 +150,12 @@ impl SqliteStore {
     /// Runs a script on the connection that writes.
     async fn write<S: Script>(&self, script: S) -> Result<S::Output, Error> {
         let effect = script.effect();
-        if effect == Effect::Leases && self.handle.access == Access::Shared {
+        if effect == Effect::Leases && self.writer.access == Access::Shared {
             return Err(Error::unusable(
                 "a tool beside the receiver claims nothing: run worker and collector in the receiver's process",
             ));
         }
-        let answer = self.handle.queue.push(effect, move |connection, now, findings| {
+        let run = move |connection: &mut Connection, now, findings: &Findings| {
             let output = tables::run(&script, connection, now, findings)?;
             if effect == Effect::Prunes {
                 clock::store(connection, now)?;
@@ -164,8 +164,8 @@ impl SqliteStore {
                 free_pages(connection)?;
             }
             Ok(output)
-        });
-        answer?.wait().await
+        };
+        self.writer.calls.call(effect, run).await
     }
 
     /// Makes a call on the connection that writes.
@@ -173,21 +173,19 @@ impl SqliteStore {
         &self,
         mut call: impl FnMut(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Error> {
-        let answer = self.handle.queue.push(Effect::Adds(0), move |connection, _, findings| {
+        let run = move |connection: &mut Connection, _, findings: &Findings| {
             call(connection).inspect_err(|fault| tables::note_damage(fault, findings))
-        });
-        answer?.wait().await
+        };
+        self.writer.calls.call(Effect::Adds(0), run).await
     }
 
     /// Runs a script on a connection that reads, on a thread that may block.
     async fn read<S: Script>(&self, script: S, length: Length) -> Result<S::Output, Error> {
-        let (handle, now) = (Arc::clone(&self.handle), Run::now(self));
+        let (writer, now) = (Arc::clone(&self.writer), Run::now(self));
         blocking(move || {
-            handle.check_open()?;
-            let run = |connection: &mut Connection| {
-                tables::run(&script, connection, now, &handle.findings)
-            };
-            handle.reader.read(length, run)
+            writer.check_open()?;
+            let Shared { reader, findings, .. } = &writer.shared;
+            reader.read(length, |connection| tables::run(&script, connection, now, findings))
         })
         .await
     }
@@ -210,13 +208,15 @@ async fn blocking<T: Send + 'static>(
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.handle.path).finish_non_exhaustive()
+        f.debug_struct("SqliteStore")
+            .field("path", &self.writer.shared.path)
+            .finish_non_exhaustive()
     }
 }
 
 impl Run for SqliteStore {
     fn now(&self) -> SystemTime {
-        rounded(self.handle.clock.now())
+        rounded(self.writer.shared.clock.now())
     }
 
     fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
@@ -229,7 +229,7 @@ impl Run for SqliteStore {
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
-        self.handle.check_open()?;
+        self.writer.check_open()?;
         connection::check_two_writers(SecondWriter {
             needs: "a completion in a transaction of the application's own",
             otherwise: "make the effects of the handler repeatable, with the job id as a unique key, and return Ok",
@@ -243,7 +243,7 @@ impl Run for SqliteStore {
         Box::pin(async move {
             let settings =
                 self.call(|connection| Ok(connection::wrong_settings(connection)?)).await?;
-            let (path, findings) = (self.handle.path.clone(), Arc::clone(&self.handle.findings));
+            let Shared { path, findings, .. } = self.writer.shared.clone();
             let now = Run::now(self);
             let damage = blocking(move || {
                 let mut connection = connection::open_reader(&path)?;
@@ -276,24 +276,23 @@ impl Run for SqliteStore {
 
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
-            self.handle.check_open()?;
-            let path = self.handle.path.clone();
+            self.writer.check_open()?;
+            let Shared { path, status, findings, .. } = self.writer.shared.clone();
             let wal_bytes = blocking(move || Ok(files::wal_bytes(&path))).await?;
-            let status = &self.handle.status;
             let (blocked, retention_from) = (status.blocked(), status.retention_from());
-            let findings = self.handle.findings.all();
+            let findings = findings.all();
             Ok(StoreHealth { wal_bytes, blocked, findings, retention_from })
         })
     }
 
     fn close(&self) -> Pending<'_, ()> {
         Box::pin(async move {
-            if !self.handle.queue.close() {
+            if !self.writer.calls.close() {
                 return Err(Error::closed());
             }
-            let handle = Arc::clone(&self.handle);
+            let writer = Arc::clone(&self.writer);
             blocking(move || {
-                handle.join();
+                writer.join();
                 Ok(())
             })
             .await

@@ -1,51 +1,518 @@
 use std::{
     sync::Arc,
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use super::{
-    checkpointer::Checkpointer,
-    command_queue::{CloseOnDrop, CommandQueue, Next},
-    committer::Committer,
-    failure::too_busy,
+    Shared,
+    calls::{Call, Calls, Groups, Next, too_busy},
+    connection::WriteConnection,
 };
-use crate::{Error, store::sqlite::reader::Reader};
+use crate::{
+    Error,
+    script::Effect,
+    store::sqlite::{
+        connection::{Access, Checkpoint, PAGE_BYTES, WAL_BYTES},
+        fault::{self, Fault},
+    },
+    telemetry,
+    timestamp::rounded,
+};
+
+/// The pause between two attempts at the lock of the database. SQLite itself would soon pause for 100 ms, and would lose
+/// the lock each time to a process that writes much and pauses less.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// What a call adds to the log besides the bytes that it brings, roughly: pages of tables and of indexes.
+const CALL_WAL_BYTES: u64 = 4 * PAGE_BYTES as u64;
+
+/// The log is copied into the database once it has grown by this much, after the callers were answered, or once no call
+/// has come for the pause between two looks.
+const CHECKPOINT_BYTES: u64 = 4 << 20;
+
+/// The pause between two looks at the log, to which other programs write as fast as the disk lets them, and between two
+/// attempts to recover without a call.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// A log above this size is emptied, for which other programs must stop for a moment.
+const MAX_WAL_BYTES: u64 = WAL_BYTES.unsigned_abs();
+
+/// The longest wait for that. All calls wait meanwhile. After a wait in vain, none follows for ten times as long.
+const EMPTY_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The thread that writes: it commits what waits, and copies the log into the database.
 pub(super) struct WriterThread {
-    pub(super) queue: Arc<CommandQueue>,
-    pub(super) reader: Arc<Reader>,
-    pub(super) committer: Committer,
+    groups: Groups,
+    shared: Shared,
+    connection: WriteConnection,
+    log: LogGrowth,
+}
+
+/// How the log has grown.
+struct LogGrowth {
+    /// By how much since the last checkpoint, roughly, and how much of it readers kept from being copied then.
+    grown: u64,
+    /// The size at the last look.
+    size: u64,
+    next_look: Instant,
+    next_wait: Instant,
 }
 
 impl WriterThread {
-    /// Runs until the queue is closed and empty.
-    pub(super) fn start(self) -> Result<JoinHandle<()>, Error> {
+    pub(super) fn new(groups: Groups, shared: Shared, connection: WriteConnection) -> Self {
+        let now = Instant::now();
+        let log = LogGrowth { grown: 0, size: 0, next_look: now, next_wait: now };
+        Self { groups, shared, connection, log }
+    }
+
+    /// Runs until the calls are closed and all of them are answered.
+    pub(super) fn start(self, calls: Arc<Calls>) -> Result<JoinHandle<()>, Error> {
         let thread = thread::Builder::new().name("article-webhook-inbox".into());
-        thread.spawn(move || self.run()).map_err(|error| {
+        thread.spawn(move || self.run(CloseOnDrop(calls))).map_err(|error| {
             Error::unusable("no thread can be started for the store: raise the limit of threads")
                 .because(error)
         })
     }
 
-    fn run(mut self) {
-        let _close = CloseOnDrop(self.queue.clone());
-        let mut log = Checkpointer::new();
+    fn run(mut self, _close: CloseOnDrop) {
+        // A tool leaves the log to the receiver.
+        let is_exclusive = self.connection.access() == Access::Exclusive;
+        let idle = is_exclusive.then_some(LOOK_INTERVAL);
         loop {
-            let connection = self.committer.connection();
-            match self.queue.next(log.pause(connection)) {
-                Next::Group(group, expired) => {
-                    for command in expired {
-                        command.answer(Some(too_busy()));
+            match self.groups.next(idle) {
+                Next::Group(group) => {
+                    let bytes = self.commit(group);
+                    if is_exclusive {
+                        self.after_group(bytes);
                     }
-                    let bytes = self.committer.commit(group);
-                    log.committed(self.committer.connection(), bytes);
                 }
-                Next::Idle => log.idle(connection),
+                Next::Idle => self.after_pause(),
                 Next::End => break,
             }
         }
-        self.reader.close();
-        self.committer.connection().close();
+        self.shared.reader.close();
+        self.connection.close();
+    }
+
+    /// Commits a group, then answers its callers. Returns how much it added to the log, roughly.
+    fn commit(&mut self, mut group: Vec<Call>) -> u64 {
+        answer_late(&mut group, || too_busy("the call waited too long for the disk"));
+        if group.is_empty() {
+            return 0;
+        }
+        if let Err(error) = self.connection.be_ready() {
+            telemetry::failed_while_blocked();
+            fail(group, &error.into());
+            return 0;
+        }
+        if let Err(fault) = self.begin(&mut group) {
+            telemetry::store_failed("begin", &transient(&fault));
+            fail(group, &fault);
+            return 0;
+        }
+        if group.is_empty() {
+            return 0;
+        }
+
+        let now = rounded(self.shared.clock.now());
+        let outcome = self.connection.prepare_group(now).and_then(|()| {
+            let findings = &self.shared.findings;
+            let connection = self.connection.get()?;
+            group.iter_mut().try_for_each(|call| call.work.run(connection, now, findings))
+        });
+        if let Err(fault) = outcome {
+            self.connection.roll_back(&fault);
+            return self.run_alone(group, fault);
+        }
+
+        let bytes = group.iter().map(wal_bytes).sum();
+        let began = Instant::now();
+        if let Err(fault) = self.connection.commit() {
+            telemetry::store_failed("commit", &transient(&fault));
+            fail(group, &fault);
+            return bytes;
+        }
+        telemetry::committed(group.len(), began.elapsed());
+        let erases = |call: &Call| call.effect == Effect::Erases;
+        let is_erased = !group.iter().any(erases) || self.connection.erase_log();
+        if let Err(error) = self.connection.check_commit(now) {
+            telemetry::store_failed("commit", &error);
+            fail(group, &error.into());
+            return bytes;
+        }
+        self.groups.answer(group, |call| (erases(call) && !is_erased).then(not_erased));
+        bytes
+    }
+
+    /// Begins a transaction. Each call of the group waits for the lock as long as it may wait.
+    fn begin(&mut self, group: &mut Vec<Call>) -> Result<(), Fault> {
+        loop {
+            match self.connection.begin() {
+                Err(Fault::Sql(error)) if fault::is_busy(&error) => {
+                    answer_late(group, || fault::translate(&error));
+                }
+                begun => return begun,
+            }
+            if group.is_empty() {
+                return Ok(());
+            }
+            thread::sleep(LOCK_PAUSE);
+        }
+    }
+
+    /// A call failed and its group was rolled back. Each call runs again alone, so that it cannot fail the others.
+    fn run_alone(&mut self, mut group: Vec<Call>, fault: Fault) -> u64 {
+        if group.len() > 1 {
+            return group.into_iter().map(|call| self.commit(vec![call])).sum();
+        }
+        let is_full = fault.is_full();
+        let error = Error::from(fault);
+        if is_full {
+            self.shared.status.note_commit(Err(&error));
+        }
+        if let Some(call) = group.pop() {
+            call.work.answer(Some(error));
+        }
+        0
+    }
+
+    /// A group was committed, and the log has grown by this much.
+    fn after_group(&mut self, bytes: u64) {
+        self.log.grown += bytes;
+        let is_much = self.log.grown >= CHECKPOINT_BYTES;
+        if is_much || Instant::now() >= self.log.next_look {
+            self.look_at_log();
+        }
+        if is_much && self.log.grown > 0 {
+            self.checkpoint();
+        }
+    }
+
+    /// No call came. The store recovers without one.
+    fn after_pause(&mut self) {
+        if self.connection.make_ready().is_err() {
+            return;
+        }
+        let before = self.log.size;
+        self.look_at_log();
+        if self.log.grown > 0 || self.log.size > before {
+            self.checkpoint();
+        }
+    }
+
+    /// Looks at the size of the log, and empties it if it is too large.
+    fn look_at_log(&mut self) {
+        self.log.next_look = Instant::now() + LOOK_INTERVAL;
+        self.log.size = self.connection.wal_bytes();
+        telemetry::wal_bytes(self.log.size);
+        if self.log.size > MAX_WAL_BYTES {
+            self.empty_log();
+        }
+    }
+
+    /// Copies what readers allow, without waiting for them. What they keep counts towards the next checkpoint.
+    fn checkpoint(&mut self) {
+        let left = self.connection.checkpoint(Checkpoint::Passive).unwrap_or(self.log.grown);
+        self.log.grown = left.min(CHECKPOINT_BYTES / 4 * 3);
+    }
+
+    /// Empties a log that is too large. An application that writes without pause leaves only moments for it.
+    fn empty_log(&mut self) {
+        let start = Instant::now();
+        // Soon after a wait in vain, one attempt is enough to see that a reader has ended.
+        let wait = if start < self.log.next_wait { Duration::ZERO } else { EMPTY_TIMEOUT };
+        while self.connection.checkpoint(Checkpoint::Truncate) != Some(0) {
+            if start.elapsed() >= wait {
+                telemetry::log_grows(self.log.size);
+                self.log.next_wait = self.log.next_wait.max(start + wait * 10);
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        (self.log.grown, self.log.size) = (0, self.connection.wal_bytes());
+        telemetry::wal_bytes(self.log.size);
+    }
+}
+
+/// Closes the calls when the thread ends, even by a panic, so that no caller waits forever.
+struct CloseOnDrop(Arc<Calls>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Answers the calls of a group that have waited too long, and takes them out of it.
+fn answer_late(group: &mut Vec<Call>, error: impl Fn() -> Error) {
+    for call in group.extract_if(.., |call| call.is_late()) {
+        call.work.answer(Some(error()));
+    }
+}
+
+/// Fails a group. None of its calls is the cause, so all may be retried.
+fn fail(group: Vec<Call>, fault: &Fault) {
+    for call in group {
+        call.work.answer(Some(transient(fault)));
+    }
+}
+
+fn transient(fault: &Fault) -> Error {
+    match fault {
+        Fault::Sql(error) => match fault::translate(error) {
+            error if error.is_transient() => error,
+            error => Error::unavailable(error.to_string()),
+        },
+        Fault::Ours(error) => Error::unavailable(error.to_string()),
+    }
+}
+
+fn wal_bytes(call: &Call) -> u64 {
+    call.effect.bytes() as u64 + CALL_WAL_BYTES
+}
+
+/// The error of a call whose removed bytes are still in the log.
+fn not_erased() -> Error {
+    Error::unavailable(
+        "the entries are removed, but another program reads the database, and its write-ahead log still holds them: call again",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, time::SystemTime};
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::{
+        Clock,
+        store::sqlite::{
+            connection,
+            damage::Findings,
+            files::Lock,
+            writer::{calls, log_replaced},
+        },
+    };
+
+    /// A writer whose thread is the test.
+    struct Place {
+        folder: tempfile::TempDir,
+        calls: Calls,
+        writer: WriterThread,
+    }
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let lock = Lock::take(&path).unwrap();
+        let connection = connection::open(&path, Access::Exclusive).unwrap();
+        connection::make_durable(&connection, &path, Access::Exclusive).unwrap();
+        let shared = Shared::new(path, Clock::system());
+        let connection = WriteConnection::new(shared.clone(), connection, Some(lock), Vec::new());
+        let (calls, groups) = calls::channel();
+        Place { folder, calls, writer: WriterThread::new(groups, shared, connection) }
+    }
+
+    fn probes(tx: &mut Connection, _: SystemTime, _: &Findings) -> Result<i64, Fault> {
+        let probe = "UPDATE article_inbox_meta SET value = value + 1 WHERE name = 'probes'";
+        tx.execute(probe, [])?;
+        let probes = "SELECT value FROM article_inbox_meta WHERE name = 'probes'";
+        Ok(tx.query_row(probes, [], |row| row.get(0))?)
+    }
+
+    fn roll_back(tx: &mut Connection, _: SystemTime, _: &Findings) -> Result<(), Fault> {
+        Ok(tx.execute_batch("ROLLBACK")?)
+    }
+
+    /// What a call gets once it is answered.
+    struct Caller<T>(tokio::sync::oneshot::Receiver<Result<T, Error>>);
+
+    impl<T> Caller<T> {
+        fn answer(mut self) -> Result<T, Error> {
+            self.0.try_recv().unwrap()
+        }
+    }
+
+    impl Place {
+        fn path(&self) -> &Path {
+            &self.writer.shared.path
+        }
+
+        fn call<T: Send + 'static>(
+            &self,
+            run: impl FnMut(&mut Connection, SystemTime, &Findings) -> Result<T, Fault> + Send + 'static,
+        ) -> Caller<T> {
+            Caller(self.calls.push(Effect::Adds(0), run).unwrap())
+        }
+
+        /// The calls that wait.
+        fn group(&mut self) -> Vec<Call> {
+            let Next::Group(group) = self.writer.groups.next(None) else { panic!("nothing waits") };
+            group
+        }
+
+        fn commit(&mut self) {
+            let group = self.group();
+            self.writer.commit(group);
+        }
+
+        fn probe(&mut self) -> Result<i64, Error> {
+            let caller = self.call(probes);
+            self.commit();
+            caller.answer()
+        }
+    }
+
+    #[test]
+    fn a_group_is_one_transaction() {
+        let mut place = place();
+        let changes = |tx: &mut Connection, _, _: &Findings| Ok(tx.total_changes());
+        // The first commit gives the log a number.
+        place.probe().unwrap();
+        let earlier = place.call(changes);
+        place.commit();
+        let callers = [probes; 3].map(|probes| place.call(probes));
+        let total = place.call(changes);
+        place.commit();
+        assert_eq!(callers.map(|caller| caller.answer().unwrap()), [2, 3, 4]);
+        assert_eq!(total.answer().unwrap() - earlier.answer().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_call_that_fails_does_not_fail_its_group() {
+        let mut place = place();
+        let before = place.call(probes);
+        let refused = "INSERT INTO article_inbox_meta (name, value) VALUES ('probes', 0)";
+        let poison = place.call(move |tx, _, _| Ok(tx.execute_batch(refused)?));
+        let after = place.call(probes);
+        place.commit();
+        assert_eq!(before.answer().unwrap(), 1);
+        assert!(!poison.answer().unwrap_err().is_transient());
+        assert_eq!(after.answer().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_call_that_has_waited_too_long_is_not_run() {
+        let mut place = place();
+        let (late, other) = (place.call(probes), place.call(probes));
+        let mut group = place.group();
+        group[0].since -= Duration::from_secs(2);
+        place.writer.commit(group);
+        let says = "the store is too busy: the call waited too long for the disk";
+        assert_eq!(late.answer().unwrap_err().to_string(), says);
+        assert_eq!(other.answer().unwrap(), 1);
+    }
+
+    #[test]
+    fn each_call_of_a_group_waits_for_the_lock_as_long_as_it_may() {
+        let mut place = place();
+        place.probe().unwrap();
+        let other = Connection::open(place.path()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let (early, late) = (place.call(probes), place.call(probes));
+        let mut group = place.group();
+        group[0].since -= Duration::from_millis(1990);
+        group[1].since -= Duration::from_millis(1000);
+        thread::scope(|scope| {
+            let commit = scope.spawn(|| place.writer.commit(group));
+            let early = early.0.blocking_recv().unwrap().unwrap_err().to_string();
+            assert_eq!(early, "the database is locked by another program");
+            other.execute_batch("COMMIT").unwrap();
+            commit.join().unwrap();
+        });
+        assert_eq!(late.answer().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_failed_commit_fails_all_its_calls_and_the_next_group_has_another_connection() {
+        let mut place = place();
+        let (before, after) = (place.call(probes), place.call(roll_back));
+        place.commit();
+        assert!(before.answer().unwrap_err().is_transient());
+        assert!(after.answer().unwrap_err().is_transient());
+        assert_eq!(place.probe().unwrap(), 1);
+    }
+
+    #[test]
+    fn a_start_that_failed_goes_on_with_another_connection() {
+        let mut place = place();
+        let connection = place.writer.connection.get().unwrap();
+        // This connection can never write.
+        connection.execute_batch("PRAGMA query_only = ON").unwrap();
+        assert!(place.probe().unwrap_err().is_transient());
+        assert_eq!(place.probe().unwrap(), 1);
+    }
+
+    #[test]
+    fn after_a_failed_sync_the_store_waits_for_readers_of_the_log() {
+        let mut place = place();
+        place.probe().unwrap();
+        let reader = Connection::open(place.path()).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
+        place.probe().unwrap();
+        // SQLite does not say which step of a commit failed.
+        let failed = place.call(roll_back);
+        place.commit();
+        assert!(failed.answer().is_err());
+
+        let error = place.probe().unwrap_err();
+        assert!(error.to_string().starts_with("another program reads the log "), "{error}");
+        assert!(error.is_transient());
+        drop(reader);
+        assert_eq!(place.probe().unwrap(), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_commit_is_answered_whose_file_is_gone_until_it_is_back() {
+        let mut place = place();
+        let (path, away) = (place.path().to_owned(), place.folder.path().join("away.db"));
+        assert_eq!(place.probe().unwrap(), 1);
+
+        std::fs::rename(&path, &away).unwrap();
+        let gone = "the database was moved, removed or replaced: put it back";
+        // It is committed to the file that is away.
+        assert_eq!(place.probe().unwrap_err().to_string(), gone);
+        assert_eq!(place.writer.shared.status.blocked().as_deref(), Some(gone));
+        // From then on nothing is.
+        assert_eq!(place.probe().unwrap_err().to_string(), gone);
+        std::fs::write(&path, "").unwrap();
+        assert!(place.probe().unwrap_err().is_transient());
+
+        std::fs::rename(&away, &path).unwrap();
+        assert_eq!(place.probe().unwrap(), 3);
+        assert_eq!(place.writer.shared.status.blocked(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_commit_is_answered_whose_log_is_gone() {
+        let mut place = place();
+        place.probe().unwrap();
+        std::fs::remove_file(place.folder.path().join("inbox.db-wal")).unwrap();
+        let says = log_replaced(place.path()).to_string();
+        assert_eq!(place.probe().unwrap_err().to_string(), says);
+        assert_eq!(place.probe().unwrap_err().to_string(), says);
+    }
+
+    #[test]
+    fn a_full_disk_blocks_until_a_commit_succeeds() {
+        let mut place = place();
+        place.probe().unwrap();
+        let status = Arc::clone(&place.writer.shared.status);
+        assert_eq!(status.blocked(), None);
+        let full = place.call(|tx, _, _| {
+            tx.execute_batch("PRAGMA max_page_count = 1")?;
+            Ok(tx
+                .execute_batch("INSERT INTO article_inbox_meta VALUES (hex(zeroblob(90000)), 0)")?)
+        });
+        place.commit();
+        let full = full.answer().unwrap_err().to_string();
+        assert_eq!(full, "the disk is full: free some space");
+        assert_eq!(status.blocked(), Some(full));
+        place.probe().unwrap();
+        assert_eq!(status.blocked(), None);
     }
 }
