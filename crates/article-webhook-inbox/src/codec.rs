@@ -37,17 +37,27 @@ pub fn no_time() -> SystemTime {
 }
 
 /// A value that is written as its text.
-pub(crate) mod text {
+pub mod text {
     use super::{Deserialize, Deserializer, Display, FromStr, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
+    /// Writes a value.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
         value: &impl Display,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(value)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// It is no text, or one that is not known.
+    pub fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
         deserializer: D,
     ) -> Result<T, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;

@@ -117,6 +117,12 @@ impl<T: Clone + PartialEq> Tracked<T> {
         Self { id: 0, stored: None, now: Some(row) }
     }
 
+    /// The row as the store has it.
+    #[must_use]
+    pub fn stored_row(&self) -> Option<&T> {
+        self.stored.as_ref()
+    }
+
     /// The row as it is now.
     #[must_use]
     pub fn get(&self) -> Option<&T> {

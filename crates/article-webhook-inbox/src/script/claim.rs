@@ -21,11 +21,11 @@ impl Script for Claim {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Claims, Error> {
+        let due = tables.entries(Entries::Due(*self)).await?;
         let now = tables.now();
         if tables.paused_since().await?.is_some() {
             return Ok(Claims::default());
         }
-        let due = tables.entries(Entries::Due(*self)).await?;
         let mut jobs = tables.jobs(Jobs::OfEntries(due.clone())).await?;
 
         let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*self, now));
@@ -64,11 +64,11 @@ impl Script for Claim {
 
         claims.alone_waits = claiming.alone_waits();
         let claimed = claims.claimed.iter().map(|claimed| claimed.lease.id).collect();
-        claims.next_due = tables.next(Next::Entry(self.events, claimed)).await?;
-        if self.events == Events::ExceptFailures {
-            let failure = tables.next(Next::Failure).await?;
-            claims.failures_wait = failure.is_some_and(|at| at <= now);
-        }
+        let mut next = tables.next(vec![Next::Entry(self.events, claimed), Next::Failure]).await?;
+        let failure = next.pop().flatten();
+        claims.next_due = next.pop().flatten();
+        claims.failures_wait =
+            self.events == Events::ExceptFailures && failure.is_some_and(|at| at <= now);
         Ok(claims)
     }
 }

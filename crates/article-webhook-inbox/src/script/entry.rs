@@ -1,7 +1,7 @@
 //! Scripts that change entries.
 
 use article_webhook::JobId;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::{Effect, Intents, Jobs, Script, Tables};
 use crate::{
@@ -23,9 +23,9 @@ impl Script for Record {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<Recorded>, Error> {
-        let now = tables.now();
         let named = self.0.iter().map(|arrival| arrival.key.job_id.clone()).collect();
         let mut jobs = tables.jobs(Jobs::Named(named)).await?;
+        let now = tables.now();
         let names: Vec<_> = self.0.iter().filter_map(|arrival| arrival.intent.clone()).collect();
         let mut intents = match names.is_empty() {
             true => Vec::new(),
@@ -59,9 +59,9 @@ impl Script for Extend {
     type Output = Vec<Lease>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<Lease>, Error> {
-        let now = tables.now();
         let ids = self.0.iter().map(|lease| lease.id).collect();
         let mut jobs = tables.jobs(Jobs::OfEntries(ids)).await?;
+        let now = tables.now();
         let mut held = self.0.clone();
         held.retain(|lease| {
             let mut jobs = jobs.iter_mut();
@@ -74,19 +74,24 @@ impl Script for Extend {
     }
 }
 
-/// Stores the outcome of an attempt.
+/// Stores the outcomes of attempts.
 #[derive(Debug)]
-pub struct Settle(pub Lease, pub Outcome);
+pub struct Settle(pub Vec<(Lease, Outcome)>);
 
 impl Script for Settle {
-    type Output = Settled;
+    type Output = Vec<Settled>;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<Settled, Error> {
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<Settled>, Error> {
+        let ids = self.0.iter().map(|(lease, _)| lease.id).collect();
+        let mut jobs = tables.jobs(Jobs::OfEntries(ids)).await?;
         let now = tables.now();
-        let mut jobs = tables.jobs(Jobs::OfEntries(vec![self.0.id])).await?;
-        let settled = jobs.first_mut().map(|job| job.settle(self.0, &self.1, now));
+        let settle = |(lease, outcome): &(Lease, Outcome)| {
+            let job = jobs.iter_mut().find(|job| job.entry_of(lease.id).is_some());
+            job.map_or(Settled::LostLease, |job| job.settle(*lease, outcome, now))
+        };
+        let settled = self.0.iter().map(settle).collect();
         tables.save(&mut jobs).await?;
-        Ok(settled.unwrap_or(Settled::LostLease))
+        Ok(settled)
     }
 }
 
@@ -94,10 +99,10 @@ impl Script for Settle {
 async fn change<T>(
     tables: &mut dyn Tables,
     job_id: &JobId,
-    change: impl FnOnce(&mut JobRows) -> T + Send,
+    change: impl FnOnce(&mut JobRows, SystemTime) -> T + Send,
 ) -> Result<T, Error> {
     let mut jobs = tables.jobs(Jobs::Named(vec![job_id.clone()])).await?;
-    let changed = change(named_mut(&mut jobs, job_id));
+    let changed = change(named_mut(&mut jobs, job_id), tables.now());
     tables.save(&mut jobs).await?;
     Ok(changed)
 }
@@ -110,8 +115,7 @@ impl Script for Requeue {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
-        change(tables, &self.0.job_id, |job| job.requeue(&self.0.event, self.1, now)).await
+        change(tables, &self.0.job_id, |job, now| job.requeue(&self.0.event, self.1, now)).await
     }
 }
 
@@ -123,8 +127,7 @@ impl Script for Bury {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
-        change(tables, &self.0.job_id, |job| job.bury(&self.0.event, &self.1, now)).await
+        change(tables, &self.0.job_id, |job, now| job.bury(&self.0.event, &self.1, now)).await
     }
 }
 
@@ -136,10 +139,9 @@ impl Script for Pause {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let now = tables.now();
         match tables.paused_since().await? {
             Some(_) => Ok(()),
-            None => tables.set_paused_since(Some(now)).await,
+            None => tables.set_paused_since(Some(tables.now())).await,
         }
     }
 }
@@ -201,7 +203,6 @@ impl Script for Import {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let entry = Entry { received_at: rounded(self.0.received_at), ..self.0.clone() };
         let bodies = self.1.iter().map(|body| BodyRow {
             received_at: rounded(body.received_at),
@@ -212,6 +213,6 @@ impl Script for Import {
             bytes: body.bytes.clone().map_or(BodyBytes::Removed, BodyBytes::New),
         });
         let bodies = bodies.collect();
-        change(tables, &self.0.key.job_id, |job| job.import(&entry, bodies, now)).await
+        change(tables, &self.0.key.job_id, |job, now| job.import(&entry, bodies, now)).await
     }
 }

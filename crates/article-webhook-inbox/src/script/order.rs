@@ -28,8 +28,8 @@ impl Script for Intend {
     type Output = Intended;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Intended, Error> {
-        let now = tables.now();
         let mut intents = named(tables, &self.name).await?;
+        let now = tables.now();
         let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
         if let Some(known) = intent.intent(now)
             && !(self.again && known.state.may_be_ordered_again())
@@ -89,8 +89,9 @@ impl Script for Ordered {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let now = tables.now();
+        let mut jobs = tables.jobs(Jobs::Named(vec![self.job_id.clone()])).await?;
         let mut intents = named(tables, &self.name).await?;
+        let now = tables.now();
         let mut is_expected = true;
         for intent in &mut intents {
             if let Some(row) = intent.row.get_mut() {
@@ -102,13 +103,14 @@ impl Script for Ordered {
                 intent.row.set(row);
             }
         }
-        tables.save_intents(&mut intents).await?;
         if is_expected {
             let job = Expect::job(self.job_id.clone(), self.at);
             let (intent, key) = (Some(self.name.clone()), Some(self.key));
             let expect = Expect { reason: Reason::Ordered, intent, key, ..job };
-            Expecting(vec![expect]).run(tables).await?;
+            named_mut(&mut jobs, &self.job_id).expect(&expect, now);
         }
+        tables.save_intents(&mut intents).await?;
+        tables.save(&mut jobs).await?;
         accept_key(tables, self.key).await
     }
 }
@@ -130,8 +132,8 @@ impl Script for NotTaken {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let mut intents = tables.intents(Intents::Of(self.0.id)).await?;
+        let now = tables.now();
         let Some(intent) = intents.first_mut() else { return Ok(false) };
         let Some(row) = intent.row.get_mut() else { return Ok(false) };
         let decision = row.not_ordered(self.0, now);
@@ -151,8 +153,8 @@ impl Script for OutcomeLost {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let mut intents = tables.intents(Intents::Of(self.0.id)).await?;
+        let now = tables.now();
         let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
         let is_lost = row.is_some_and(|row| row.outcome_lost(self.0, now));
         tables.save_intents(&mut intents).await?;
@@ -168,8 +170,8 @@ impl Script for Abandon {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let mut intents = named(tables, &self.0).await?;
+        let now = tables.now();
         let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
         let is_abandoned = row.is_some_and(|row| row.abandon(now));
         tables.save_intents(&mut intents).await?;
@@ -185,9 +187,9 @@ impl Script for Expecting {
     type Output = Vec<JobState>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<JobState>, Error> {
-        let now = tables.now();
         let named = self.0.iter().map(|expect| expect.job_id.clone()).collect();
         let mut jobs = tables.jobs(Jobs::Named(named)).await?;
+        let now = tables.now();
         let mut expect = |expect: &Expect| named_mut(&mut jobs, &expect.job_id).expect(expect, now);
         let states = self.0.iter().map(&mut expect).collect();
         tables.save(&mut jobs).await?;
@@ -215,8 +217,8 @@ impl Script for ImportJob {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let mut jobs = tables.jobs(Jobs::Named(vec![self.0.job_id.clone()])).await?;
+        let now = tables.now();
         let job = named_mut(&mut jobs, &self.0.job_id);
         let is_new = job.expected.get().is_none();
         if is_new {
@@ -245,8 +247,8 @@ impl Script for ImportIntent {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let now = tables.now();
         let mut intents = named(tables, &self.0.name).await?;
+        let now = tables.now();
         let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
         let is_new = match intent.row.get_mut() {
             Some(row) => {
@@ -271,8 +273,8 @@ impl Script for Report {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let now = tables.now();
         let mut bucket = tables.bucket().await?;
+        let now = tables.now();
         bucket.report(self.0, now);
         tables.save_bucket(bucket).await
     }
@@ -286,8 +288,8 @@ impl Script for ImportBucket {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let now = tables.now();
         let mut bucket = tables.bucket().await?;
+        let now = tables.now();
         bucket.import(&self.0, now);
         tables.save_bucket(bucket).await
     }

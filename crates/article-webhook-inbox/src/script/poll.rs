@@ -14,11 +14,11 @@ impl Script for AskClaim {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Asks, Error> {
-        let now = tables.now();
-        let before = tables.bucket().await?;
-        let mut bucket = before;
         let due = tables.expected(Expected::Due { limit: self.limit }).await?;
         let mut jobs = tables.jobs(Jobs::OfExpected(due.clone())).await?;
+        let before = tables.bucket().await?;
+        let mut bucket = before;
+        let now = tables.now();
         let mut asks = Asks::default();
         for id in due {
             let Some(job) = jobs.iter_mut().find(|job| job.expected.id == id) else { continue };
@@ -31,7 +31,7 @@ impl Script for AskClaim {
         }
         tables.save(&mut jobs).await?;
         let asked = asks.asks.iter().map(|ask| ask.lease.id).collect();
-        let next_due = tables.next(Next::Poll(asked)).await?;
+        let next_due = tables.next(vec![Next::Poll(asked)]).await?.pop().flatten();
         asks.next = next_due.map(|due| due.max(bucket.next_token(self.bucket, now)));
         if bucket != before {
             tables.save_bucket(bucket).await?;
@@ -64,17 +64,17 @@ impl Script for SettlePoll {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<AskSettled, Error> {
-        let now = tables.now();
-        // Also if the lease is lost: it is the answer that accepts the key.
-        if !matches!(self.outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
-            accept_key(tables, self.key).await?;
-        }
         let mut jobs = tables.jobs(Jobs::OfExpected(vec![self.lease.id])).await?;
+        let now = tables.now();
         let settle = |job: &mut crate::rules::JobRows| {
             job.settle_poll(self.lease, &self.outcome, self.key, now)
         };
         let settled = jobs.first_mut().map(settle);
         tables.save(&mut jobs).await?;
+        // Also if the lease is lost: it is the answer that accepts the key.
+        if !matches!(self.outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+            accept_key(tables, self.key).await?;
+        }
         Ok(settled.unwrap_or(AskSettled::LostLease))
     }
 }

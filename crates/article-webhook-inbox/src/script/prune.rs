@@ -20,17 +20,7 @@ impl Script for Prune {
         let mut pruned = Pruned::default();
         let limit = self.limit.saturating_add(1);
         let old = Entries::DoneWithBytes { before: self.bodies_before, limit };
-        let ids = tables.entries(old).await?;
-        let mut jobs = tables.jobs(Jobs::OfEntries(ids.clone())).await?;
-        let mut bytes = 0;
-        for id in ids {
-            let job = jobs.iter_mut().find(|job| job.entry_of(id).is_some());
-            if let Some(job) = job.filter(|_| !pruned.more) {
-                job.prune_bodies(self, &mut pruned, &mut bytes);
-            }
-        }
-        tables.save(&mut jobs).await?;
-
+        let with_bytes = tables.entries(old).await?;
         let mut ids = Vec::new();
         for (state, before) in [
             (State::Done, Some(self.entries_before)),
@@ -40,7 +30,15 @@ impl Script for Prune {
             let Some(before) = before else { continue };
             ids.extend(tables.entries(Entries::Ended { state, before, limit }).await?);
         }
-        let mut jobs = tables.jobs(Jobs::OfEntries(ids.clone())).await?;
+        let all = with_bytes.iter().chain(&ids).copied().collect();
+        let mut jobs = tables.jobs(Jobs::OfEntries(all)).await?;
+        let mut bytes = 0;
+        for id in with_bytes {
+            let job = jobs.iter_mut().find(|job| job.entry_of(id).is_some());
+            if let Some(job) = job.filter(|_| !pruned.more) {
+                job.prune_bodies(self, &mut pruned, &mut bytes);
+            }
+        }
         ids.sort_by_key(|id| (ended_at(&jobs, *id), *id));
         for id in ids {
             let Some(job) = jobs.iter_mut().find(|job| job.entry_of(id).is_some()) else {

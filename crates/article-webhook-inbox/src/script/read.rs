@@ -50,8 +50,8 @@ impl Script for DueSince {
     type Output = Option<SystemTime>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Option<SystemTime>, Error> {
-        let next = tables.next(Next::Entry(Events::All, Vec::new())).await?;
-        Ok(next.filter(|at| *at <= tables.now()))
+        let next = tables.next(vec![Next::Entry(Events::All, Vec::new())]).await?;
+        Ok(next.into_iter().flatten().find(|at| *at <= tables.now()))
     }
 }
 
@@ -113,16 +113,16 @@ impl Script for Excerpts {
     type Output = Vec<Option<Excerpt>>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
-        let mut excerpts = Vec::with_capacity(self.keys.len());
-        for key in &self.keys {
-            let jobs = tables.jobs(Jobs::Named(vec![key.job_id.clone()])).await?;
-            let id = jobs.first().and_then(|job| Some(job.entry(&key.event)?.row.id));
-            excerpts.push(match id {
-                Some(id) => tables.excerpt(id, self.bytes).await?,
-                None => None,
-            });
-        }
-        Ok(excerpts)
+        let named = self.keys.iter().map(|key| key.job_id.clone()).collect();
+        let jobs = tables.jobs(Jobs::Named(named)).await?;
+        let id = |key: &EntryKey| {
+            let job = jobs.iter().find(|job| job.job_id == key.job_id)?;
+            Some(job.entry(&key.event)?.row.id)
+        };
+        let ids: Vec<_> = self.keys.iter().map(id).collect();
+        let stored = ids.iter().copied().flatten().collect();
+        let mut excerpts = tables.excerpts(stored, self.bytes).await?.into_iter();
+        Ok(ids.into_iter().map(|id| id.and_then(|_| excerpts.next().flatten())).collect())
     }
 }
 
@@ -168,8 +168,8 @@ impl Script for ShowIntent {
     type Output = Option<Intent>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
-        let now = tables.now();
         let intents = tables.intents(Intents::Named(vec![self.0.clone()])).await?;
+        let now = tables.now();
         Ok(intents.iter().find_map(|intent: &IntentRows| intent.intent(now)))
     }
 }
@@ -193,10 +193,10 @@ impl Script for ListIntents {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
-        let now = tables.now();
         let limit = self.limit.saturating_add(1);
         let listed = Intents::Listed { state: self.state, after: self.after, limit };
         let intents = tables.intents(listed).await?;
+        let now = tables.now();
         let intents = intents.iter().filter_map(|intent| intent.intent(now)).collect();
         Ok(LedgerPage::new(intents, self.limit, |intent| intent.id))
     }

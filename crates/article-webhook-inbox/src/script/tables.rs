@@ -14,11 +14,19 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// The tables of a store inside one transaction. Every store has the same tables, and the same scripts run on them: a script
 /// loads rows, lets a rule change them, and saves them.
 ///
-/// The calls take and return sets, so that a batch costs a database on another machine a few statements. A row that cannot
-/// be trusted is a value, not an error: an entry comes back as corrupt, with what was [found](crate::rules::EntryRows::damage).
-/// So one damaged row fails no batch.
+/// The calls take and return sets, so that a batch costs a database on another machine a few statements. What a call saves is
+/// in the database by the time that the next call loads something, or the transaction commits: a failure to save may come
+/// from a later call.
+///
+/// The rows that a script loads are its own until the transaction ends, but for what an application's transaction does to
+/// complete an entry. So that no two scripts wait for each other, a script loads jobs first, all of them by one call, then
+/// intents, and then the bucket.
+///
+/// A row that cannot be trusted is a value, not an error: an entry comes back as corrupt, with what was
+/// [found](crate::rules::EntryRows::damage). So one damaged row fails no batch.
 pub trait Tables: Send {
-    /// The time of the transaction, by the clock of the store.
+    /// The time of the transaction, by the clock of the store. A script asks for it after the first rows that it loads: a
+    /// database on another machine says the time with these.
     fn now(&self) -> SystemTime;
 
     /// The rows of these jobs, each of them once. A job of which nothing is stored has empty rows.
@@ -27,25 +35,27 @@ pub trait Tables: Send {
     /// Saves what has changed in these rows.
     fn save<'a>(&'a mut self, jobs: &'a mut [JobRows]) -> Pending<'a, ()>;
 
-    /// The ids of entries, in the order that the selection names. They are locked until the transaction ends.
+    /// The ids of entries, in the order that the selection names. Those that are due are locked until the transaction ends, and
+    /// those that another transaction has locked are left out.
     fn entries(&mut self, which: Entries) -> Pending<'_, Vec<i64>>;
 
-    /// The ids of rows of the ledger, in the order that the selection names. They are locked until the transaction ends.
+    /// The ids of rows of the ledger, in the order that the selection names. Those that are due are locked until the transaction
+    /// ends, and those that another transaction has locked are left out.
     fn expected(&mut self, which: Expected) -> Pending<'_, Vec<i64>>;
 
-    /// When the next of these rows is due, other than those with the given ids.
-    fn next(&mut self, which: Next) -> Pending<'_, Option<SystemTime>>;
+    /// When the next of each of these rows is due, other than those with the given ids.
+    fn next(&mut self, which: Vec<Next>) -> Pending<'_, Vec<Option<SystemTime>>>;
 
     /// The bodies of each of these entries with their bytes, in the order of their arrival, and what is damaged of each.
     fn bodies(&mut self, entries: Vec<i64>) -> Pending<'_, Vec<Vec<LoadedBody>>>;
 
-    /// The first bytes of the first body of an entry.
-    fn excerpt(&mut self, entry: i64, bytes: usize) -> Pending<'_, Option<Excerpt>>;
+    /// The first bytes of the first body of each of these entries.
+    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>>;
 
     /// The rows of these intents, with their names. A name that is not stored has an empty row.
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>>;
 
-    /// Saves what has changed in these rows.
+    /// Saves what has changed in these rows. New ones have their ids after that.
     fn save_intents<'a>(&'a mut self, intents: &'a mut [IntentRows]) -> Pending<'a, ()>;
 
     /// The bucket of the API, which is full if none is stored.

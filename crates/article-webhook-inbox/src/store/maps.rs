@@ -270,8 +270,8 @@ impl Tables for MapTables<'_> {
         answer(self.select_expected(which))
     }
 
-    fn next(&mut self, which: Next) -> Pending<'_, Option<SystemTime>> {
-        answer(match which {
+    fn next(&mut self, which: Vec<Next>) -> Pending<'_, Vec<Option<SystemTime>>> {
+        let next = |which| match which {
             Next::Entry(events, left_out) => {
                 let live = self.due(|key| events.includes(key)).into_iter();
                 live.filter(|(_, id)| !left_out.contains(id)).map(|(at, _)| at).min()
@@ -284,16 +284,20 @@ impl Tables for MapTables<'_> {
                     .filter(|(_, id, row)| row.state.is_open() && !left_out.contains(id));
                 open.map(|(_, _, row)| row.at).min()
             }
-        })
+        };
+        answer(which.into_iter().map(next).collect())
     }
 
     fn bodies(&mut self, entries: Vec<i64>) -> Pending<'_, Vec<Vec<LoadedBody>>> {
         answer(entries.into_iter().map(|id| self.maps.bodies(id)).collect())
     }
 
-    fn excerpt(&mut self, entry: i64, bytes: usize) -> Pending<'_, Option<Excerpt>> {
-        let bodies = self.maps.bodies(entry);
-        answer(bodies.first().map(|loaded| Excerpt::of(&loaded.body, bytes)))
+    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        let excerpt = |id| {
+            let bodies = self.maps.bodies(id);
+            bodies.first().map(|loaded| Excerpt::of(&loaded.body, bytes))
+        };
+        answer(entries.into_iter().map(excerpt).collect())
     }
 
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {

@@ -47,6 +47,31 @@ pub trait Run: fmt::Debug + Send + Sync + 'static {
 
     /// As [`Store::close`].
     fn close(&self) -> Pending<'_, ()>;
+
+    /// As [`Store::wake_with`].
+    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        drop(wake);
+    }
+
+    /// As [`Store::record`]. A store may run the scripts of concurrent calls as one.
+    fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
+        Box::pin(async move { Ok(self.write(script::Record(vec![arrival])).await?[0]) })
+    }
+
+    /// As [`Store::claim`].
+    fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
+        self.write(claim)
+    }
+
+    /// As [`Store::extend`].
+    fn extend(&self, leases: Vec<Lease>, by: Duration) -> Pending<'_, Vec<Lease>> {
+        self.write(script::Extend(leases, by))
+    }
+
+    /// As [`Store::settle`]. A store may run the scripts of concurrent calls as one.
+    fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
+        Box::pin(async move { Ok(self.write(script::Settle(vec![(lease, outcome)])).await?[0]) })
+    }
 }
 
 impl<R: Run> Store for R {
@@ -55,22 +80,19 @@ impl<R: Run> Store for R {
     }
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
-        Box::pin(async move {
-            let recorded = self.write(script::Record(vec![arrival])).await?;
-            Ok(recorded[0])
-        })
+        Run::record(self, arrival)
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        self.write(claim)
+        Run::claim(self, claim)
     }
 
     fn extend<'a>(&'a self, leases: &'a [Lease], by: Duration) -> Pending<'a, Vec<Lease>> {
-        self.write(script::Extend(leases.to_vec(), by))
+        Run::extend(self, leases.to_vec(), by)
     }
 
     fn settle(&self, lease: Lease, outcome: Outcome) -> Pending<'_, Settled> {
-        self.write(script::Settle(lease, outcome))
+        Run::settle(self, lease, outcome)
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
@@ -139,6 +161,10 @@ impl<R: Run> Store for R {
 
     fn health(&self) -> Pending<'_, StoreHealth> {
         Run::health(self)
+    }
+
+    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        Run::wake_with(self, wake);
     }
 
     fn close(&self) -> Pending<'_, ()> {

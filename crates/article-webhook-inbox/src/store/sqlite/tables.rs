@@ -200,8 +200,9 @@ impl Tables for SqliteTables<'_> {
         self.answer(ids)
     }
 
-    fn next(&mut self, which: Next) -> Pending<'_, Option<SystemTime>> {
-        let next = select::next(self.connection, &which, self.findings);
+    fn next(&mut self, which: Vec<Next>) -> Pending<'_, Vec<Option<SystemTime>>> {
+        let next = |which| select::next(self.connection, which, self.findings);
+        let next = which.iter().map(next).collect();
         self.answer(next)
     }
 
@@ -210,9 +211,10 @@ impl Tables for SqliteTables<'_> {
         self.answer(bodies)
     }
 
-    fn excerpt(&mut self, entry: i64, bytes: usize) -> Pending<'_, Option<Excerpt>> {
-        let excerpt = entry::excerpt(self.connection, entry, bytes);
-        self.answer(excerpt)
+    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        let excerpt = |id| entry::excerpt(self.connection, id, bytes);
+        let excerpts = entries.into_iter().map(excerpt).collect();
+        self.answer(excerpts)
     }
 
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {
