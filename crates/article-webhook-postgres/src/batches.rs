@@ -1,7 +1,8 @@
 //! Group commit: calls that wait for a connection share one transaction, and so one sync of the server's disk.
 //!
-//! The first call that gets a connection takes all calls that wait. A call that waits for a lock, or may be the cause of a
-//! failure, is done again in a transaction of its own, so that it does not fail the others.
+//! The first call that gets a connection takes all calls that wait. Calls that fail together, because one waits for a lock or has
+//! a value that cannot be stored, are done again by halves, so that it does not fail the others. What then still waits for a
+//! lock has a transaction of its own.
 
 mod call;
 
@@ -22,7 +23,7 @@ use tokio::{
 
 use self::call::{BATCH, Call};
 use crate::{
-    connection::{Database, Length, OpenCall},
+    connection::{Access, Database, OpenCall},
     fault::late,
 };
 
@@ -123,48 +124,35 @@ impl<C: Call> Batches<C> {
         running.join_all().await;
     }
 
-    /// Runs calls in the transactions that they share. Answers what is committed before anything waits again, and returns the
-    /// calls that need a transaction of their own. A caller that is gone needs no answer.
-    async fn run_together(&self, mut left: Vec<Unanswered<C>>) -> Vec<Unanswered<C>> {
-        let mut alone = Vec::new();
-        for (number, (transaction, most)) in C::TOGETHER.iter().enumerate() {
-            let mut all = mem::take(&mut left).into_iter();
-            loop {
-                let (calls, answers): (Vec<_>, Vec<_>) = all.by_ref().take(*most).unzip();
-                if calls.is_empty() {
-                    break;
+    /// Runs calls in transactions that they share. Answers what is committed before anything waits again, and returns the calls
+    /// that wait for a lock.
+    async fn run_together(&self, calls: Vec<Unanswered<C>>) -> Vec<Unanswered<C>> {
+        let (mut shares, mut locked) = (vec![calls], Vec::new());
+        while let Some(share) = shares.pop() {
+            let (calls, answers): (Vec<_>, Vec<_>) = share.into_iter().unzip();
+            let work = C::work(calls);
+            match self.database.retried(C::LANE, Access::Shared, &work).await {
+                Ok(done) => {
+                    for (answer, done) in answers.into_iter().zip(done) {
+                        drop(answer.sender.send(Ok(done)));
+                    }
                 }
-                // Also one call alone, which would keep its turn while it waits.
-                let length = Length::Shared;
-                let done = self.database.retried(C::LANE, length, &calls[..], *transaction).await;
-                let is_alone = calls.len() == 1;
-                let calls = calls.into_iter().zip(answers);
-                match done {
-                    Ok(done) => {
-                        for ((call, answer), done) in calls.zip(done) {
-                            match done {
-                                Some(done) => drop(answer.sender.send(Ok(done))),
-                                None => left.push((call, answer)),
-                            }
-                        }
-                    }
-                    // A transaction of several statements replaces the settings.
-                    Err(fault) if fault.is_of_the_settings() && number + 1 < C::TOGETHER.len() => {
-                        left.extend(calls);
-                    }
-                    Err(fault) if fault.is_locked() || fault.may_be_of_one_call() && !is_alone => {
-                        alone.extend(calls);
-                    }
-                    Err(fault) => {
-                        for (_, answer) in calls {
-                            let _ = answer.sender.send(Err(fault.error()));
-                        }
+                Err(fault) if fault.may_be_of_one_call() && answers.len() > 1 => {
+                    let mut first: Vec<_> = C::calls(work).into_iter().zip(answers).collect();
+                    shares.push(first.split_off(first.len() / 2));
+                    shares.push(first);
+                }
+                Err(fault) if fault.is_locked() => {
+                    locked.extend(C::calls(work).into_iter().zip(answers));
+                }
+                Err(fault) => {
+                    for answer in answers {
+                        drop(answer.sender.send(Err(fault.error())));
                     }
                 }
             }
         }
-        alone.extend(left);
-        alone
+        locked
     }
 
     /// Runs calls one after the other, each in a transaction of its own, unless its caller has given up.
@@ -173,8 +161,11 @@ impl<C: Call> Batches<C> {
         while let Some((call, answer)) = next() {
             let Ok(_permit) = self.alone.acquire().await else { return };
             if !answer.sender.is_closed() {
-                let done = self.database.retried(C::LANE, Length::Call, &call, C::ALONE).await;
-                drop(answer.sender.send(done.map_err(Error::from)));
+                let work = C::work(vec![call]);
+                let done = self.database.retried(C::LANE, Access::Write, &work).await;
+                let done = done.map_err(Error::from).map(|mut done| done.pop());
+                let none = || Err(Error::unavailable("the store has no answer"));
+                drop(answer.sender.send(done.and_then(|done| done.map_or_else(none, Ok))));
             }
         }
     }

@@ -4,8 +4,6 @@ mod tls;
 
 mod hosts;
 
-mod row;
-
 mod last_error;
 mod server_check;
 
@@ -20,6 +18,5 @@ mod transaction;
 
 pub(crate) use database::Database;
 pub(crate) use pool::{Lane, OpenCall};
-pub(crate) use row::first;
 pub(crate) use server_check::{SERVER, judged};
-pub(crate) use transaction::{IDLE_MILLIS, Length, Parameter, Transaction, Work};
+pub(crate) use transaction::{Access, Blob, Statement, Transaction, Work, first};

@@ -31,8 +31,10 @@ pub(crate) enum Fault {
     Unfit(String),
     /// The server allows no writing.
     ReadOnly,
-    /// A row that was just read is gone: the transaction is tried again.
+    /// An answer of the server lacks a row that it always has.
     Vanished,
+    /// A row that was just read is another one now, or a trigger or a rule keeps it as it was.
+    NotWritten,
     /// A cause of our own.
     Ours(Error),
 }
@@ -46,21 +48,13 @@ impl Fault {
                 Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED) => 3,
                 _ => 1,
             },
-            Self::Vanished => 10,
-            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Ours(_) => 1,
+            Self::NotWritten => 3,
+            Self::Connecting(_)
+            | Self::Unfit(_)
+            | Self::ReadOnly
+            | Self::Vanished
+            | Self::Ours(_) => 1,
         }
-    }
-
-    /// Whether a setting of the role may be the cause: a time-out for statements, or that transactions only read unless they
-    /// say otherwise.
-    pub(crate) fn is_of_the_settings(&self) -> bool {
-        let code = match self {
-            Self::Driver(error) => error.code(),
-            _ => None,
-        };
-        code.is_some_and(|code| {
-            [SqlState::QUERY_CANCELED, SqlState::READ_ONLY_SQL_TRANSACTION].contains(code)
-        })
     }
 
     /// Whether a value of the call was refused.
@@ -72,7 +66,11 @@ impl Fault {
             Self::Driver(error) => {
                 class(error).is_some_and(|class| ["22", "23", "54"].contains(&class.as_str()))
             }
-            Self::Connecting(_) | Self::Unfit(_) | Self::ReadOnly | Self::Vanished => false,
+            Self::Connecting(_)
+            | Self::Unfit(_)
+            | Self::ReadOnly
+            | Self::Vanished
+            | Self::NotWritten => false,
             Self::Ours(error) => error.is_invalid(),
         }
     }
@@ -91,13 +89,6 @@ impl Fault {
     pub(crate) fn may_be_of_one_call(&self) -> bool {
         let is_unreadable = matches!(self, Self::Driver(error) if is_unreadable(error));
         self.is_locked() || self.is_damage() || is_unreadable || self.is_of_the_values()
-    }
-
-    /// A row was not written, and no error came.
-    pub(crate) fn not_written() -> Self {
-        Self::Ours(Error::unavailable(
-            "PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it",
-        ))
     }
 
     /// A host that cannot be found.
@@ -121,7 +112,11 @@ impl Fault {
             Self::Connecting(error) => of_connecting(error),
             Self::Unfit(what) => Error::unavailable(what),
             Self::ReadOnly => Error::unavailable(READ_ONLY),
-            Self::Vanished => Error::unavailable("the entry changes too often: try again"),
+            Self::Vanished => Error::unavailable("PostgreSQL gave an answer without a row"),
+            Self::NotWritten => Error::unavailable(
+                "PostgreSQL has not written a row of the inbox: another program changes it at the same time, or a trigger or a \
+                 rule prevents it, which is to be dropped",
+            ),
             Self::Ours(error) => copy(error),
         }
     }
@@ -147,7 +142,7 @@ impl Fault {
                     || error.code().is_some_and(|code| codes.contains(&code.code()))
             }
             Self::Unfit(_) => true,
-            Self::ReadOnly | Self::Vanished | Self::Ours(_) => false,
+            Self::ReadOnly | Self::Vanished | Self::NotWritten | Self::Ours(_) => false,
         }
     }
 }

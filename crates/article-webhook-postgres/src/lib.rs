@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod damage;
 mod fault;
 mod log;
 
@@ -10,7 +11,7 @@ mod connection;
 
 mod schema;
 
-mod statements;
+mod tables;
 
 mod notifications;
 

@@ -16,10 +16,48 @@ use tokio::{
 };
 
 use crate::{
-    connection::{Database, Lane},
+    connection::{Access, Database, Lane, Statement, Transaction, Work},
+    fault::Fault,
     log,
-    statements::{self, CHANNEL, Notification, Sent},
 };
+
+/// The channel of all inboxes of a database.
+const CHANNEL: &str = "article_inbox";
+
+/// Tells the other nodes, if the last parameter is true or an entry waits that is due. One that was just stored has not been due
+/// for long, so the index is not read from its beginning, which may be full of what was claimed.
+const NOTIFY: &str = "WITH clock AS MATERIALIZED \
+    (SELECT coalesce($1::bigint, floor(extract(epoch FROM now()) * 1000)::bigint) AS now) SELECT pg_notify($2, $3) WHERE $4 \
+    OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure IN (false, true) AND is_retry IN (false, true) \
+    AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock))";
+
+/// What the other nodes are told. No delivery waits for this transaction, and none is in it: PostgreSQL commits one transaction
+/// with a notification at a time. It changes nothing, so it does not wait for the disk either.
+struct Notification {
+    payload: String,
+    sent: Sent,
+}
+
+/// When a notification is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Always,
+    /// Only if an entry is due that no worker has taken.
+    IfDue,
+}
+
+impl Work for Notification {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Fault> {
+        let notify = Statement::new(NOTIFY)
+            .with(tx.given_time())
+            .with(CHANNEL)
+            .with(self.payload.clone())
+            .with(self.sent == Sent::Always);
+        tx.query(notify).await.map(drop)
+    }
+}
 
 /// How long a node waits before it tells others: what its own workers take meanwhile needs no notification, and entries that are
 /// stored together need one.
@@ -74,7 +112,7 @@ impl Notifications {
             let payload = format!("{} {node}", database.settings.schema);
             let notification = Notification { payload, sent: Sent::IfDue };
             // If this fails, the others poll.
-            let _ = database.transact(Lane::Working, notification, statements::notify).await;
+            let _ = database.transact(Lane::Working, Access::Lease, notification).await;
         });
     }
 
@@ -175,7 +213,7 @@ async fn listen_once(
     let client = database.connections.listen(CHANNEL, hear).await?;
     // Sent on another connection: a pooler may bring a notification back to the one that sent it.
     let notification = Notification { payload: probe, sent: Sent::Always };
-    database.transact(Lane::Working, notification, statements::notify).await?;
+    database.transact(Lane::Working, Access::Lease, notification).await?;
     if timeout(PROBE, probed.notified()).await.is_err() {
         return Ok(Ended::Unheard);
     }

@@ -1,11 +1,7 @@
 mod table_check;
 
-use std::time::SystemTime;
-
-use tokio_postgres::types::Type;
-
 use crate::{
-    connection::{Database, Lane, Length, SERVER, Transaction, Work, first, judged},
+    connection::{Access, Database, Lane, SERVER, Statement, Transaction, Work, first, judged},
     fault::Fault,
 };
 
@@ -41,57 +37,51 @@ const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
     (SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname LIKE 'article\\_inbox\\_%' ORDER BY c.relname LIMIT 1)";
 
-/// The first of these functions that is missing, or that the role may not execute.
-const MISSING: &str = "SELECT name FROM unnest($2::text[]) AS name WHERE NOT EXISTS (SELECT FROM pg_proc p \
-    JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.proname = name \
-    AND has_function_privilege(p.oid, 'EXECUTE')) LIMIT 1";
-
-/// The functions of the steps.
-const FUNCTIONS: [&str; 6] = [
-    "article_inbox_record",
-    "article_inbox_complete",
-    "article_inbox_claim",
-    "article_inbox_due",
-    "article_inbox_next",
-    "article_inbox_save",
-];
-
-/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server, and its time.
-pub(crate) async fn prepare(database: &Database) -> Result<(Vec<String>, SystemTime), Fault> {
-    database.retried(Lane::Working, Length::Call, database.settings.schema.as_str(), start).await
+/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server.
+pub(crate) async fn prepare(database: &Database) -> Result<Vec<String>, Fault> {
+    database.retried(Lane::Working, Access::Write, &Prepare).await
 }
 
-fn start<'t>(tx: &'t Transaction<'t>, schema: &'t str) -> Work<'t, (Vec<String>, SystemTime)> {
-    Box::pin(async move {
+struct Prepare;
+
+impl Work for Prepare {
+    type Output = Vec<String>;
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
         tx.batch(MIGRATION).await?;
-        migrate(tx, schema, STEPS).await?;
-        find_functions(tx, schema).await?;
+        migrate(tx, STEPS).await?;
         if let Some(unfit) = table_check::find_unfit(tx).await? {
             return Err(Fault::Unfit(unfit));
         }
-        Ok((known_risks(tx).await?, tx.now().await?))
-    })
+        known_risks(tx).await
+    }
 }
 
-/// What an operator should know of the server now, and its time.
-pub(crate) fn look<'t>(tx: &'t Transaction<'t>, (): &'t ()) -> Work<'t, (Vec<String>, SystemTime)> {
-    Box::pin(async move { Ok((wrong_settings(tx).await?, tx.now().await?)) })
+/// What an operator should know of the server now.
+pub(crate) struct Look;
+
+impl Work for Look {
+    type Output = Vec<String>;
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
+        wrong_settings(tx).await
+    }
 }
 
 /// What is wrong with the settings of the server now. Each finding is a sentence.
-pub(crate) async fn wrong_settings(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+pub(crate) async fn wrong_settings(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = known_risks(tx).await?;
     findings.extend(table_check::find_unfit(tx).await?);
-    if let Err(fault) = judged(first(&tx.query(SERVER, &[]).await?)?) {
+    if let Err(fault) = judged(first(&tx.query(Statement::new(SERVER)).await?)?) {
         findings.insert(0, fault.error().to_string());
     }
     Ok(findings)
 }
 
 /// What an operator should know, and what does not refuse a start.
-async fn known_risks(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
+async fn known_risks(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = standbys(tx).await?;
-    let rows = tx.query(IS_OPEN, &[]).await?;
+    let rows = tx.query(Statement::new(IS_OPEN)).await?;
     if rows.first().map_or(Ok(false), |row| row.try_get(0))? {
         findings.push(format!(
             "every role may create functions in the schema {}, and so run its own with the rights of the inbox: REVOKE CREATE \
@@ -104,8 +94,8 @@ async fn known_risks(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
 }
 
 /// What a failover may lose, or what is not acknowledged now.
-async fn standbys(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
-    let rows = tx.query(STANDBYS, &[]).await?;
+async fn standbys(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(Statement::new(STANDBYS)).await?;
     let found = first(&rows)?;
     let findings = [
         "a standby follows this server asynchronously: a failover to it may lose what was acknowledged; set \
@@ -123,10 +113,11 @@ async fn standbys(tx: &Transaction<'_>) -> Result<Vec<String>, Fault> {
 }
 
 /// Brings the tables up to this version. Nodes that start at once wait for each other.
-async fn migrate(tx: &Transaction<'_>, schema: &str, steps: &[&str]) -> Result<(), Fault> {
+async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> {
     let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
-    tx.query(lock, &[(&schema, Type::TEXT)]).await?;
-    let rows = tx.query(RIGHTS, &[(&schema, Type::TEXT)]).await?;
+    let schema = tx.schema_name().to_owned();
+    tx.query(Statement::new(lock).with(schema.clone())).await?;
+    let rows = tx.query(Statement::new(RIGHTS).with(schema.clone())).await?;
     let found = first(&rows)?;
     let (is_there, may_create, has_versions): (bool, bool, bool) =
         (found.try_get(0)?, found.try_get(1)?, found.try_get(2)?);
@@ -158,35 +149,22 @@ async fn migrate(tx: &Transaction<'_>, schema: &str, steps: &[&str]) -> Result<(
         )));
     }
     if !is_there {
-        tx.batch(&format!("CREATE SCHEMA {}", tx.schema())).await?;
+        let create = format!("CREATE SCHEMA {}", tx.schema());
+        tx.batch(&create).await?;
     }
     for step in &steps[version..] {
         tx.batch(step).await?;
     }
     let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
-    let note = "UPDATE article_inbox_meta SET value = $1 WHERE name = 'schema'";
-    tx.execute(note, &[(&steps, Type::INT8)]).await?;
+    let note = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'schema' RETURNING 1)";
+    tx.write(Statement::new(note).with(steps), 1);
     Ok(())
 }
 
-/// A backup of the tables alone has no functions, and an administrator may forbid them.
-async fn find_functions(tx: &Transaction<'_>, schema: &str) -> Result<(), Fault> {
-    let names = &FUNCTIONS[..];
-    let parameters = [(&schema as _, Type::TEXT), (&names as _, Type::TEXT_ARRAY)];
-    match tx.query(MISSING, &parameters).await?.first() {
-        None => Ok(()),
-        Some(row) => Err(Fault::Unfit(format!(
-            "the schema \"{schema}\" has no function {} that the role may execute: restore it with the tables, or grant \
-             EXECUTE",
-            row.try_get::<_, &str>(0)?
-        ))),
-    }
-}
-
 /// The version of the tables.
-async fn version(tx: &Transaction<'_>) -> Result<usize, Fault> {
+async fn version(tx: &mut Transaction<'_>) -> Result<usize, Fault> {
     let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
-    let rows = tx.query(version, &[]).await?;
+    let rows = tx.query(Statement::new(version)).await?;
     let version: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
     Ok(usize::try_from(version).unwrap_or_default())
 }

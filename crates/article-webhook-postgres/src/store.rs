@@ -1,38 +1,33 @@
-mod claim_guard;
-mod damage;
-mod scan_policy;
 mod server_warnings;
 
-mod claims;
-mod ledger;
-
 use std::{
-    borrow::Borrow,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant, SystemTime},
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
-use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Completion, Counts, Entry, EntryKey, Error, Filter, Finding, Inbox, Page, Prune, Pruned,
-    State,
+    Completion, Error, Finding, Inbox,
     store::{
-        Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, Store, StoreHealth,
-        from_millis, to_millis,
+        Arrival, Claim, Claims, Lease, Outcome, Pending, Recorded, Settled, StoreHealth,
+        tables::{
+            Run,
+            script::{Check, Extend, Script},
+        },
+        to_millis,
     },
 };
 use tokio::time::timeout;
 
-use self::{damage::Damage, scan_policy::Scans, server_warnings::Findings};
+use self::server_warnings::Findings;
 use crate::{
     batches::Batches,
-    connection::{Database, Lane, Transaction, Work},
+    connection::{Access, Database, Lane, Statement, Transaction, Work},
     fault::{Fault, late},
     notifications::Notifications,
     schema,
     settings::PostgresSettings,
-    statements,
+    tables::{Scripted, WRITE_LOG},
 };
 
 /// How long a start may take: it is told within ten seconds, also by a machine that is busy.
@@ -49,10 +44,6 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What an operator must change refuses a [start](Self::connect). Later, a refused role, a missing database or a server that
 /// is not safe any more is an outage: calls fail with the cause, and go on by themselves once it has ended. The server is
 /// judged when a connection is made, and every few minutes.
-///
-/// While another transaction holds an old snapshot, or very many entries are leased, most claims go on from where the last one
-/// ended. Then an entry that was committed late, or whose lease has ended, may wait longer than its turn: until a claim
-/// reads everything, which is within a minute, or within as long as that takes if it takes longer.
 ///
 /// Calls run on the runtime in which the store was connected. It must outlive them, and must be driven meanwhile: calls do not
 /// end while a current-thread runtime is outside `block_on`.
@@ -78,14 +69,8 @@ pub struct PostgresStore {
     notifications: Arc<Notifications>,
     recording: Arc<Batches<Arrival>>,
     settling: Arc<Batches<(Lease, Outcome)>>,
-    scans: Arc<Scans>,
-    time: Arc<KnownTime>,
-    damage: Arc<Damage>,
     findings: Arc<Findings>,
 }
-
-/// The database's time, as it was read last.
-struct KnownTime(Mutex<(SystemTime, Instant)>);
 
 /// The inbox in the database of this URL, with the settings that suit most applications. Its tables are in the schema
 /// `public`, and are created if they are not there.
@@ -112,40 +97,66 @@ impl PostgresStore {
         let database = Arc::new(Database::new(settings)?);
         let prepared = timeout(START, schema::prepare(&database)).await;
         let prepared = prepared.map_err(|_| late("PostgreSQL", START))?;
-        let (findings, now) = prepared.map_err(|fault| fault.refusal())?;
-        let time = Arc::new(KnownTime(Mutex::new((now, Instant::now()))));
+        let findings = prepared.map_err(|fault| fault.refusal())?;
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
         // Outcomes of one connection share most commits, and leave the others to claims.
         let settling = Arc::new(Batches::new(Arc::clone(&database), 1));
-        let (scans, damage) = (Arc::new(Scans::new()), Arc::default());
         let notifications = Arc::new(Notifications::new(Arc::clone(&database)));
         let known = Arc::new(Findings::default());
         known.set(findings);
-        Ok(Self {
-            database,
-            notifications,
-            recording,
-            settling,
-            scans,
-            time,
-            damage,
-            findings: known,
-        })
+        Ok(Self { database, notifications, recording, settling, findings: known })
     }
 
-    /// One transaction on the connections for workers and operators.
-    fn transact<A, B, T>(
-        &self,
-        arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
-    ) -> Pending<'_, T>
-    where
-        A: Borrow<B> + Send + Sync + 'static,
-        B: Sync + ?Sized + 'static,
-        T: Send + 'static,
-    {
-        Box::pin(self.database.transact(Lane::Working, arguments, work))
+    /// Extends leases, in one transaction or each in one of its own. A lease whose entry another transaction holds, because the
+    /// application completes it, counts as held.
+    async fn extend_all(
+        database: &Database,
+        leases: Vec<Lease>,
+        by: Duration,
+    ) -> Result<Vec<Lease>, Error> {
+        let (lane, access) = (Lane::Working, Access::Shared);
+        let all = Scripted(Extend(leases, by));
+        match database.retried(lane, access, &all).await {
+            Err(fault) if fault.may_be_of_one_call() => {}
+            extended => return Ok(extended?),
+        }
+        let mut held = Vec::new();
+        for lease in all.0.0 {
+            match database.retried(lane, access, &Scripted(Extend(vec![lease], by))).await {
+                Err(fault) if fault.is_locked() => held.push(lease),
+                Err(fault) if fault.may_be_of_one_call() => {}
+                extended => held.extend(extended?),
+            }
+        }
+        Ok(held)
+    }
+}
+
+/// Writes something, to check whether the database can commit.
+struct Probe;
+
+impl Work for Probe {
+    type Output = ();
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Fault> {
+        tx.query(Statement::new("SELECT 1")).await?;
+        tx.write(Statement::new(WRITE_LOG), 1);
+        Ok(())
+    }
+}
+
+/// Looks for damage in everything that is stored, and for settings that lose what was acknowledged.
+struct CheckAll;
+
+impl Work for CheckAll {
+    type Output = Vec<Finding>;
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Vec<Finding>, Fault> {
+        let settings = schema::wrong_settings(tx).await?;
+        let found = Scripted(Check).run(tx).await?;
+        let damage = tx.take_damage().into_iter().chain(found).map(Finding::Damage);
+        Ok(settings.into_iter().map(Finding::Setting).chain(damage).collect())
     }
 }
 
@@ -157,10 +168,17 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-impl Store for PostgresStore {
+impl Run for PostgresStore {
     fn now(&self) -> SystemTime {
-        let clock = self.database.settings.clock.as_ref();
-        clock.map_or_else(|| self.time.now(), |clock| from_millis(to_millis(clock.now())))
+        self.database.now()
+    }
+
+    fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
+        Box::pin(self.database.transact(Lane::Working, Access::Write, Scripted(script)))
+    }
+
+    fn read<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
+        Box::pin(self.database.transact(Lane::Working, Access::Read, Scripted(script)))
     }
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
@@ -174,17 +192,14 @@ impl Store for PostgresStore {
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
-        Box::pin(async move {
-            self.notifications.listen();
-            let claimed = self.database.spawn(claims::claim(self.clone(), claim));
-            Ok(claimed.await?.deliver())
-        })
+        self.notifications.listen();
+        Box::pin(self.database.transact(Lane::Working, Access::Lease, Scripted(claim)))
     }
 
-    fn extend<'a>(&'a self, leases: &'a [Lease], lease: Duration) -> Pending<'a, Vec<Lease>> {
-        let (database, leases) = (Arc::clone(&self.database), leases.to_vec());
+    fn extend(&self, leases: Vec<Lease>, by: Duration) -> Pending<'_, Vec<Lease>> {
+        let database = Arc::clone(&self.database);
         Box::pin(async move {
-            self.database.spawn(async move { claims::extend(&database, leases, lease).await }).await
+            self.database.spawn(async move { Self::extend_all(&database, leases, by).await }).await
         })
     }
 
@@ -192,75 +207,32 @@ impl Store for PostgresStore {
         Box::pin(self.settling.run((lease, outcome)))
     }
 
+    /// The statement decides by itself, and must agree with [`Row::settle`](article_webhook_inbox::store::Row::settle) for
+    /// `Outcome::Done`. It has nothing to tell the ledger: the job of a leased entry had its article already. A test's clock is
+    /// not the database's, so then the statement has the time of this call.
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
         self.database.connections.check_open()?;
-        let given = self.database.settings.clock.as_ref().map(|clock| clock.now());
-        Ok(statements::completion(self.database.schema(), lease, given))
-    }
-
-    fn prune(&self, prune: Prune) -> Pending<'_, Pruned> {
-        self.transact(prune, statements::prune)
-    }
-
-    fn counts(&self) -> Pending<'_, Counts> {
-        self.transact((), statements::counts)
-    }
-
-    fn due_since(&self) -> Pending<'_, Option<SystemTime>> {
-        self.transact((), statements::due_since)
-    }
-
-    fn list(&self, filter: Filter) -> Pending<'_, Page> {
-        self.transact(filter, statements::list)
-    }
-
-    fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
-        self.transact(key, statements::show)
-    }
-
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        Box::pin(async move {
-            let requeued = self.transact((key, from), statements::requeue).await;
-            self.scans.put_back();
-            requeued
-        })
-    }
-
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
-        self.transact((key, cause), statements::bury)
-    }
-
-    fn pause(&self) -> Pending<'_, ()> {
-        self.transact((), statements::pause)
-    }
-
-    fn resume(&self) -> Pending<'_, ()> {
-        self.transact((), statements::resume)
-    }
-
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
-        self.transact((), statements::paused_since)
-    }
-
-    /// The rows are gone with the commit. Their bytes stay in the files until vacuum has used their space again, and in the
-    /// log, its archive and backups as long as these are kept.
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        self.transact(job_id, statements::forget)
-    }
-
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
-        Box::pin(async move {
-            let imported = self.transact((entry, bodies), statements::import).await;
-            self.scans.put_back();
-            imported
-        })
+        let mut parameters = vec![lease.id, lease.fence];
+        let now = match &self.database.settings.clock {
+            None => "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+            Some(clock) => {
+                parameters.push(to_millis(clock.now()));
+                "$3"
+            }
+        };
+        let sql = format!(
+            "UPDATE {}.article_inbox_entries SET state = 'done', at = {now}, since = {now} \
+             WHERE id = $1 AND fence = $2 AND state = 'leased' AND lease_end > {now}",
+            self.database.schema()
+        );
+        Ok(Completion::new(sql, parameters))
     }
 
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         Box::pin(async move {
             // It takes long and changes nothing, so that closing does not wait for it.
             self.database.connections.check_open()?;
-            match self.database.beside(&(), statements::check).await {
+            match self.database.beside(&CheckAll).await {
                 Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
                 checked => Ok(checked?),
             }
@@ -268,27 +240,24 @@ impl Store for PostgresStore {
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        Box::pin(self.database.transact(Lane::Receiving, (), statements::probe))
+        Box::pin(self.database.transact(Lane::Receiving, Access::Write, Probe))
     }
 
     /// While nothing can be committed, it tells why, and what was found last, also if the server does not answer.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
             self.database.connections.check_open()?;
-            let look = self.database.transact(Lane::Working, (), schema::look);
+            let look = self.database.transact(Lane::Working, Access::Read, schema::Look);
             let looked = timeout(LOOK, look).await;
             let mut health = StoreHealth::default();
             health.blocked = self.database.blocked.get();
             match looked.unwrap_or_else(|_| Err(late("PostgreSQL", LOOK))) {
-                Ok((findings, now)) => {
-                    self.time.set(now, Instant::now());
-                    self.findings.set(findings);
-                }
+                Ok(findings) => self.findings.set(findings),
                 Err(_) if health.blocked.is_some() => {}
                 Err(error) => return Err(error),
             }
             health.findings = self.findings.get();
-            health.findings.extend(self.damage.all());
+            health.findings.extend(self.database.damage.all());
             Ok(health)
         })
     }
@@ -303,16 +272,5 @@ impl Store for PostgresStore {
             // Closing has begun once it waits, so that nothing listens after this.
             tokio::join!(biased; closing, async { self.notifications.close() }).0
         })
-    }
-}
-
-impl KnownTime {
-    fn now(&self) -> SystemTime {
-        let (time, read) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        from_millis(to_millis(time + read.elapsed()))
-    }
-
-    fn set(&self, time: SystemTime, read: Instant) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (time, read);
     }
 }

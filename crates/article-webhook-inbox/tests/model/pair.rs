@@ -42,8 +42,7 @@ pub(crate) struct Difference {
 impl Pair {
     pub(crate) fn fresh() -> Self {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-        let (subject, model) =
-            (Subject::fresh(clock.clone()), Reference::new(clock.clone(), Subject::IDS));
+        let (subject, model) = (Subject::fresh(clock.clone()), Reference::new(clock.clone()));
         let (leases, given) = (VecDeque::new(), Given::default());
         Self { clock, model, subject, first: 0, leases, given }
     }

@@ -28,17 +28,6 @@ use article_webhook::JobId;
 
 use self::tables::{StoredEntry, Tables};
 
-/// How a store numbers its rows.
-#[allow(dead_code)] // each test has one store
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Ids {
-    /// All rows by one counter, and jobs that are expected together in the order of their names.
-    #[default]
-    Shared,
-    /// Entries by a counter of their own, and jobs that are expected together in the order in which they are given.
-    OfTheirOwn,
-}
-
 /// The reference, as a store.
 #[derive(Default)]
 pub(crate) struct Reference {
@@ -58,8 +47,8 @@ fn rounded(time: SystemTime) -> SystemTime {
 
 impl Reference {
     #[must_use]
-    pub(crate) fn new(clock: Clock, ids: Ids) -> Self {
-        Self { clock, tables: Mutex::new(Tables { numbered: ids, ..Tables::default() }) }
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, tables: Mutex::default() }
     }
 
     fn open(&self) -> Result<(MutexGuard<'_, Tables>, SystemTime), Error> {

@@ -3,8 +3,6 @@ use std::path::Path;
 use article_webhook_inbox::{Clock, SqliteSettings, SqliteStore, store::Ledger};
 use tempfile::TempDir;
 
-use crate::reference::Ids;
-
 /// The store that is compared with the model.
 pub(crate) struct Subject {
     store: SqliteStore,
@@ -12,8 +10,6 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) const IDS: Ids = Ids::Shared;
-
     pub(crate) fn fresh(clock: Clock) -> Self {
         // This test is not about durability, and a disk is slow.
         let memory = Path::new("/dev/shm");

@@ -22,9 +22,9 @@ const BURDENS: [(&str, &str); 4] = [
     (
         "100,000 stuck entries",
         "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
-         interrupted, conflicts, has_bytes) \
+         held, target, document, checksum) \
          SELECT 'job_stuck_' || n, CASE n % 2 WHEN 0 THEN 'generation failed' ELSE 'article.complete' END, \
-         CASE n % 2 WHEN 0 THEN 'waiting' ELSE 'leased' END, 1, 1, 1000, 4000000000000, 1000, 1000, 0, 0, false \
+         CASE n % 2 WHEN 0 THEN 'waiting' ELSE 'leased' END, 1, 1, 1000, 4000000000000, 1000, 1000, 0, 'blog', '{}', 0 \
          FROM generate_series(1, 100000) n; ANALYZE article_inbox_entries",
     ),
     ("many done entries", ""),

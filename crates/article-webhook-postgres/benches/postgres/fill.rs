@@ -6,12 +6,12 @@ pub(crate) async fn done(client: &Client, schema: &str, count: i64) {
     let fill = format!(
         "SET synchronous_commit = off; \
          INSERT INTO {schema}.article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
-         interrupted, conflicts, has_bytes) \
+         held, target, document, checksum) \
          SELECT 'job_' || lpad(to_hex(n * (1152921504606846976 / ({count} + 1))), 15, '0'), 'article.complete', 'done', 1, 1, \
-         start + n, 0, start + n, start + n, 0, 0, false FROM generate_series(1::bigint, {count}) n, \
+         start + n, 0, start + n, start + n, 0, 'blog', '{{}}', 0 FROM generate_series(1::bigint, {count}) n, \
          (SELECT floor(extract(epoch FROM now()) * 1000)::bigint - {count} AS start) clock; \
-         INSERT INTO {schema}.article_inbox_bodies (entry, slot, received_at, source, target, digest) \
-         SELECT id, 0, received_at, 'webhook', 'blog', sha256(job_id::bytea) FROM {schema}.article_inbox_entries; \
+         INSERT INTO {schema}.article_inbox_bodies (entry, slot, received_at, digest, document, checksum) \
+         SELECT id, 0, received_at, sha256(job_id::bytea), '', 0 FROM {schema}.article_inbox_entries; \
          SET synchronous_commit = on"
     );
     client.batch_execute(&fill).await.unwrap();

@@ -12,17 +12,14 @@ use deadpool::managed::Pool;
 use tokio::{select, sync::Semaphore, time::timeout};
 use tokio_postgres::types::Type;
 
-use super::{
-    connect::{Connector, Session},
-    row::first,
-};
+use super::connect::{Connector, Session};
 use crate::fault::Fault;
 
 /// How long the answer to a commit is waited for. Then its outcome is unknown. It is less than a receiver's patience.
 pub(super) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The statements that commit. A connection that is in them does nothing else.
-const COMMIT: &str = "SELECT set_config('statement_timeout', '0', true); COMMIT";
+const COMMIT: &str = "SELECT set_config('statement_timeout', '0', true), set_config('client_min_messages', 'warning', true); COMMIT";
 
 /// How often the server is asked whether it still commits, and how soon again if it does not answer.
 const SILENT: Duration = Duration::from_secs(120);
@@ -31,11 +28,10 @@ const UNKNOWN: Duration = Duration::from_secs(5);
 /// How long that question may take. Connecting has its own limits.
 const ASKING: Duration = Duration::from_secs(10);
 
-/// Whether a COMMIT of this role, or a statement that commits by itself, has been in progress for a while. NULL if the server does
-/// not track what the role does.
+/// Whether a COMMIT of this role has been in progress for a while. NULL if the server does not track what the role does.
 const COMMITTING: &str = "SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'disabled') \
     THEN NULL ELSE EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'active' \
-    AND (query = $1 OR query LIKE 'SELECT \"%\".article\\_inbox\\_%') AND query_start < clock_timestamp() - interval '3 seconds') END";
+    AND query = $1 AND query_start < clock_timestamp() - interval '3 seconds') END";
 
 /// Commits, and fails if it is not known that the transaction is safe.
 ///
@@ -48,7 +44,7 @@ pub(super) async fn commit(session: &Session) -> Result<(), Fault> {
 }
 
 /// Fails if the server has sent a warning since then.
-pub(super) fn check_notices(session: &Session, before: u64) -> Result<(), Fault> {
+fn check_notices(session: &Session, before: u64) -> Result<(), Fault> {
     if session.notices.load(Ordering::SeqCst) == before {
         return Ok(());
     }
@@ -57,8 +53,8 @@ pub(super) fn check_notices(session: &Session, before: u64) -> Result<(), Fault>
     )))
 }
 
-/// The fault of a statement that commits.
-pub(super) fn of_commit(error: tokio_postgres::Error) -> Fault {
+/// The fault of a COMMIT.
+fn of_commit(error: tokio_postgres::Error) -> Fault {
     match error.code() {
         Some(_) => Fault::Driver(error),
         None => Fault::Ours(
@@ -135,5 +131,5 @@ async fn is_committing(connector: &Connector) -> Option<bool> {
     let asked = timeout(ASKING, session.client.query_typed(COMMITTING, &parameters)).await;
     // Its task would wait for an answer without end.
     session.task.abort();
-    first(&asked.ok()?.ok()?).ok()?.try_get(0).ok()?
+    asked.ok()?.ok()?.first()?.try_get(0).ok()?
 }

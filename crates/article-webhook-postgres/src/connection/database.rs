@@ -1,25 +1,28 @@
 use std::{
-    borrow::Borrow,
-    sync::Arc,
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime},
 };
 
-use article_webhook_inbox::Error;
+use article_webhook_inbox::{
+    Error,
+    store::{from_millis, to_millis},
+};
 
 use super::{
     commit::{PATIENCE, commit, unanswered},
     last_error::LastError,
     pool::{Connections, Lane, Lent},
-    transaction::{Ending, IDLE_MILLIS, Length, STATEMENT_MILLIS, Transaction, Work},
+    transaction::{Access, Transaction, Work, Writes},
 };
 use crate::{
+    damage::Damage,
     fault::{Fault, late},
     settings::PostgresSettings,
 };
 
 /// How long the statements of a call may take together. It is longer than the patience of a caller, and ends a
 /// transaction on a server that does not answer.
-const CALL: Duration = Duration::from_secs(10);
+const CALL: Duration = Duration::from_secs(9);
 
 /// Where transactions run: the connections, the schema and the clock.
 pub(crate) struct Database {
@@ -27,34 +30,42 @@ pub(crate) struct Database {
     pub(crate) settings: PostgresSettings,
     /// What fails on the connections that store deliveries.
     pub(crate) blocked: LastError,
+    pub(crate) damage: Damage,
+    /// The server's time as a transaction read it last, and when that began.
+    time: Mutex<(SystemTime, Instant)>,
     /// The schema of the tables, as statements name it: a plain name may be a word of SQL.
     schema: String,
-    /// The first part of what begins a transaction.
-    pub(super) begin: String,
-    /// What begins a transaction whose one statement sets the rest.
-    pub(super) begin_at_once: String,
+    /// What begins a transaction of each [`Access`].
+    pub(super) begin: [String; 5],
 }
 
 impl Database {
     pub(crate) fn new(settings: PostgresSettings) -> Result<Self, Error> {
         let connections = Connections::new(&settings)?;
-        // Everything is set for the transaction alone: a pooler may give the session to others. A name in `pg_temp` never
-        // hides a table. Notices are told from warnings by what is sent at all.
         let schema = format!("\"{}\"", settings.schema);
-        let begin = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-             SELECT set_config('search_path', '{schema}, pg_temp', true), \
-             set_config('idle_in_transaction_session_timeout', '{IDLE_MILLIS}', true), \
-             set_config('client_min_messages', 'warning', true), set_config('row_security', 'off', true), \
-             CASE WHEN current_setting('synchronous_commit') <> 'remote_apply' \
-             THEN set_config('synchronous_commit', 'on', true) END, \
-             set_config('lock_timeout', '"
+        let all = [Access::Write, Access::Shared, Access::Lease, Access::Read, Access::ReadAll];
+        let begin = all.map(|access| access.begin(&schema));
+        let (blocked, damage) = (LastError::default(), Damage::default());
+        let time = Mutex::new((SystemTime::now(), Instant::now()));
+        Ok(Self { connections, settings, blocked, damage, time, schema, begin })
+    }
+
+    /// The server's time, or that of a test's clock.
+    pub(crate) fn now(&self) -> SystemTime {
+        let clock = self.settings.clock.as_ref();
+        let now = clock.map_or_else(
+            || {
+                let (time, read) = *self.time.lock().unwrap_or_else(PoisonError::into_inner);
+                time + read.elapsed()
+            },
+            |clock| clock.now(),
         );
-        let begin_at_once = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {STATEMENT_MILLIS}"
-        );
-        let blocked = LastError::default();
-        Ok(Self { connections, settings, blocked, schema, begin, begin_at_once })
+        from_millis(to_millis(now))
+    }
+
+    /// Takes the server's time, which a transaction read that began then.
+    pub(super) fn set_time(&self, time: SystemTime, began: Instant) {
+        *self.time.lock().unwrap_or_else(PoisonError::into_inner) = (time, began);
     }
 
     /// The schema of the tables, as statements name it.
@@ -63,22 +74,14 @@ impl Database {
     }
 
     /// Runs a transaction in a task that no caller cancels, and commits it.
-    pub(crate) async fn transact<A, B, T>(
+    pub(crate) async fn transact<W: Work>(
         self: &Arc<Self>,
         lane: Lane,
-        arguments: A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t B) -> Work<'t, T>,
-    ) -> Result<T, Error>
-    where
-        A: Borrow<B> + Send + Sync + 'static,
-        B: Sync + ?Sized + 'static,
-        T: Send + 'static,
-    {
+        access: Access,
+        work: W,
+    ) -> Result<W::Output, Error> {
         let database = Arc::clone(self);
-        let transaction = async move {
-            Ok(database.retried(lane, Length::Call, arguments.borrow(), work).await?)
-        };
-        self.spawn(transaction).await
+        self.spawn(async move { Ok(database.retried(lane, access, &work).await?) }).await
     }
 
     /// Runs something in a task that no caller cancels, and that closing waits for.
@@ -96,16 +99,15 @@ impl Database {
     }
 
     /// Runs a transaction, and again if it conflicts with others.
-    pub(crate) async fn retried<A: Sync + ?Sized, T>(
+    pub(crate) async fn retried<W: Work>(
         &self,
         lane: Lane,
-        length: Length,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
+        access: Access,
+        work: &W,
+    ) -> Result<W::Output, Fault> {
         let (mut attempt, began) = (1, Instant::now());
         let outcome = loop {
-            match self.once(lane, length, arguments, work).await {
+            match self.once(lane, access, work).await {
                 Err(fault) if attempt < fault.attempts() && began.elapsed() < PATIENCE => {
                     attempt += 1;
                 }
@@ -119,62 +121,52 @@ impl Database {
         outcome
     }
 
-    async fn once<A: Sync + ?Sized, T>(
+    async fn once<W: Work>(
         &self,
         lane: Lane,
-        length: Length,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
+        access: Access,
+        work: &W,
+    ) -> Result<W::Output, Fault> {
         let lent = self.connections.lend(lane).await?;
-        self.run(lent, length, arguments, work).await
+        self.run(lent, access, work).await
     }
 
     /// Runs a transaction that takes long on a connection of its own, and keeps no other waiting.
-    pub(crate) async fn beside<A: Sync + ?Sized, T>(
-        &self,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
+    pub(crate) async fn beside<W: Work>(&self, work: &W) -> Result<W::Output, Fault> {
         let lent = self.connections.make().await?;
-        self.run(lent, Length::Unlimited, arguments, work).await
+        self.run(lent, Access::ReadAll, work).await
     }
 
-    async fn run<A: Sync + ?Sized, T>(
-        &self,
-        lent: Lent,
-        length: Length,
-        arguments: &A,
-        work: for<'t> fn(&'t Transaction<'t>, &'t A) -> Work<'t, T>,
-    ) -> Result<T, Fault> {
-        let transaction = Transaction::new(&lent, self, length);
-        let statements = work(&transaction, arguments);
-        let done = match length {
-            Length::Unlimited => statements.await,
-            Length::Call | Length::Shared => tokio::time::timeout(CALL, statements)
+    async fn run<W: Work>(&self, lent: Lent, access: Access, work: &W) -> Result<W::Output, Fault> {
+        let statements = async {
+            let mut transaction = Transaction::new(lent.session(), self, access);
+            let done = work.run(&mut transaction).await;
+            transaction.report_damage();
+            Ok::<_, Fault>((done?, transaction.end()))
+        };
+        let done = match access {
+            Access::ReadAll => statements.await,
+            _ => tokio::time::timeout(CALL, statements)
                 .await
                 .unwrap_or_else(|_| Err(late("PostgreSQL", CALL).into())),
         };
-        match (transaction.ending(), done) {
-            (Ending::Due, Ok(done)) => self.commit(lent).await.map(|()| done),
-            (Ending::Unanswered, done) => {
-                // A next statement is answered once that one has ended.
-                self.connections.keep(async move {
-                    lent.session().client.batch_execute("").await?;
-                    lent.give_back();
-                    Ok(())
-                });
-                done
+        match done? {
+            (done, Some(writes)) => self.commit(lent, writes).await.map(|()| done),
+            (done, None) => {
+                lent.give_back();
+                Ok(done)
             }
-            (_, done) => done.inspect(|_| lent.give_back()),
         }
     }
 
-    /// Commits, and gives the connection back. A COMMIT that takes too long goes on without its caller: cancelling it
+    /// Writes what is left and commits, in one round trip, and gives the connection back. A COMMIT that takes too long goes on without its caller: cancelling it
     /// would not undo it.
-    async fn commit(&self, lent: Lent) -> Result<(), Fault> {
+    async fn commit(&self, lent: Lent, writes: Writes) -> Result<(), Fault> {
         let mut commit = Box::pin(async move {
-            let committed = commit(lent.session()).await;
+            // The first error is the cause of that after it.
+            let session = lent.session();
+            let sent = tokio::try_join!(biased; writes.send(session), commit(session));
+            let committed = sent.map(drop);
             if committed.is_ok() {
                 lent.give_back();
             }

@@ -1,6 +1,5 @@
 use tokio_postgres::{Client, Row};
 
-use super::row::first;
 use crate::fault::Fault;
 
 /// The oldest version that is supported, as the server counts.
@@ -16,7 +15,7 @@ pub(crate) const SERVER: &str = "SELECT pg_catalog.current_setting('server_versi
 pub(super) async fn check(client: &Client) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
-    judged(first(&server)?)
+    judged(server.first().ok_or(Fault::Vanished)?)
 }
 
 /// Refuses a server on which an acknowledged delivery could be lost, by what it says of itself.

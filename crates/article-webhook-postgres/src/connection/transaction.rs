@@ -1,230 +1,216 @@
 use std::{
     mem,
-    pin::Pin,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::Ordering},
-    time::SystemTime,
+    time::{Instant, SystemTime},
 };
 
 use article_webhook_inbox::store::{from_millis, to_millis};
+use bytes::{Bytes, BytesMut};
+use futures_util::future::try_join_all;
 use tokio_postgres::{
-    Row,
+    Row, SimpleQueryMessage,
     error::SqlState,
-    types::{ToSql, Type},
+    types::{IsNull, ToSql, Type, to_sql_checked},
 };
 
-use super::{
-    commit::{PATIENCE, check_notices, of_commit, unanswered},
-    database::Database,
-    pool::Lent,
-    row::first,
-};
+use super::{connect::Session, database::Database};
 use crate::fault::Fault;
 
 /// How long a statement waits for a row that another program holds, for one call and for several, and how long it may run.
 const LOCK_MILLIS: u32 = 2000;
-const SHARED_LOCK_MILLIS: u32 = 500;
-pub(super) const STATEMENT_MILLIS: u32 = 8000;
+const SHARED_LOCK_MILLIS: u32 = 100;
+const STATEMENT_MILLIS: u32 = 8000;
 
 /// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished says
 /// no farewell. An administrator's time is for other programs.
-pub(crate) const IDLE_MILLIS: u32 = 10_000;
+const IDLE_MILLIS: u32 = 10_000;
 
-/// The future of a transaction's statements.
-pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 't>>;
-
-/// A parameter of a statement with its type: a statement with types needs no name on the server, so that a pooler may
-/// change the connection between transactions.
-pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
-
-/// How long the statements of a transaction may take.
+/// What a transaction may do, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// As long as a call may.
-    Call,
+pub(crate) enum Access {
+    /// It changes rows.
+    Write,
     /// The same, for several calls. If another program holds a row of one of them, the others are not kept waiting.
     Shared,
-    /// As long as they need: they read everything.
-    Unlimited,
+    /// It hands out leases. The commit is not waited for: should the server lose it, its entries are claimed again, under other
+    /// fences, because a fence is no smaller than the time. What a handler then commits is written after the claim, and so
+    /// never without it.
+    Lease,
+    /// It sees everything as of one moment.
+    Read,
+    /// The same, for as long as it needs: it reads everything.
+    ReadAll,
 }
 
-/// A transaction. It begins with its first statement.
+impl Access {
+    /// What begins the transaction. Everything is set for it alone: a pooler may give the session to others. A name in `pg_temp`
+    /// never hides a table. A warning of a trigger is not heard. Without statistics the server would read
+    /// whole tables or whole indexes: rows are looked for by indexes, one after the other.
+    pub(super) fn begin(self, schema: &str) -> String {
+        let mode = match self {
+            Self::Write | Self::Shared | Self::Lease => "READ COMMITTED READ WRITE",
+            Self::Read | Self::ReadAll => "REPEATABLE READ READ ONLY",
+        };
+        let (lock, statement) = match self {
+            Self::Shared => (SHARED_LOCK_MILLIS, STATEMENT_MILLIS),
+            Self::Write | Self::Lease | Self::Read => (LOCK_MILLIS, STATEMENT_MILLIS),
+            Self::ReadAll => (LOCK_MILLIS, 0),
+        };
+        let commit = match self {
+            Self::Lease => "'off'",
+            _ => {
+                "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END"
+            }
+        };
+        format!(
+            "BEGIN ISOLATION LEVEL {mode}; SET LOCAL search_path = {schema}, pg_temp; SET LOCAL lock_timeout = {lock}; \
+             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {IDLE_MILLIS}; \
+             SET LOCAL client_min_messages = error; SET LOCAL row_security = off; SET LOCAL jit = off; \
+             SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; \
+             SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off; \
+             SELECT floor(extract(epoch FROM now()) * 1000)::bigint, set_config('synchronous_commit', {commit}, true)"
+        )
+    }
+}
+
+/// A statement with its parameters. Each has a type: a statement with types needs no name on the server, so that a pooler may
+/// change the connection between transactions.
+pub(crate) struct Statement {
+    sql: String,
+    parameters: Vec<(Box<dyn ToSql + Send + Sync>, Type)>,
+}
+
+/// A value that is a parameter.
+pub(crate) trait Parameter: ToSql + Send + Sync + 'static {
+    const TYPE: Type;
+}
+
+macro_rules! parameters {
+    ($($value:ty: $type:ident),* $(,)?) => {
+        $(impl Parameter for $value { const TYPE: Type = Type::$type; })*
+    };
+}
+
+parameters! {
+    bool: BOOL, i64: INT8, Option<i64>: INT8, String: TEXT, Option<String>: TEXT, &'static str: TEXT,
+    Vec<bool>: BOOL_ARRAY, Vec<i16>: INT2_ARRAY, Vec<i64>: INT8_ARRAY, Vec<Option<i64>>: INT8_ARRAY,
+    Vec<String>: TEXT_ARRAY, Vec<Option<String>>: TEXT_ARRAY, Vec<&'static str>: TEXT_ARRAY, Vec<Blob>: BYTEA_ARRAY,
+    Vec<Option<Blob>>: BYTEA_ARRAY,
+}
+
+/// Bytes as a parameter. They are copied only into the message to the server.
+#[derive(Debug)]
+pub(crate) struct Blob(pub(crate) Bytes);
+
+impl ToSql for Blob {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        (&*self.0).to_sql(ty, out)
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        *ty == Type::BYTEA
+    }
+
+    to_sql_checked!();
+}
+
+impl Statement {
+    pub(crate) fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), parameters: Vec::new() }
+    }
+
+    /// Adds a parameter.
+    pub(crate) fn with<P: Parameter>(mut self, parameter: P) -> Self {
+        self.parameters.push((Box::new(parameter), P::TYPE));
+        self
+    }
+
+    /// Adds to the text.
+    pub(crate) fn and(mut self, sql: &str) -> Self {
+        self.sql.push_str(sql);
+        self
+    }
+
+    async fn rows(self, session: &Session) -> Result<Vec<Row>, Fault> {
+        Ok(session.client.query_typed(&self.sql, &self.borrowed()).await?)
+    }
+
+    /// Runs a statement whose `written` are the rows that it has written, and fails on the server unless they are this many:
+    /// a COMMIT that is sent together with it then commits nothing.
+    async fn write(mut self, session: &Session, rows: usize) -> Result<(), Fault> {
+        self.sql.push_str(&format!(" SELECT 1 / (count(*) = {rows})::int FROM written"));
+        let written = session.client.execute_typed(&self.sql, &self.borrowed()).await;
+        match written {
+            Err(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {
+                Err(Fault::NotWritten)
+            }
+            written => Ok(written.map(drop)?),
+        }
+    }
+
+    fn borrowed(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
+        self.parameters
+            .iter()
+            .map(|(value, ty)| (&**value as &(dyn ToSql + Sync), ty.clone()))
+            .collect()
+    }
+}
+
+/// Statements that write, and how many rows each writes.
+#[derive(Default)]
+pub(super) struct Writes(Vec<(Statement, usize)>);
+
+impl Writes {
+    pub(super) async fn send(self, session: &Session) -> Result<(), Fault> {
+        let writes = self.0.into_iter().map(|(statement, rows)| statement.write(session, rows));
+        try_join_all(writes).await.map(drop)
+    }
+}
+
+/// What a call does in its transaction. It may run more than once.
+pub(crate) trait Work: Send + Sync + 'static {
+    type Output: Send + 'static;
+
+    fn run(
+        &self,
+        tx: &mut Transaction<'_>,
+    ) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
+}
+
+/// A transaction. It begins with its first statement, and with what is sent together with that.
 pub(crate) struct Transaction<'a> {
-    lent: &'a Lent,
+    session: &'a Session,
     database: &'a Database,
-    length: Length,
-    ending: Mutex<Ending>,
-}
-
-/// How a transaction ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// It has not begun, and may have nothing to do.
-    NotBegun,
-    /// By a COMMIT, which was not sent yet.
-    Due,
-    /// By its one statement, which was sent, and whose answer is not waited for any longer.
-    Unanswered,
-    /// Nothing is left to send.
-    Ended,
+    access: Access,
+    now: Option<SystemTime>,
+    /// What is written with the next statement, or with the commit.
+    writes: Writes,
+    has_written: bool,
+    damage: Vec<(&'static str, String)>,
 }
 
 impl<'a> Transaction<'a> {
-    pub(super) fn new(lent: &'a Lent, database: &'a Database, length: Length) -> Self {
-        Self { lent, database, length, ending: Mutex::new(Ending::NotBegun) }
+    pub(super) fn new(session: &'a Session, database: &'a Database, access: Access) -> Self {
+        let (writes, damage) = (Writes::default(), Vec::new());
+        Self { session, database, access, now: None, writes, has_written: false, damage }
     }
 
-    pub(super) fn ending(&self) -> Ending {
-        *self.lock_ending()
+    /// Whether it only reads.
+    pub(crate) fn is_read_only(&self) -> bool {
+        matches!(self.access, Access::Read | Access::ReadAll)
     }
 
-    fn lock_ending(&self) -> MutexGuard<'_, Ending> {
-        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether anything was written.
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written
     }
 
-    async fn begin(&self) -> Result<(), Fault> {
-        if mem::replace(&mut *self.lock_ending(), Ending::Due) != Ending::NotBegun {
-            return Ok(());
-        }
-        let lock = self.lock_millis();
-        let statement = match self.length {
-            Length::Call | Length::Shared => STATEMENT_MILLIS,
-            Length::Unlimited => 0,
-        };
-        let begin = format!(
-            "{}{lock}', true), set_config('statement_timeout', '{statement}', true)",
-            self.database.begin
-        );
-        self.lent.session().client.batch_execute(&begin).await.map_err(refused)
-    }
-
-    /// The rows of a statement that is the whole transaction: it sets for itself what BEGIN sets for others, and commits by
-    /// itself. It takes one round trip where others take two or more. The server gives its commit no time-out either.
-    pub(crate) async fn whole(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, Fault> {
-        *self.lock_ending() = Ending::Unanswered;
-        let session = self.lent.session();
-        let before = session.notices.load(Ordering::SeqCst);
-        let answered = session.client.query_typed(statement, parameters);
-        let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| unanswered())?;
-        *self.lock_ending() = Ending::Ended;
-        let rows = answered.map_err(of_commit)?;
-        check_notices(session, before)?;
-        Ok(rows)
-    }
-
-    /// The rows of a statement that is the whole transaction, and whose commit the server answers before it is on disk: it sets
-    /// for itself what BEGIN sets for others. It is sent together with what begins and commits it, and so takes one round trip.
-    /// If its answer is lost, it has mostly been committed.
-    pub(crate) async fn at_once(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, Fault> {
-        *self.lock_ending() = Ending::Ended;
-        let client = &self.lent.session().client;
-        let (begun, rows, committed) = tokio::join!(
-            biased;
-            client.batch_execute(&self.database.begin_at_once),
-            client.query_typed(statement, parameters),
-            client.batch_execute("COMMIT"),
-        );
-        match (begun, rows) {
-            (Ok(()), rows) => {
-                let rows = rows?;
-                committed.map_err(of_commit)?;
-                Ok(rows)
-            }
-            // Only BEGIN was cancelled, so that the statement has committed by itself.
-            (Err(_), Ok(rows)) => Ok(rows),
-            (Err(begun), Err(_)) => Err(refused(begun)),
-        }
-    }
-
-    /// Whether it is of several calls, so that what waits for a row is left to a transaction of its own.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.length == Length::Shared
-    }
-
-    /// How long statements wait for a row that another program holds, in milliseconds.
-    pub(crate) fn lock_millis(&self) -> u32 {
-        match self.length {
-            Length::Call | Length::Unlimited => LOCK_MILLIS,
-            Length::Shared => SHARED_LOCK_MILLIS,
-        }
-    }
-
-    /// The rows that the first statement of a transaction returns. It is sent together with BEGIN, and so are other
-    /// statements that are sent with it: should BEGIN fail, they run outside the transaction. So they only read, or name the
-    /// schema and do no harm by themselves.
-    pub(crate) async fn begin_with(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, Fault> {
-        let client = &self.lent.session().client;
-        let (begun, rows) =
-            tokio::join!(biased; self.begin(), client.query_typed(statement, parameters));
-        begun?;
-        Ok(rows?)
-    }
-
-    /// The rows that a statement returns.
-    pub(crate) async fn query(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, Fault> {
-        self.begin().await?;
-        Ok(self.lent.session().client.query_typed(statement, parameters).await?)
-    }
-
-    /// Runs a statement, and returns how many rows it changed.
-    pub(crate) async fn execute(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<u64, Fault> {
-        self.begin().await?;
-        Ok(self.lent.session().client.execute_typed(statement, parameters).await?)
-    }
-
-    /// Runs a statement that writes one row, and fails if it has not.
-    pub(crate) async fn write_row(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<(), Fault> {
-        let written = self.execute(statement, parameters).await?;
-        if written == 1 { Ok(()) } else { Err(Fault::not_written()) }
-    }
-
-    /// Runs statements without parameters.
-    pub(crate) async fn batch(&self, statements: &str) -> Result<(), Fault> {
-        self.begin().await?;
-        Ok(self.lent.session().client.batch_execute(statements).await?)
-    }
-
-    /// Runs statements under a savepoint. `None`: the server could not read what it has stored, and what they changed is
-    /// undone.
-    pub(crate) async fn unless_damaged<T>(
-        &self,
-        statements: impl Future<Output = Result<T, Fault>> + Send,
-    ) -> Result<Option<T>, Fault> {
-        self.batch("SAVEPOINT readable").await?;
-        match statements.await {
-            Ok(done) => {
-                self.batch("RELEASE readable").await?;
-                Ok(Some(done))
-            }
-            Err(fault) if fault.is_damage() => {
-                self.batch("ROLLBACK TO readable; RELEASE readable").await?;
-                Ok(None)
-            }
-            Err(fault) => Err(fault),
-        }
+    /// The time at which the transaction began.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.now.unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
     /// The schema of the tables, as statements name it.
@@ -242,18 +228,89 @@ impl<'a> Transaction<'a> {
         self.database.settings.clock.as_ref().map(|clock| to_millis(clock.now()))
     }
 
-    /// The time now, after whatever the transaction has waited for.
-    pub(crate) async fn now(&self) -> Result<SystemTime, Fault> {
-        let now = match self.given_time() {
-            Some(millis) => millis,
-            None => {
-                let now = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-                let rows = self.query(now, &[]).await?;
-                first(&rows)?.try_get(0)?
-            }
-        };
-        Ok(from_millis(now))
+    /// Notes that something that was loaded is damaged. `part` is a label of the metric.
+    pub(crate) fn add_damage(&mut self, part: &'static str, finding: String) {
+        if !self.damage.iter().any(|(_, known)| *known == finding) {
+            self.damage.push((part, finding));
+        }
     }
+
+    /// The damage that was found, which is then not reported at the end.
+    pub(crate) fn take_damage(&mut self) -> Vec<String> {
+        mem::take(&mut self.damage).into_iter().map(|(_, finding)| finding).collect()
+    }
+
+    /// Reports the damage that was found.
+    pub(super) fn report_damage(&mut self) {
+        let found = mem::take(&mut self.damage);
+        found.into_iter().for_each(|(part, finding)| self.database.damage.add(part, finding));
+    }
+
+    /// Sends a statement that writes this many rows, and names them `written`, with the next one whose rows are waited for, or with
+    /// the commit.
+    pub(crate) fn write(&mut self, statement: Statement, rows: usize) {
+        self.has_written = true;
+        self.writes.0.push((statement, rows));
+    }
+
+    /// The rows that a statement returns.
+    pub(crate) async fn query(&mut self, statement: Statement) -> Result<Vec<Row>, Fault> {
+        let rows = self.query_all([statement]).await?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// The rows that statements return, which are sent together, also with BEGIN if it is due. Should BEGIN fail, they run
+    /// outside the transaction, so that the first ones only read.
+    pub(crate) async fn query_all<const N: usize>(
+        &mut self,
+        statements: [Statement; N],
+    ) -> Result<[Vec<Row>; N], Fault> {
+        let (session, begin) = (self.session, &self.database.begin[self.access as usize]);
+        let (begins, began) = (self.now.is_none(), Instant::now());
+        let (begun, _, rows) = tokio::try_join!(
+            biased;
+            async {
+                if begins { begin_with(session, begin).await.map(Some) } else { Ok(None) }
+            },
+            mem::take(&mut self.writes).send(session),
+            try_join_all(statements.into_iter().map(|statement| statement.rows(session))),
+        )?;
+        if let Some(now) = begun {
+            // What it says is due is due by this clock, which may be that of another server than before.
+            self.database.set_time(from_millis(now), began);
+            self.now = Some(from_millis(self.given_time().unwrap_or(now)));
+        }
+        rows.try_into().map_err(|_| Fault::Vanished)
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) async fn batch(&mut self, statements: &str) -> Result<(), Fault> {
+        if self.now.is_none() {
+            self.query_all([]).await?;
+        }
+        self.has_written = true;
+        Ok(self.session.client.batch_execute(statements).await?)
+    }
+
+    /// What is to be written with the commit. `None`: the transaction has not begun.
+    pub(super) fn end(self) -> Option<Writes> {
+        self.now.map(|_| self.writes)
+    }
+}
+
+/// The one row of a statement that always returns one.
+pub(crate) fn first(rows: &[Row]) -> Result<&Row, Fault> {
+    rows.first().ok_or(Fault::Vanished)
+}
+
+/// Begins a transaction. Returns the server's time in milliseconds.
+async fn begin_with(session: &Session, begin: &str) -> Result<i64, Fault> {
+    let messages = session.client.simple_query(begin).await.map_err(refused)?;
+    let now = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+        _ => None,
+    });
+    now.ok_or(Fault::Vanished)
 }
 
 /// The fault of what begins a transaction.

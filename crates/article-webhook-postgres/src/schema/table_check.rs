@@ -1,10 +1,8 @@
 //! Whether the tables keep what is written to them. A trigger or a rule may skip a row in silence, a policy may hide it, and a crash
 //! empties a table without a log.
 
-use tokio_postgres::types::Type;
-
 use crate::{
-    connection::{Parameter, Transaction},
+    connection::{Statement, Transaction},
     fault::Fault,
 };
 
@@ -29,15 +27,11 @@ const UNFIT: &str = "SELECT name, c.oid IS NOT NULL AND c.relkind = 'r', c.relpe
         (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1) ON c.relname = name ORDER BY name";
 
 /// What is wrong with the first of the tables that could lose what is acknowledged, or that the role cannot use.
-pub(super) async fn find_unfit(tx: &Transaction<'_>) -> Result<Option<String>, Fault> {
-    let schema = tx.schema_name();
+pub(super) async fn find_unfit(tx: &mut Transaction<'_>) -> Result<Option<String>, Fault> {
+    let schema = tx.schema_name().to_owned();
     let (names, rights): (Vec<_>, Vec<_>) = TABLES.into_iter().unzip();
-    let parameters: [Parameter<'_>; 3] = [
-        (&schema as _, Type::TEXT),
-        (&names as _, Type::TEXT_ARRAY),
-        (&rights as _, Type::TEXT_ARRAY),
-    ];
-    for row in tx.query(UNFIT, &parameters).await? {
+    let unfit = Statement::new(UNFIT).with(schema.clone()).with(names).with(rights);
+    for row in tx.query(unfit).await? {
         let table: &str = row.try_get(0)?;
         if !row.try_get::<_, bool>(1)? {
             return Ok(Some(format!("the schema \"{schema}\" has no table {table}: restore it")));

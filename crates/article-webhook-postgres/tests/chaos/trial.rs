@@ -196,7 +196,7 @@ impl Trial {
     fn finish(&self) {
         let schema = &self.database.schema;
         let open = format!(
-            "SELECT job_id, state, attempts, cause FROM {schema}.article_inbox_entries WHERE state <> 'done'"
+            "SELECT job_id, state, attempts, document FROM {schema}.article_inbox_entries WHERE state <> 'done'"
         );
         let (mut since, mut fewest) = (Instant::now(), usize::MAX);
         loop {

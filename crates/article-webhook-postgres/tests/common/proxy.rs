@@ -24,16 +24,17 @@ pub(crate) enum Fate {
     Unanswered,
 }
 
-/// Parts of the requests that commit. The COMMIT of a transaction is a request of its own, and so is a statement that commits by
-/// itself. A claim is sent with what begins and commits it, in one write or in several.
+/// Parts of the transactions of calls. The COMMIT of each is a request of its own.
 #[allow(dead_code, reason = "not every test needs every part")]
-pub(crate) const COMMIT: &[u8] = b"; COMMIT\0";
-pub(crate) const RECORD: &[u8] = b".article_inbox_record(";
-pub(crate) const COMPLETE: &[u8] = b".article_inbox_complete(";
-pub(crate) const CLAIM: &[u8] = b"; SET LOCAL statement_timeout";
+pub(crate) const RECORD: &[u8] = b"INSERT INTO article_inbox_bodies";
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) const DUPLICATE: &[u8] = b"pg_logical_emit_message";
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) const SETTLE: &[u8] = b"UPDATE article_inbox_entries";
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) const CLAIM: &[u8] = b"FOR UPDATE SKIP LOCKED";
 
-/// The same of other programs, and what ends a claim.
-const END: &[u8] = b"COMMIT\0";
+const COMMIT: &[u8] = b"COMMIT\0";
 
 #[derive(Clone)]
 pub(crate) struct Proxy {
@@ -43,7 +44,7 @@ pub(crate) struct Proxy {
 
 struct Shared {
     server: u16,
-    /// Decides about the next request that commits.
+    /// Decides about the next request that commits, by all requests of its transaction.
     fate: Mutex<Decide>,
     /// The last request whose fate was decided.
     last: Mutex<Option<Arc<Mutex<Exchange>>>>,
@@ -70,8 +71,6 @@ pub(crate) struct Exchange {
     pub(crate) request: usize,
     pub(crate) answer: usize,
     pub(crate) is_cut: bool,
-    /// It is a claim whose COMMIT is still to come.
-    is_open: bool,
 }
 
 /// The two directions of a connection.
@@ -80,6 +79,8 @@ struct Link {
     server: TcpStream,
     /// What it carries since the last request that commits.
     exchange: Mutex<Option<Arc<Mutex<Exchange>>>>,
+    /// The requests since the last one that commits.
+    transaction: Mutex<Vec<u8>>,
     shared: Arc<Shared>,
 }
 
@@ -120,7 +121,7 @@ impl Proxy {
         self.fate(move || fate.take().unwrap_or(Fate::Passed));
     }
 
-    /// The same, of the next one with this part alone.
+    /// The same, of the next one whose transaction has this part alone.
     pub(crate) fn once_of(&self, part: &'static [u8], fate: Fate) {
         let mut fate = Some(fate);
         *lock(&self.shared.last) = None;
@@ -164,7 +165,8 @@ fn run(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
     }
-    let link = Link { client, server, exchange: Mutex::default(), shared: Arc::clone(shared) };
+    let (exchange, transaction) = (Mutex::default(), Mutex::default());
+    let link = Link { client, server, exchange, transaction, shared: Arc::clone(shared) };
     let requests = Arc::new(link);
     let answers = Arc::clone(&requests);
     shared.open.fetch_add(1, Ordering::SeqCst);
@@ -206,25 +208,16 @@ impl Link {
     /// What a request belongs to: a new one, if it commits.
     fn exchange_of(&self, request: &[u8]) -> Option<Arc<Mutex<Exchange>>> {
         let mut current = lock(&self.exchange);
-        if let Some(exchange) = &*current {
-            let mut of_before = lock(exchange);
-            let is_rest = of_before.is_open;
-            of_before.is_open &= !contains(request, END);
-            if is_rest || of_before.fate != Fate::Passed {
-                drop(of_before);
-                return current.clone();
-            }
+        if current.as_ref().is_some_and(|exchange| lock(exchange).fate != Fate::Passed) {
+            return current.clone();
         }
+        let mut transaction = lock(&self.transaction);
+        transaction.extend_from_slice(request);
         // A client sends it alone, because it waits for all answers before.
-        if [RECORD, COMPLETE, CLAIM, END].iter().any(|part| contains(request, part)) {
-            let fate = lock(&self.shared.fate)(request);
-            let exchange = Exchange {
-                fate: fate.unwrap_or(Fate::Passed),
-                request: 0,
-                answer: 0,
-                is_cut: false,
-                is_open: contains(request, CLAIM) && !contains(request, END),
-            };
+        if contains(request, COMMIT) {
+            let fate = lock(&self.shared.fate)(&std::mem::take(&mut *transaction));
+            let fate_or_passed = fate.unwrap_or(Fate::Passed);
+            let exchange = Exchange { fate: fate_or_passed, request: 0, answer: 0, is_cut: false };
             *current = Some(Arc::new(Mutex::new(exchange)));
             if fate.is_some() {
                 lock(&self.shared.last).clone_from(&current);

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 use article_webhook_inbox::{Clock, store::Ledger};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
-use crate::{reference::Ids, scene};
+use crate::scene;
 
 /// The URL of the server of the next subjects.
 static SERVER: Mutex<String> = Mutex::new(String::new());
@@ -20,8 +20,6 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) const IDS: Ids = Ids::OfTheirOwn;
-
     pub(crate) fn fresh(clock: Clock) -> Self {
         let url = SERVER.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let schema = scene::fresh_schema();

@@ -37,13 +37,30 @@ const PAUSE: Duration = Duration::from_secs(3);
 const SHORT: f64 = 0.7;
 
 async fn move_clock(client: &Client, by: &str) {
-    let moved = format!(
-        "SET allow_system_table_mods = on; \
-         ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO clock_of_the_machine; \
-         CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql \
-         AS $$ SELECT pg_catalog.clock_of_the_machine() + interval '{by}' $$"
-    );
+    let moved = |function: &str| {
+        format!(
+            "SET allow_system_table_mods = on; ALTER FUNCTION pg_catalog.{function}() RENAME TO {function}_of_the_machine; \
+             CREATE FUNCTION pg_catalog.{function}() RETURNS timestamptz LANGUAGE sql STABLE \
+             AS $$ SELECT pg_catalog.{function}_of_the_machine() + interval '{by}' $$;"
+        )
+    };
+    let moved = moved("clock_timestamp") + &moved("now");
     client.batch_execute(&moved).await.unwrap();
+}
+
+/// A failover may lead to a server with another clock. The pauses of a worker follow it.
+#[test]
+fn a_claim_tells_the_time_of_its_server() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = server.url();
+    wait(async move {
+        let store = PostgresStore::connect(fresh(&url)).await.unwrap();
+        let before = store.now();
+        move_clock(&scene::connect(&url).await, "-1 hour").await;
+        store.claim(CLAIM).await.unwrap();
+        let back = before.duration_since(store.now()).unwrap();
+        assert!(back > Duration::from_secs(3000), "{back:?}");
+    });
 }
 
 #[test]

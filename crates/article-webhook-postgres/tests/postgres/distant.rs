@@ -16,7 +16,9 @@ use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::{
-    arrival, fresh,
+    arrival,
+    fill::SEAL,
+    fresh,
     scene::{self, wait},
     schema,
     server::shared_url,
@@ -85,9 +87,10 @@ fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
     wait(async move {
         let store = PostgresStore::connect(settings).await.unwrap();
         let old = format!(
-            "INSERT INTO {schema}.article_inbox_entries (job_id, event, state, at, lease_end, attempts, fence, since, received_at, \
-             interrupted, conflicts, has_bytes) SELECT 'job_' || n, 'article.complete', 'done', 0, 0, 1, 1, 0, 0, 0, 0, false \
-             FROM generate_series(1, 500) n"
+            "SET search_path = {schema}; \
+             INSERT INTO article_inbox_entries (job_id, event, state, at, lease_end, attempts, fence, since, received_at, held, target, \
+             document, checksum) SELECT 'job_' || n, 'article.complete', 'done', 0, 0, 1, 1, 0, 0, 0, 'blog', '{{}}', 0 \
+             FROM generate_series(1, 500) n; {SEAL}"
         );
         scene::connect(&near).await.batch_execute(&old).await.unwrap();
         let before = SystemTime::now() - Duration::from_secs(60);

@@ -10,11 +10,10 @@ mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
-mod bloat;
-mod clock;
 mod clocks;
 mod closing;
 mod distant;
+mod fill;
 mod inbox;
 mod lock_order;
 mod locked;

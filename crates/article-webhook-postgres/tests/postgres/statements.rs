@@ -3,7 +3,5 @@
 mod completion;
 mod damage;
 mod fences;
-mod pages;
 mod plans;
-mod turns;
 mod write_skew;

@@ -172,7 +172,7 @@ fn columns_that_others_add_change_nothing() {
     let schema = schema(&settings);
     let store = wait(PostgresStore::connect(settings)).unwrap();
     for table in ["entries", "bodies", "jobs", "intents"] {
-        for column in ["place", "job_ids", "now", "held", "claimed", "most", "from_time", "until"] {
+        for column in ["place", "job_ids", "now", "new", "due", "before", "named", "key"] {
             let add = format!("ALTER TABLE {schema}.article_inbox_{table} ADD {column} bigint");
             run(&url, &add);
         }

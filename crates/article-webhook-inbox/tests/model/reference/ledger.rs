@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{Ids, Reference, ledger_tables::LedgerTables, tables::Tables};
+use super::{Reference, ledger_tables::LedgerTables, tables::Tables};
 
 impl Ledger for Reference {
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
@@ -95,9 +95,7 @@ impl Ledger for Reference {
             let (mut tables, now) = self.open()?;
             // Ids are given out in the order of the names.
             let mut by_name: Vec<_> = (0..jobs.len()).collect();
-            if tables.numbered == Ids::Shared {
-                by_name.sort_by_key(|index| &jobs[*index].job_id);
-            }
+            by_name.sort_by_key(|index| &jobs[*index].job_id);
             let mut states = vec![JobState::Expected; jobs.len()];
             for index in by_name {
                 states[index] = tables.expect(&jobs[index], now);

@@ -6,7 +6,7 @@ use std::{
 
 use article_webhook::JobId;
 
-use super::{Ids, ledger_tables::LedgerTables};
+use super::ledger_tables::LedgerTables;
 
 /// All data of a store in memory.
 #[derive(Default)]
@@ -16,8 +16,6 @@ pub(super) struct Tables {
     pub(super) ledger: LedgerTables,
     pub(super) is_closed: bool,
     pub(super) paused_since: Option<SystemTime>,
-    pub(super) numbered: Ids,
-    pub(super) last_entry: i64,
 }
 
 /// An entry with its bodies. The rules change the row, and the rest stays.
@@ -49,12 +47,8 @@ impl StoredEntry {
 
 impl Tables {
     pub(super) fn insert(&mut self, entry: StoredEntry) {
-        let last_id = match self.numbered {
-            Ids::Shared => &mut self.ledger.last_id,
-            Ids::OfTheirOwn => &mut self.last_entry,
-        };
-        *last_id += 1;
-        let id = *last_id;
+        self.ledger.last_id += 1;
+        let id = self.ledger.last_id;
         self.ids.insert(entry.key.clone(), id);
         self.entries.insert(id, entry);
     }

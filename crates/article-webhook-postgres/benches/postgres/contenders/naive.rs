@@ -28,13 +28,13 @@ const CONNECTIONS: usize = 4;
 /// The statement. The job, the digest and the body are expressions.
 pub(crate) fn statement(schema: &str, job_id: &str, digest: &str, body: &str) -> String {
     format!(
-        "WITH added AS (INSERT INTO {schema}.article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, \
-         received_at, interrupted, conflicts, has_bytes) \
-         SELECT {job_id}, 'article.complete', 'waiting', 0, 0, now, now, now, now, 0, 0, true \
+        "WITH added AS (INSERT INTO {schema}.article_inbox_entries (job_id, event, received_at, state, attempts, fence, at, lease_end, \
+         since, held, target, document, checksum) \
+         SELECT {job_id}, 'article.complete', now, 'waiting', 0, 0, now, now, now, 1, 'blog', '{{}}', 0 \
          FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now) clock \
          ON CONFLICT (job_id, event) DO NOTHING RETURNING id, received_at) \
-         INSERT INTO {schema}.article_inbox_bodies (entry, slot, received_at, source, target, digest, body) \
-         SELECT id, 0, received_at, 'webhook', 'blog', {digest}, {body} FROM added"
+         INSERT INTO {schema}.article_inbox_bodies (entry, slot, received_at, digest, document, checksum, body) \
+         SELECT id, 0, received_at, {digest}, '{{\"source\":\"webhook\",\"target\":\"blog\"}}', 0, {body} FROM added"
     )
 }
 

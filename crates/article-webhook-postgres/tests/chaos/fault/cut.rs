@@ -73,13 +73,13 @@ enum Call {
 }
 
 impl Call {
-    /// Part of the request that commits.
+    /// Part of its transaction.
     fn request(self) -> &'static [u8] {
         match self {
             Self::Claim => proxy::CLAIM,
-            Self::Complete => proxy::COMPLETE,
+            Self::Complete | Self::Retry => proxy::SETTLE,
             Self::Record => proxy::RECORD,
-            Self::Retry | Self::Duplicate => proxy::COMMIT,
+            Self::Duplicate => proxy::DUPLICATE,
         }
     }
 }

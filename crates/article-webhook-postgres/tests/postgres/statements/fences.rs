@@ -78,7 +78,7 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
         let lost = begun(store.intend("post-1", minute, BUCKET.key).await.unwrap());
         let lose = format!(
             "DELETE FROM {schema}.article_inbox_intents; \
-             SELECT setval('{schema}.article_inbox_ledger_ids', {}, false)",
+             SELECT setval('{schema}.article_inbox_ids', {}, false)",
             lost.id
         );
         scene::connect(&url).await.batch_execute(&lose).await.unwrap();

@@ -15,10 +15,10 @@ use article_webhook_postgres::PostgresStore;
 use crate::{arrival, fresh, scene, scene::wait, schema, server::shared_url};
 
 /// What another program has added and takes back. A call that adds the same waits for it.
-const JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, reason, expected_at, at, asks, fence) \
-    VALUES ('job_1', 'expected', 'ordered', 0, 0, 0, 0)";
+const JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, expected_at, at, asks, fence, document, checksum) \
+    VALUES ('job_1', 'expected', 0, 0, 0, 0, '', 0)";
 const ENTRY: &str = "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
-    interrupted, conflicts, has_bytes) VALUES ('job_1', 'article.complete', 'waiting', 0, 0, 0, 0, 0, 0, 0, 0, false)";
+    held, target, document, checksum) VALUES ('job_1', 'article.complete', 'waiting', 0, 0, 0, 0, 0, 0, 0, '', '', 0)";
 
 /// Two defaults of a role: that of PostgreSQL, and one under which a statement sees nothing that was committed after it began.
 const ISOLATIONS: [&str; 2] = ["read%5C%20committed", "serializable"];

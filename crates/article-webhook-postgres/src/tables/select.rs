@@ -1,0 +1,177 @@
+//! Which rows a script works on, and how many there are.
+
+use std::time::Duration;
+
+use article_webhook::Event;
+use article_webhook_inbox::{
+    Counts, JobState, LedgerCounts, ListOrder, OVERDUE, State,
+    store::{
+        LAST_DELIVERY, from_millis,
+        tables::script::{Entries, Expected},
+        to_millis,
+    },
+};
+use tokio_postgres::Row;
+
+use super::{
+    due,
+    value::{number, text, value},
+};
+use crate::{
+    connection::{Statement, Transaction, first},
+    fault::Fault,
+};
+
+/// Must agree with [`Filter::accepts`](article_webhook_inbox::Filter::accepts). The server plans it for the values of each call,
+/// so a condition that is not asked for costs nothing.
+macro_rules! list {
+    ($after:literal, $order:literal) => {
+        concat!(
+            "SELECT id FROM article_inbox_entries WHERE id ",
+            $after,
+            " $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR event = $4) AND ($5 IS NULL OR job_id = $5) \
+             AND ($6 IS NULL OR target = $6) AND ($7 IS NULL OR received_at < $7) ORDER BY id",
+            $order,
+            " LIMIT $2"
+        )
+    };
+}
+
+fn ids(rows: &[Row]) -> Vec<i64> {
+    rows.iter().map(|row| number(row, 0)).collect()
+}
+
+/// The ids of entries.
+pub(super) async fn entries(tx: &mut Transaction<'_>, which: Entries) -> Result<Vec<i64>, Fault> {
+    let select = match which {
+        // A claim finds these together with their rows.
+        Entries::Due(_) => return Ok(Vec::new()),
+        Entries::Leased => {
+            Statement::new("SELECT id FROM article_inbox_entries WHERE state = 'leased'")
+        }
+        Entries::WaitingBeyond(time) => {
+            let beyond = "SELECT id FROM article_inbox_entries WHERE state = 'waiting' AND at > $1";
+            Statement::new(beyond).with(to_millis(time))
+        }
+        Entries::DoneWithBytes { before, limit } => {
+            let old = "SELECT id FROM article_inbox_entries WHERE state = 'done' AND held > 0 AND at < $1 \
+                    ORDER BY at, id LIMIT $2";
+            Statement::new(old).with(to_millis(before)).with(i64::from(limit))
+        }
+        Entries::Ended { state, before, limit } => {
+            // The state is no parameter, because each index is of some states.
+            let old = format!(
+                "SELECT id FROM article_inbox_entries WHERE state = '{state}' AND at < $1 ORDER BY at, id LIMIT $2"
+            );
+            Statement::new(old).with(to_millis(before)).with(i64::from(limit))
+        }
+        Entries::Listed(filter) => {
+            let (list, after) = match (filter.order, filter.after) {
+                (ListOrder::OldestFirst, after) => (list!(">", ""), after),
+                (ListOrder::NewestFirst, 0) => (list!("<", " DESC"), i64::MAX),
+                (ListOrder::NewestFirst, after) => (list!("<", " DESC"), after),
+            };
+            Statement::new(list)
+                .with(after)
+                .with(i64::from(filter.limit) + 1)
+                .with(filter.state.map(|state| state.as_str().to_owned()))
+                .with(filter.event.as_ref().map(Event::to_string))
+                .with(filter.job_id.as_ref().map(ToString::to_string))
+                .with(filter.target.map(|target| target.into_string()))
+                .with(filter.received_before.map(to_millis))
+        }
+    };
+    Ok(ids(&tx.query(select).await?))
+}
+
+/// The ids of rows of the ledger.
+pub(super) async fn expected(
+    tx: &mut Transaction<'_>,
+    which: &Expected,
+) -> Result<Vec<i64>, Fault> {
+    let select = match which {
+        Expected::Due { limit } => return due::jobs(tx, *limit).await,
+        Expected::Restarted => Statement::new(
+            "SELECT id FROM article_inbox_jobs WHERE state IN ('expected', 'asking') ORDER BY at, id",
+        ),
+        Expected::Ended { before, limit } => {
+            let ended = "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'asking') AND at < $1 \
+                ORDER BY at, id LIMIT $2";
+            Statement::new(ended).with(to_millis(*before)).with(i64::from(*limit))
+        }
+        // Must agree with `JobFilter::accepts`.
+        Expected::Listed(filter) => Statement::new(
+            "SELECT id FROM article_inbox_jobs WHERE id > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR intent = $4) \
+             AND ($5 IS NULL OR expected_at < $5) ORDER BY id LIMIT $2",
+        )
+        .with(filter.after)
+        .with(i64::from(filter.limit) + 1)
+        .with(filter.state.map(|state| state.as_str().to_owned()))
+        .with(filter.intent.as_deref().map(str::to_owned))
+        .with(filter.expected_before.map(to_millis)),
+    };
+    Ok(ids(&tx.query(select).await?))
+}
+
+/// Since when claims are paused, or 0.
+pub(super) async fn paused(tx: &mut Transaction<'_>) -> Result<i64, Fault> {
+    let mut paused = Statement::new("SELECT value FROM article_inbox_meta WHERE name = 'paused'");
+    if !tx.is_read_only() {
+        paused = paused.and(" FOR UPDATE");
+    }
+    Ok(first(&tx.query(paused).await?)?.try_get(0)?)
+}
+
+/// Pauses claims, or resumes them with 0.
+pub(super) async fn pause(tx: &mut Transaction<'_>, since: i64) -> Result<(), Fault> {
+    if paused(tx).await? != since {
+        let pause = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'paused' RETURNING 1)";
+        tx.write(Statement::new(pause).with(since), 1);
+    }
+    Ok(())
+}
+
+/// How many entries are in each state.
+pub(super) async fn counts(tx: &mut Transaction<'_>) -> Result<Counts, Fault> {
+    let count = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
+    let rows = tx.query(Statement::new(count)).await?;
+    let count = |row: &Row| {
+        // A state that cannot be read is that of a damaged entry.
+        let state = State::from_name(text(row, 0)).unwrap_or(State::Corrupt);
+        (state, number(row, 1).unsigned_abs())
+    };
+    Ok(rows.iter().map(count).collect())
+}
+
+/// How many jobs are in each state, and how many of them were recovered. It must agree with [`LedgerCounts::add`], and so must the
+/// next.
+const STATES: &str = "SELECT state, count(*), count(*) FILTER (WHERE state = 'collected' AND collected_at <= $1 - $2 \
+    AND (pushed_at IS NULL OR pushed_at > collected_at + $2)) FROM article_inbox_jobs GROUP BY state";
+
+/// The figures of what is open.
+const OPEN: &str = "SELECT \
+    (SELECT min(expected_at) FROM article_inbox_jobs WHERE state IN ('expected', 'asking')), \
+    (SELECT count(*) FROM article_inbox_jobs WHERE state IN ('expected', 'asking') AND expected_at <= $1 - $2), \
+    (SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= $1)";
+
+/// The figures of the ledger.
+pub(super) async fn ledger_counts(tx: &mut Transaction<'_>) -> Result<LedgerCounts, Fault> {
+    let mut counts = LedgerCounts::default();
+    let millis = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+    // A transaction knows its time once it has begun.
+    tx.query_all([]).await?;
+    let now = to_millis(tx.now());
+    let states = Statement::new(STATES).with(now).with(millis(LAST_DELIVERY));
+    let open = Statement::new(OPEN).with(now).with(millis(OVERDUE));
+    let [states, open] = tx.query_all([states, open]).await?;
+    for row in &states {
+        let state = JobState::from_name(text(row, 0)).unwrap_or_default();
+        counts.states[state as usize] += number(row, 1).unsigned_abs();
+        counts.recovered += number(row, 2).unsigned_abs();
+    }
+    let open = first(&open)?;
+    counts.oldest_expected = value(open, 0).map(from_millis);
+    counts.overdue = number(open, 1).unsigned_abs();
+    counts.unknown_intents = number(open, 2).unsigned_abs();
+    Ok(counts)
+}
