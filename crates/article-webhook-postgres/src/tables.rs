@@ -138,7 +138,7 @@ impl Tables for PgTables<'_, '_> {
         Box::pin(async move {
             let next = match self.due.as_ref().and_then(|due| due.next(&which)) {
                 Some(known) => Ok(known),
-                None => due::next(self.tx, &which).await,
+                None => due::next(self.tx, which).await,
             };
             self.answer(next)
         })

@@ -29,96 +29,66 @@ macro_rules! now {
     };
 }
 
-/// The ranges of the index of entries that wait: new ones, and those that had an attempt. The second of each are failures.
-const NEW: [&str; 2] = [
-    "state = 'waiting' AND NOT is_failure AND NOT is_retry",
-    "state = 'waiting' AND is_failure AND NOT is_retry",
-];
-const RETRIED: [&str; 2] = [
-    "state = 'waiting' AND NOT is_failure AND is_retry",
-    "state = 'waiting' AND is_failure AND is_retry",
-];
-
-/// How many of the ranges a claim takes from, and which leased entries.
-fn of(events: Events) -> (usize, &'static str) {
-    match events {
-        Events::All => (2, "state = 'leased'"),
-        Events::ExceptFailures => (1, "state = 'leased' AND NOT is_failure"),
-    }
-}
-
-/// Takes entries that are due in the order of [`Claim::order`], and leaves their ids on the server for the statements that are
-/// sent with it. What another transaction has locked is left, and so are entries of jobs that another transaction has locked: a
-/// claim waits for nobody. The entries of the second turn are locked only if those of the first are too few, and none is while
-/// claims are paused.
-fn due(claim: &Claim) -> String {
-    let (kinds, leased) = of(claim.events);
-    let ranges =
-        |ranges: &[&'static str]| ranges.iter().map(|range| (*range, "at")).collect::<Vec<_>>();
-    let (new, mut retried) = (ranges(&NEW[..kinds]), ranges(&RETRIED[..kinds]));
-    retried.push((leased, "lease_end"));
-    let turns = if claim.retries_first { [retried, new] } else { [new, retried] };
-    let mut sql = String::from(
-        "WITH pause AS MATERIALIZED (SELECT value AS since FROM article_inbox_meta WHERE name = 'paused')",
-    );
-    for (turn, ranges) in turns.iter().enumerate() {
-        let taken = if turn == 0 { "0" } else { "(SELECT count(*) FROM turn_0)" };
-        let mut all = Vec::new();
-        for (number, (range, at)) in ranges.iter().enumerate() {
-            sql.push_str(&format!(
-                concat!(
-                    ", range_{turn}_{number} AS MATERIALIZED (SELECT id, job_id, {at} AS at FROM article_inbox_entries \
-                     WHERE {range} AND {at} <= ",
-                    now!(),
-                    " ORDER BY {at}, id LIMIT (SELECT CASE since WHEN 0 THEN greatest($2 - {taken}, 0) ELSE 0 END FROM pause) \
-                     FOR UPDATE SKIP LOCKED)"
-                ),
-                turn = turn, number = number, at = at, range = range, taken = taken
-            ));
-            all.push(format!("SELECT id, job_id, at, {turn} AS turn FROM range_{turn}_{number}"));
-        }
-        sql.push_str(&format!(", turn_{turn} AS MATERIALIZED ({})", all.join(" UNION ALL ")));
-    }
-    let failure = match claim.events {
-        Events::All => "NULL::bigint".to_owned(),
-        Events::ExceptFailures => next_failure(),
+/// The ranges of the index of entries that wait: of failures and of all others, new ones and those that had an attempt.
+macro_rules! ranges {
+    () => {
+        "(VALUES (false, false), (false, true), (true, false), (true, true)) AS r (is_failure, is_retry)"
     };
-    sql.push_str(&format!(
+}
+
+/// When the next entry of each range is due, other than those of these ids, and when each lease ends.
+macro_rules! next {
+    ($left_out:literal, $from:literal) => {
         concat!(
-            ", due AS MATERIALIZED (SELECT * FROM turn_0 UNION ALL SELECT * FROM turn_1 ORDER BY turn, at, id LIMIT $2), \
-             found AS MATERIALIZED (SELECT coalesce(array_agg(id ORDER BY turn, at, id), '{{}}') AS ids FROM due WHERE ",
-            job_lock!("pg_try_advisory_xact_lock", "hashtext(job_id)"),
-            ") SELECT ids, {}, {}, since, set_config('article_inbox.due', ids::text, true) FROM found, pause"
-        ),
-        next_entry(claim.events, "ids"),
-        failure
-    ));
-    sql
-}
-
-/// When the next entry of these events is due, other than those of these ids.
-fn next_entry(events: Events, left_out: &str) -> String {
-    let (kinds, leased) = of(events);
-    let waiting = NEW[..kinds].iter().chain(&RETRIED[..kinds]).map(|range| {
-        format!(
-            "(SELECT at FROM article_inbox_entries WHERE {range} AND id <> ALL({left_out}) ORDER BY at LIMIT 1)"
+            "SELECT r.is_failure, e.at FROM ",
+            $from,
+            ranges!(),
+            " CROSS JOIN LATERAL (SELECT at FROM article_inbox_entries AS e WHERE state = 'waiting' \
+             AND e.is_failure = r.is_failure AND e.is_retry = r.is_retry AND id <> ALL(",
+            $left_out,
+            ") ORDER BY at LIMIT 1) AS e UNION ALL SELECT is_failure, lease_end FROM ",
+            $from,
+            "article_inbox_entries WHERE state = 'leased' AND id <> ALL(",
+            $left_out,
+            ")"
         )
-    });
-    let waiting = waiting.collect::<Vec<_>>().join(", ");
-    format!(
-        "least({waiting}, (SELECT min(lease_end) FROM article_inbox_entries WHERE {leased} AND id <> ALL({left_out})))"
-    )
+    };
 }
 
-/// When the next failure is due.
-fn next_failure() -> String {
-    let [new, retried] = [NEW[1], RETRIED[1]].map(|range| {
-        format!("(SELECT at FROM article_inbox_entries WHERE {range} ORDER BY at LIMIT 1)")
-    });
-    format!(
-        "least({new}, {retried}, (SELECT min(lease_end) FROM article_inbox_entries WHERE state = 'leased' AND is_failure))"
-    )
-}
+/// Takes entries that are due in the order of [`Claim::order`], and leaves their ids on the server for the statement that is sent
+/// with it. What another transaction has locked is left, and so are entries of jobs that another transaction has locked: a claim
+/// waits for nobody. Each range is read as far as the limit, so that few are locked that are not taken, and none while claims are
+/// paused.
+const DUE: &str = concat!(
+    "WITH claim AS MATERIALIZED (SELECT ",
+    now!(),
+    " AS now, value AS paused, CASE value WHEN 0 THEN $2 ELSE 0 END AS wanted FROM article_inbox_meta WHERE name = 'paused'), \
+     waiting AS MATERIALIZED (SELECT e.id, e.job_id, e.at, r.is_retry <> $4 AS turn FROM ",
+    ranges!(),
+    " CROSS JOIN LATERAL (SELECT id, job_id, at FROM article_inbox_entries AS e WHERE state = 'waiting' \
+     AND e.is_failure = r.is_failure AND e.is_retry = r.is_retry AND at <= (SELECT now FROM claim) \
+     ORDER BY at, id LIMIT (SELECT wanted FROM claim) FOR UPDATE SKIP LOCKED) AS e WHERE $3 OR NOT r.is_failure), \
+     expired AS MATERIALIZED (SELECT id, job_id, lease_end AS at, NOT $4 AS turn FROM article_inbox_entries \
+     WHERE state = 'leased' AND ($3 OR NOT is_failure) AND lease_end <= (SELECT now FROM claim) \
+     ORDER BY lease_end, id LIMIT (SELECT wanted FROM claim) FOR UPDATE SKIP LOCKED), \
+     due AS MATERIALIZED (SELECT * FROM waiting UNION ALL SELECT * FROM expired ORDER BY turn, at, id LIMIT $2), \
+     found AS MATERIALIZED (SELECT coalesce(array_agg(id ORDER BY turn, at, id), '{}') AS ids FROM due WHERE ",
+    job_lock!("pg_try_advisory_xact_lock", "hashtext(job_id)"),
+    "), next AS MATERIALIZED (",
+    next!("found.ids", "found, "),
+    ") SELECT ids, (SELECT min(at) FROM next WHERE $3 OR NOT is_failure), (SELECT min(at) FROM next WHERE is_failure), paused, \
+     set_config('article_inbox.due', ids::text, true) FROM found, claim"
+);
+
+/// The same for entries of these events, or for failures alone.
+const NEXT_ENTRY: &str =
+    concat!("SELECT min(at) FROM (", next!("$1", ""), ") AS next WHERE $2 OR NOT is_failure");
+const NEXT_FAILURE: &str =
+    concat!("SELECT min(at) FROM (", next!("'{}'", ""), ") AS next WHERE is_failure");
+
+/// When the next job is polled, other than those of these ids.
+const NEXT_POLL: &str = "SELECT min(at) FROM (SELECT at FROM article_inbox_jobs WHERE state IN ('expected', 'asking') \
+    AND id <> ALL($1) ORDER BY at LIMIT 1) AS next";
 
 /// When entries are looked for again that are due, and that another transaction holds.
 const HELD_MILLIS: i64 = 50;
@@ -138,10 +108,13 @@ pub(super) struct Due {
 impl Due {
     /// Takes what is due, in one round trip.
     pub(super) async fn find(tx: &mut Transaction<'_>, claim: &Claim) -> Result<Self, Fault> {
-        let due = Statement::new(due(claim)).with(tx.given_time()).with(i64::from(claim.limit));
-        let together = [due, jobs::select_due(), entries::select_bodies_of_due()];
-        let [due, jobs, bodies] = tx.query_all(together).await?;
-        let (jobs, bodies) = (jobs::rows_of(tx, &jobs), entries::loaded_bodies(&bodies));
+        let due = Statement::new(DUE)
+            .with(tx.given_time())
+            .with(i64::from(claim.limit))
+            .with(claim.events == Events::All)
+            .with(claim.retries_first);
+        let [due, rows] = tx.query_all([due, jobs::select_due()]).await?;
+        let (jobs, bodies) = (jobs::rows_of(tx, &rows), entries::bodies_of_jobs(&rows));
         let due = first(&due)?;
         let ids: Vec<i64> = due.try_get(0)?;
         let is_limited = ids.len() == claim.limit as usize;
@@ -169,28 +142,20 @@ impl Due {
 /// When the next of these rows is due.
 pub(super) async fn next(
     tx: &mut Transaction<'_>,
-    which: &[Next],
+    which: Vec<Next>,
 ) -> Result<Vec<Option<SystemTime>>, Fault> {
-    let (mut columns, mut left_out) = (Vec::new(), Vec::new());
+    let mut times = Vec::with_capacity(which.len());
     for next in which {
-        columns.push(match next {
-            Next::Entry(events, ids) => {
-                left_out.extend_from_slice(ids);
-                next_entry(*events, "$1")
+        let select = match next {
+            Next::Entry(events, left_out) => {
+                Statement::new(NEXT_ENTRY).with(left_out).with(events == Events::All)
             }
-            Next::Failure => next_failure(),
-            Next::Poll(ids) => {
-                left_out.extend_from_slice(ids);
-                "(SELECT at FROM article_inbox_jobs WHERE state IN ('expected', 'asking') AND id <> ALL($1) \
-                 ORDER BY at LIMIT 1)"
-                    .to_owned()
-            }
-        });
+            Next::Failure => Statement::new(NEXT_FAILURE),
+            Next::Poll(left_out) => Statement::new(NEXT_POLL).with(left_out),
+        };
+        times.push(value(first(&tx.query(select).await?)?, 0).map(from_millis));
     }
-    let select = format!("SELECT $1::bigint[], {}", columns.join(", "));
-    let rows = tx.query(Statement::new(select).with(left_out)).await?;
-    let row = first(&rows)?;
-    Ok((1..=which.len()).map(|column| value(row, column).map(from_millis)).collect())
+    Ok(times)
 }
 
 /// Jobs that are due to be polled.

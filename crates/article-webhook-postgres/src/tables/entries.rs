@@ -28,21 +28,13 @@ const ENTRY: usize = 12;
 const BODY: usize = 23;
 
 /// Bodies with their bytes.
-macro_rules! bodies {
-    ($ids:literal) => {
-        concat!(
-            "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, b.entry, b.body \
-             FROM unnest(",
-            $ids,
-            ") AS wanted (id) CROSS JOIN LATERAL \
-             (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = wanted.id OFFSET 0) AS b"
-        )
-    };
-}
+const BODIES: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, b.body, b.entry \
+    FROM unnest($1::bigint[]) AS wanted (id) \
+    CROSS JOIN LATERAL (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = wanted.id OFFSET 0) AS b";
 
 /// The first body of each entry, with its first bytes unless it is too long to be read for them.
-const EXCERPTS: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, b.entry, \
-    CASE WHEN octet_length(b.body) <= $3 THEN substr(b.body, 1, $2::int) END \
+const EXCERPTS: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, \
+    CASE WHEN octet_length(b.body) <= $3 THEN substr(b.body, 1, $2::int) END, b.entry \
     FROM unnest($1::bigint[]) AS wanted (id) CROSS JOIN LATERAL \
     (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = wanted.id ORDER BY b.slot LIMIT 1) AS b";
 
@@ -165,17 +157,13 @@ fn body_checksum(received_at: i64, digest: &[u8], document: &str) -> i64 {
     codec::checksum(&[&received_at.to_le_bytes(), digest], document)
 }
 
-/// The bytes of the bodies of the entries that the statement before it has left on the server.
-pub(super) fn select_bodies_of_due() -> Statement {
-    Statement::new(bodies!("current_setting('article_inbox.due')::bigint[]"))
-}
-
-/// Puts bodies with their bytes together.
-pub(super) fn loaded_bodies(rows: &[Row]) -> HashMap<i64, Vec<LoadedBody>> {
+/// Puts bodies with their bytes together. The columns of a body begin at this number, and the id of its entry is in that one.
+fn loaded_bodies(rows: &[Row], first: usize, entry: usize) -> HashMap<i64, Vec<LoadedBody>> {
     let mut bodies: HashMap<i64, Vec<(i16, LoadedBody)>> = HashMap::new();
     for row in rows {
-        let (known, damage) = body(row, 0);
-        let bytes = value::<&[u8]>(row, 7).map(Bytes::copy_from_slice);
+        let Some(slot) = value(row, first) else { continue };
+        let (known, damage) = body(row, first);
+        let bytes = value::<&[u8]>(row, first + 6).map(Bytes::copy_from_slice);
         let body = Body {
             received_at: known.received_at,
             source: known.source,
@@ -184,14 +172,19 @@ pub(super) fn loaded_bodies(rows: &[Row]) -> HashMap<i64, Vec<LoadedBody>> {
             digest: known.digest,
             bytes,
         };
-        let of_entry = bodies.entry(number(row, 6)).or_default();
-        of_entry.push((value(row, 0).unwrap_or_default(), LoadedBody { body, damage }));
+        let of_entry = bodies.entry(number(row, entry)).or_default();
+        of_entry.push((slot, LoadedBody { body, damage }));
     }
     let sorted = |mut bodies: Vec<(i16, LoadedBody)>| {
         bodies.sort_by_key(|(slot, _)| *slot);
         bodies.into_iter().map(|(_, body)| body).collect()
     };
     bodies.into_iter().map(|(id, bodies)| (id, sorted(bodies))).collect()
+}
+
+/// The bodies in the rows of jobs that were loaded with bytes.
+pub(super) fn bodies_of_jobs(rows: &[Row]) -> HashMap<i64, Vec<LoadedBody>> {
+    loaded_bodies(rows, BODY, ENTRY)
 }
 
 /// The bodies of entries with their bytes.
@@ -202,8 +195,8 @@ pub(super) async fn bodies(
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let load = Statement::new(bodies!("$1::bigint[]")).with(ids);
-    Ok(loaded_bodies(&tx.query(load).await?))
+    let load = Statement::new(BODIES).with(ids);
+    Ok(loaded_bodies(&tx.query(load).await?, 0, 7))
 }
 
 /// The first bytes of the first body of each entry.
@@ -218,10 +211,10 @@ pub(super) async fn excerpts(
     let load = Statement::new(EXCERPTS).with(ids.to_vec()).with(bytes).with(longest);
     let mut excerpts = HashMap::new();
     for row in &tx.query(load).await? {
-        let start = value::<&[u8]>(row, 7).map(Bytes::copy_from_slice).unwrap_or_default();
+        let start = value::<&[u8]>(row, 6).map(Bytes::copy_from_slice).unwrap_or_default();
         let known = body(row, 0).0;
         let (source, length) = (known.source, known.has_bytes().then(|| known.length()));
-        excerpts.insert(number(row, 6), Excerpt { source, length, start });
+        excerpts.insert(number(row, 7), Excerpt { source, length, start });
     }
     Ok(ids.iter().map(|id| excerpts.remove(id)).collect())
 }

@@ -24,9 +24,9 @@ use crate::{
 const NAMED: &str = "unnest($1::text[])";
 const OF_ENTRIES: &str = "(SELECT DISTINCT job_id FROM article_inbox_entries WHERE id = ANY($1))";
 const OF_EXPECTED: &str = "(SELECT DISTINCT job_id FROM article_inbox_jobs WHERE id = ANY($1))";
-/// What the statement before it has left on the server.
-const OF_DUE: &str = "(SELECT DISTINCT e.job_id FROM unnest(current_setting('article_inbox.due')::bigint[]) AS due (id) \
-    CROSS JOIN LATERAL (SELECT job_id FROM article_inbox_entries WHERE id = due.id OFFSET 0) AS e)";
+
+/// The ids that the statement before it has left on the server.
+const DUE: &str = "current_setting('article_inbox.due')::bigint[]";
 
 /// The lock of a job, whether anything is stored about it or not. The class is that of these tables, whatever their schema.
 macro_rules! job_lock {
@@ -49,23 +49,27 @@ fn lock(names: &str) -> String {
     )
 }
 
-/// All rows of jobs but the bytes of bodies: a row for each body, or for an entry or a job without any. Each is looked for by
+/// Without the bytes of bodies.
+const NO_BYTES: &str = "NULL::bytea";
+
+/// All rows of jobs: a row for each body, or for an entry or a job without any. Each is looked for by
 /// itself (`OFFSET 0`): before the first statistics the server takes many rows for those of a job, and would read whole tables.
-fn select(names: &str) -> String {
+fn select(names: &str, bytes: &str) -> String {
     format!(
         "SELECT named.job_id, j.id, j.state, j.intent, j.expected_at, j.at, j.asks, j.fence, j.pushed_at, j.collected_at, \
          j.document, j.checksum, e.id, e.event, e.received_at, e.state, e.attempts, e.fence, e.at, e.lease_end, e.since, \
-         e.document, e.checksum, b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint \
-         FROM {names} AS named (job_id) \
+         e.document, e.checksum, b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, \
+         {bytes} FROM {names} AS named (job_id) \
          LEFT JOIN LATERAL (SELECT * FROM article_inbox_jobs AS j WHERE j.job_id = named.job_id OFFSET 0) AS j ON true \
          LEFT JOIN LATERAL (SELECT * FROM article_inbox_entries AS e WHERE e.job_id = named.job_id OFFSET 0) AS e ON true \
          LEFT JOIN LATERAL (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = e.id OFFSET 0) AS b ON true"
     )
 }
 
-/// Loads the jobs of the entries that the statement before it has left on the server.
+/// Selects the jobs of the entries that the statement before it has left on the server, with the bytes of the bodies of these.
 pub(super) fn select_due() -> Statement {
-    Statement::new(select(OF_DUE))
+    let bytes = format!("CASE WHEN e.id = ANY({DUE}) THEN b.body END");
+    Statement::new(select(&OF_ENTRIES.replace("$1", DUE), &bytes))
 }
 
 /// The rows of these jobs.
@@ -84,9 +88,9 @@ pub(super) async fn load(tx: &mut Transaction<'_>, which: Jobs) -> Result<Vec<Jo
         Wanted::Names(names) => Statement::new(statement).with(names),
     };
     let rows = if tx.is_read_only() {
-        tx.query(with(select(names))).await?
+        tx.query(with(select(names, NO_BYTES))).await?
     } else {
-        let [_, rows] = tx.query_all([with(lock(names)), with(select(names))]).await?;
+        let [_, rows] = tx.query_all([with(lock(names)), with(select(names, NO_BYTES))]).await?;
         rows
     };
     Ok(rows_of(tx, &rows))
