@@ -234,8 +234,5 @@ impl Ledger for Connection {
         jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
         intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
         ledger_counts() -> LedgerCounts;
-        import_job(job: ExpectedJob) -> bool;
-        import_intent(intent: Intent) -> bool;
-        import_bucket(bucket: Bucket) -> ();
     }
 }

@@ -6,9 +6,12 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Completion, Counts, Digest, Entry, EntryKey, Error, Filter, Finding, Page, Prune, Pruned,
-    Source, State,
-    store::{Arrival, Claim, Claims, Lease, Ledger, Outcome, Pending, Recorded, Settled, Store},
+    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
+    Imported, Page, Prune, Pruned, Source, State,
+    store::{
+        Arrival, Claim, Claims, ImportRow, Lease, Ledger, Outcome, Pending, Recorded, Settled,
+        Store,
+    },
 };
 use tokio::time::sleep;
 
@@ -185,10 +188,10 @@ impl Store for Connection {
     fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
         self.world.store.paused_since()
     }
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        let id = job_id.clone();
-        self.through("forget", self.world.store.forget(job_id), move |_, observed, _| {
-            observed.forgotten(id.as_str());
+    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+        let named = jobs.clone();
+        self.through("forget", self.world.store.forget(jobs), move |erased, observed, _| {
+            named.iter().take(erased.len()).for_each(|id| observed.forgotten(id.as_str()));
             Ok(())
         })
     }
@@ -199,9 +202,9 @@ impl Store for Connection {
         due_since() -> Option<SystemTime>;
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
-        requeue(key: EntryKey, from: Option<State>) -> bool;
-        bury(key: EntryKey, cause: String) -> bool;
-        import(entry: Entry, bodies: Vec<Body>) -> bool;
+        requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
+        bury(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
+        import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();

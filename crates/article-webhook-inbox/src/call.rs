@@ -8,6 +8,7 @@ mod claim;
 mod completion;
 mod excerpt;
 mod finding;
+mod import;
 mod ledger;
 mod list;
 mod prune;
@@ -19,6 +20,7 @@ pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
 pub use excerpt::Excerpt;
 pub use finding::Finding;
+pub use import::Imported;
 pub use ledger::{
     ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, BucketSettings,
     Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,

@@ -40,7 +40,6 @@ use crate::{
 };
 
 pub use health::{Health, LedgerHealth};
-pub use import::Imported;
 #[cfg(feature = "signal")]
 pub use stop_signal::stop_signal;
 

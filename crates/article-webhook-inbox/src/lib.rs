@@ -27,9 +27,9 @@ mod worker;
 mod inbox;
 
 pub use call::{
-    Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Intent, IntentState, JobFilter,
-    JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page, Pause,
-    PauseReason, Prune, Pruned, Reason, StoreHealth,
+    Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Imported, Intent, IntentState,
+    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page,
+    Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
 };
 pub use clock::Clock;
 pub use digest::Digest;
@@ -37,7 +37,7 @@ pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source
 pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
-pub use inbox::{Health, Imported, Inbox, LedgerHealth};
+pub use inbox::{Health, Inbox, LedgerHealth};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{SqlitePlace, SqliteSettings, SqliteStore};

@@ -8,6 +8,7 @@
 
 mod claim;
 mod entry;
+mod import;
 mod order;
 mod poll;
 mod prune;
@@ -15,7 +16,8 @@ mod read;
 mod restart;
 mod tables;
 
-pub use self::{entry::*, order::*, poll::*, prune::*, read::*, restart::*, tables::*};
+use self::entry::NamedJobs;
+pub use self::{entry::*, import::*, order::*, poll::*, prune::*, read::*, restart::*, tables::*};
 use crate::Error;
 
 /// What a script does to the size of a store.

@@ -39,4 +39,5 @@ pub use crate::rules::{
     ArticleEntry, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow, KnownBody,
     NotOrdered, Recording, Row,
 };
+pub use crate::script::ImportRow;
 pub use crate::timestamp::{from_millis, to_millis};

@@ -166,11 +166,11 @@ impl Scene {
                 }
             }
             Step::Requeue(number) => {
-                store.requeue(EntryKey::article(job(number)), None).await.unwrap();
+                store.requeue(vec![(EntryKey::article(job(number)), None)]).await.unwrap();
                 self.known.entry(number).and_modify(|is_done| *is_done = false);
             }
             Step::Forget(number) => {
-                store.forget(job(number)).await.unwrap();
+                store.forget(vec![job(number)]).await.unwrap();
                 self.known.remove(&number);
                 assert_eq!(self.entry(number).await, None);
             }

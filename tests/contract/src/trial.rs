@@ -123,7 +123,7 @@ impl<S: Subject> Trial<S> {
 
     /// Buries a waiting entry, so that a case can continue with another.
     pub(crate) async fn leave(&self, job: &str) {
-        assert!(self.store().bury(key(job), "out of the way".into()).await.unwrap());
+        assert!(self.store().bury(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
     }
 
     pub(crate) async fn shown(&self, job: &str) -> (Entry, Vec<Body>) {

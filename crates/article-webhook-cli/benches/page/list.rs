@@ -8,7 +8,7 @@ use std::{
 use article_webhook_inbox::{
     Body, Digest, Entry, EntryKey, ExpectedJob, Intent, IntentState, JobState, Reason, Source,
     SqliteStore, State,
-    store::{Ledger, Store},
+    store::{ImportRow, Store},
 };
 use bytes::Bytes;
 use reqwest::{Client, StatusCode};
@@ -95,10 +95,22 @@ async fn fill(file: &Path, entries: u32) {
         adding.spawn(async move {
             let (entry, body) = entry(number, entries);
             let job = expected(number, &entry);
-            assert!(store.import(entry, vec![body]).await.unwrap());
-            assert!(store.import_job(job).await.unwrap());
+            assert!(
+                store.import(vec![ImportRow::Entry(entry, vec![body])]).await.unwrap().0.added == 1
+            );
+            assert!(
+                store.import(vec![ImportRow::RemovedJob(job)]).await.unwrap().0.ledger_added == 1
+            );
             if number.is_multiple_of(10) {
-                assert!(store.import_intent(intent(number)).await.unwrap());
+                assert!(
+                    store
+                        .import(vec![ImportRow::Intent(intent(number))])
+                        .await
+                        .unwrap()
+                        .0
+                        .ledger_added
+                        == 1
+                );
             }
         });
     }

@@ -6,13 +6,13 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding, Intent,
-    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
-    Prune, Pruned, State,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
+    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
+    MemoryStore, Page, Prune, Pruned, State,
     store::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Claim,
-        Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome, Pending, Recorded, Settled,
-        Store,
+        Claims, Expect, ImportRow, Intended, IntentLease, Lease, Ledger, Outcome, Pending,
+        Recorded, Settled, Store,
     },
 };
 
@@ -123,13 +123,13 @@ impl Store for FaultyLedger {
         due_since() -> Option<SystemTime>;
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
-        requeue(key: EntryKey, from: Option<State>) -> bool;
-        bury(key: EntryKey, cause: String) -> bool;
+        requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
+        bury(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         pause() -> ();
         resume() -> ();
         paused_since() -> Option<SystemTime>;
-        forget(job_id: JobId) -> u64;
-        import(entry: Entry, bodies: Vec<Body>) -> bool;
+        forget(jobs: Vec<JobId>) -> Vec<u64>;
+        import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
@@ -176,8 +176,5 @@ impl Ledger for FaultyLedger {
         intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
         ledger_counts() -> LedgerCounts;
         prune_ledger(before: SystemTime, limit: u32) -> LedgerPruned;
-        import_job(job: ExpectedJob) -> bool;
-        import_intent(intent: Intent) -> bool;
-        import_bucket(bucket: Bucket) -> ();
     }
 }

@@ -5,58 +5,34 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{
-    Inbox,
-    export_line::ExportLine,
-    ledger_line::{LedgerLine, LedgerRow},
+use super::{Inbox, export_line::ExportLine, ledger_line::LedgerLine};
+use crate::{
+    EntryKey, Error,
+    call::{ExpectedJob, Imported},
+    script::ImportRow,
 };
-use crate::{EntryKey, Error, call::ExpectedJob};
 
-/// The result of an import.
-///
-/// ```
-/// use article_webhook_inbox::Inbox;
-/// use article_webhook::{Sink, fixture};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let (from, to) = (Inbox::memory(), Inbox::memory());
-///     from.accept(fixture::complete().delivery()?).await;
-///
-///     let mut lines = Vec::new();
-///     assert_eq!(from.export(&mut lines).await?, 1);
-///     let imported = to.import(&lines[..]).await?;
-///     assert_eq!((imported.added, imported.present), (1, 0));
-///     let imported = to.import(&lines[..]).await?;
-///     assert_eq!((imported.added, imported.present), (0, 1));
-///
-///     let error = to.import(&b"{}"[..]).await.unwrap_err();
-///     assert!(error.to_string().starts_with("line 1 is no entry: missing field `job_id`"));
-///     Ok(())
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive] // more may be counted
-pub struct Imported {
-    /// Entries that were added.
-    pub added: u64,
-    /// Entries that this inbox had already. They stayed as they were.
-    pub present: u64,
-    /// Jobs and intents of the ledger that were added.
-    pub ledger_added: u64,
-    /// Jobs and intents of the ledger that this inbox had already. Only what became of an intent was taken over, if this inbox
-    /// did not know it.
-    pub ledger_present: u64,
-}
+/// How many lines are imported in one transaction, so that a delivery does not wait long for it.
+const PAGE: usize = 250;
 
-/// Jobs that are not imported before the entries that they rely on. In an export of this version these come first, so that
-/// none is kept. One of a version that wrote all jobs before the entries costs some hundred bytes for each job that has ended.
-type Kept = HashMap<EntryKey, ExpectedJob>;
+/// The same for their bytes. A longer line is a page.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// What a line is about: an entry has none, as in exports of versions without a ledger.
 #[derive(Deserialize)]
 struct Kind {
     kind: Option<String>,
+}
+
+/// An import that goes on.
+struct Import<'a> {
+    inbox: &'a Inbox,
+    imported: Imported,
+    page: Vec<ImportRow>,
+    bytes: usize,
+    /// Jobs that wait for the entries that they rely on. In an export of this version these come first, so that none is kept.
+    /// One of a version that wrote all jobs before the entries costs some hundred bytes for each job that has ended.
+    early: HashMap<EntryKey, ExpectedJob>,
 }
 
 impl Inbox {
@@ -73,76 +49,82 @@ impl Inbox {
     /// A line is not an entry, or contains a body that differs from its digest: the error names the line. The store or
     /// the reader failed.
     pub async fn import(&self, lines: impl BufRead) -> Result<Imported, Error> {
-        let (mut imported, mut kept) = (Imported::default(), Kept::new());
+        let (imported, page, early) = (Imported::default(), Vec::new(), HashMap::new());
+        let mut import = Import { inbox: self, imported, page, bytes: 0, early };
         for (number, line) in (1..).zip(lines.lines()) {
-            let line = line.map_err(|error| match error.kind() {
+            let row = line.map_err(|error| match error.kind() {
                 ErrorKind::InvalidData => Error::invalid(format!("line {number} is no text")),
                 _ => Error::unavailable(format!("line {number} cannot be read")).because(error),
-            })?;
-            if line.is_empty() {
-                continue;
-            }
-            let no = |kind: &'static str| {
-                move |what: String| Error::invalid(format!("line {number} is no {kind}: {what}"))
-            };
-            let bad = no("entry");
-            let Kind { kind } =
-                serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-            if let Some(kind) = kind {
-                let bad = no("row of the ledger");
-                let line: LedgerLine =
-                    serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-                self.import_row(line.into_row(&kind).map_err(bad)?, &mut imported, &mut kept)
-                    .await?;
-                continue;
-            }
-            let line: ExportLine =
-                serde_json::from_str(&line).map_err(|error| bad(unreadable(&error)))?;
-            let (entry, bodies) = line.into_entry().map_err(bad)?;
-            let key = entry.key.clone();
-            if self.0.store.import(entry, bodies).await? {
-                self.0.workers.wake();
-                imported.added += 1;
-            } else {
-                imported.present += 1;
-            }
-            if let Some(job) = kept.remove(&key) {
-                self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
-            }
-        }
-        for job in std::mem::take(&mut kept).into_values() {
-            self.import_row(LedgerRow::Removed(job), &mut imported, &mut kept).await?;
-        }
-        Ok(imported)
-    }
-
-    async fn import_row(
-        &self,
-        row: LedgerRow,
-        imported: &mut Imported,
-        kept: &mut Kept,
-    ) -> Result<(), Error> {
-        let store = &self.0.store;
-        let is_new = match row {
-            LedgerRow::Job(job) => {
-                if let Some(key) = job.relies_on()
-                    && !self.has_entry(&key).await?
-                {
-                    kept.insert(key, job);
-                    return Ok(());
+            });
+            let row = row.and_then(|line| Ok((line.len(), parse(&line, number)?)));
+            match row {
+                Ok((_, None)) => {}
+                Ok((length, Some(row))) => import.push(row, length).await?,
+                Err(error) => {
+                    import.store().await?;
+                    return Err(error);
                 }
-                store.import_job(job).await?
             }
-            LedgerRow::Removed(job) => store.import_job(job).await?,
-            LedgerRow::Intent(intent) => store.import_intent(intent).await?,
-            LedgerRow::Bucket(bucket) => return store.import_bucket(bucket).await,
+        }
+        import.store().await?;
+        for job in std::mem::take(&mut import.early).into_values() {
+            import.push(ImportRow::RemovedJob(job), 0).await?;
+        }
+        import.store().await?;
+        Ok(import.imported)
+    }
+}
+
+impl Import<'_> {
+    /// Adds a row to the page, and stores the page if it is full.
+    async fn push(&mut self, row: ImportRow, bytes: usize) -> Result<(), Error> {
+        let job = match &row {
+            ImportRow::Entry(entry, _) => self.early.remove(&entry.key),
+            _ => None,
         };
-        match is_new {
-            true => imported.ledger_added += 1,
-            false => imported.ledger_present += 1,
+        self.page.push(row);
+        self.page.extend(job.map(ImportRow::RemovedJob));
+        self.bytes += bytes;
+        if self.page.len() >= PAGE || self.bytes >= PAGE_BYTES {
+            self.store().await?;
         }
         Ok(())
     }
+
+    async fn store(&mut self) -> Result<(), Error> {
+        if self.page.is_empty() {
+            return Ok(());
+        }
+        self.bytes = 0;
+        let (imported, early) = self.inbox.0.store.import(std::mem::take(&mut self.page)).await?;
+        if imported.added > 0 {
+            self.inbox.0.workers.wake();
+        }
+        self.imported += imported;
+        self.early.extend(early.into_iter().filter_map(|job| Some((job.relies_on()?, job))));
+        Ok(())
+    }
+}
+
+/// What a line holds. An empty one holds nothing.
+fn parse(line: &str, number: u64) -> Result<Option<ImportRow>, Error> {
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let no = |kind: &'static str| {
+        move |what: String| Error::invalid(format!("line {number} is no {kind}: {what}"))
+    };
+    let bad = no("entry");
+    let Kind { kind } = serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
+    if let Some(kind) = kind {
+        let bad = no("row of the ledger");
+        let line: LedgerLine =
+            serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
+        return line.into_row(&kind).map(Some).map_err(bad);
+    }
+    let line: ExportLine = serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
+    let (entry, bodies) = line.into_entry().map_err(bad)?;
+    Ok(Some(ImportRow::Entry(entry, bodies)))
 }
 
 /// Why a line cannot be parsed. The parser's error about a wrong type is not used, because it quotes the value, which

@@ -7,6 +7,7 @@ use super::export_line::{intent, time, unsigned_millis};
 use crate::{
     call::{ExpectedJob, Intent, IntentState, JobState, Missing},
     rules::{Bucket, BucketDocument},
+    script::ImportRow,
 };
 
 /// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
@@ -19,15 +20,6 @@ pub(super) enum LedgerLine {
     /// Of a later version.
     #[serde(other)]
     Unknown,
-}
-
-/// A row of the ledger that another inbox exported. Its id has no meaning.
-pub(super) enum LedgerRow {
-    Job(ExpectedJob),
-    /// A job that is imported whether its entry is here or not, because retention removed that there.
-    Removed(ExpectedJob),
-    Intent(Intent),
-    Bucket(Bucket),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,15 +94,15 @@ impl LedgerLine {
     }
 
     /// The row, or what is wrong with the line, whose `kind` is this.
-    pub(super) fn into_row(self, kind: &str) -> Result<LedgerRow, String> {
+    pub(super) fn into_row(self, kind: &str) -> Result<ImportRow, String> {
         match self {
             Self::Unknown => Err(unknown(kind)),
             Self::Job(job) => {
-                let row = if job.is_removed { LedgerRow::Removed } else { LedgerRow::Job };
+                let row = if job.is_removed { ImportRow::RemovedJob } else { ImportRow::Job };
                 job.into_job().map(row)
             }
-            Self::Intent(intent) => intent.into_intent().map(LedgerRow::Intent),
-            Self::Bucket(bucket) => Ok(LedgerRow::Bucket(bucket.into())),
+            Self::Intent(intent) => intent.into_intent().map(ImportRow::Intent),
+            Self::Bucket(bucket) => Ok(ImportRow::Bucket(bucket.into())),
         }
     }
 }

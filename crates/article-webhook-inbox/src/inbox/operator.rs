@@ -1,5 +1,4 @@
 use article_webhook::JobId;
-use tokio::task::JoinSet;
 
 use super::Inbox;
 use crate::{
@@ -9,8 +8,8 @@ use crate::{
     },
 };
 
-/// How many entries are requeued at once.
-const BATCH: u32 = 200;
+/// How many entries are requeued in one transaction, so that a delivery does not wait long for it.
+const PAGE: u32 = 250;
 
 /// Operations for tools and operators. All of them fail while the store is down, and after `close`.
 impl Inbox {
@@ -62,15 +61,16 @@ impl Inbox {
     ///
     /// The store failed.
     pub async fn requeue(&self, key: EntryKey) -> Result<bool, Error> {
-        self.requeue_from(None, key).await
+        Ok(self.requeue_page(vec![(key, None)]).await? > 0)
     }
 
-    async fn requeue_from(&self, state: Option<State>, key: EntryKey) -> Result<bool, Error> {
-        let requeued = self.0.store.requeue(key, state).await?;
-        if requeued {
+    async fn requeue_page(&self, page: Vec<(EntryKey, Option<State>)>) -> Result<u64, Error> {
+        let requeued = self.0.store.requeue(page).await?;
+        let count = requeued.into_iter().map(u64::from).sum();
+        if count > 0 {
             self.0.workers.wake();
         }
-        Ok(requeued)
+        Ok(count)
     }
 
     /// Pauses the handing out of entries, for the workers of all processes that share the store: for a deployment, or while
@@ -143,25 +143,17 @@ impl Inbox {
     /// # Errors
     ///
     /// The filter names no state. The store failed: some of the entries are requeued, and the call can be repeated.
-    #[allow(clippy::missing_panics_doc, reason = "a call of a store does not panic")]
     pub async fn requeue_all(&self, filter: Filter) -> Result<u64, Error> {
         if filter.state.is_none() {
             return Err(Error::invalid("requeue_all: expected a state in the filter"));
         }
-        let mut filter = Filter { limit: BATCH, ..filter };
+        let mut filter = Filter { limit: PAGE, ..filter };
         let mut requeued = 0;
         loop {
             let page = self.list(filter.clone()).await?;
-            // They share commits.
-            let mut calls = JoinSet::new();
-            for entry in page.entries {
-                let inbox = self.clone();
-                // One that has left the state meanwhile stays as it is: it may be done now.
-                calls.spawn(async move { inbox.requeue_from(Some(entry.state), entry.key).await });
-            }
-            while let Some(call) = calls.join_next().await {
-                requeued += u64::from(call.expect("a call of a store does not panic")?);
-            }
+            // One that has left the state meanwhile stays as it is: it may be done now.
+            let entries = page.entries.into_iter().map(|entry| (entry.key, Some(entry.state)));
+            requeued += self.requeue_page(entries.collect()).await?;
             // Entries are listed by ascending id, so none is visited twice.
             let Some(next) = page.next else { return Ok(requeued) };
             filter.after = next;
@@ -174,7 +166,8 @@ impl Inbox {
     ///
     /// The store failed.
     pub async fn bury(&self, key: EntryKey, cause: impl Into<String>) -> Result<bool, Error> {
-        self.0.store.bury(key, cause.into()).await
+        let buried = self.0.store.bury(vec![key], cause.into()).await?;
+        Ok(buried == [true])
     }
 
     /// Removes a batch of old bodies and entries. A worker does this automatically, once the store's clock has run
@@ -197,9 +190,9 @@ impl Inbox {
         // A delivery of it that was refused may wait to be stored as an expectation.
         let _expecting = self.0.expecting.read().await;
         self.expect_queue().remove(&job_id);
-        let forgotten = self.0.store.forget(job_id.clone()).await;
+        let forgotten = self.0.store.forget(vec![job_id.clone()]).await;
         self.expect_queue().remove(&job_id);
-        forgotten
+        Ok(forgotten?.into_iter().sum())
     }
 
     /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,

@@ -13,8 +13,8 @@ use super::{ArticleEntry, BodyWrite, IntentRow, JobRow, KnownBody, Row};
 use crate::{
     Digest, Entry, EntryKey, Source, State,
     call::{
-        Arrival, AskLease, AskOutcome, AskSettled, Expect, JobState, Lease, Outcome, Prune, Pruned,
-        Reason, Recorded, Settled,
+        Arrival, AskLease, AskOutcome, AskSettled, Expect, ExpectedJob, JobState, Lease, Outcome,
+        Prune, Pruned, Reason, Recorded, Settled,
     },
 };
 
@@ -405,6 +405,16 @@ impl JobRows {
         true
     }
 
+    /// Adds what another store knew of the job. `false` if this store has it.
+    pub fn import_job(&mut self, job: &ExpectedJob, now: SystemTime) -> bool {
+        let is_new = self.expected.get().is_none();
+        if is_new {
+            let article = self.article();
+            self.expected.set(JobRow::import(job, article.as_ref(), now));
+        }
+        is_new
+    }
+
     /// Expects the job.
     pub fn expect(&mut self, expect: &Expect, now: SystemTime) -> JobState {
         let article = self.article();
@@ -490,6 +500,12 @@ impl JobRows {
         {
             self.expected.set(job);
         }
+    }
+
+    /// How many bytes its bodies have.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.entries.iter().flat_map(EntryRows::bodies).map(BodyRow::length).sum()
     }
 
     /// Erases everything about the job. Returns the number of entries.

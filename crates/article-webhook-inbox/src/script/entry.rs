@@ -1,14 +1,14 @@
 //! Scripts that change entries.
 
+use std::{collections::HashMap, time::Duration};
+
 use article_webhook::JobId;
-use std::time::{Duration, SystemTime};
 
 use super::{Effect, Intents, Jobs, Script, Tables};
 use crate::{
-    Body, Entry, EntryKey, Error, State,
+    EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled},
-    rules::{BodyBytes, BodyRow, JobRows},
-    timestamp::rounded,
+    rules::{JobRows, MAX_PRUNED_BYTES},
 };
 
 /// Stores bodies under their keys, and tells the ledger of copies of articles.
@@ -23,8 +23,8 @@ impl Script for Record {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<Recorded>, Error> {
-        let named = self.0.iter().map(|arrival| arrival.key.job_id.clone()).collect();
-        let mut jobs = tables.jobs(Jobs::Named(named)).await?;
+        let named = self.0.iter().map(|arrival| &arrival.key.job_id);
+        let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
         let names: Vec<_> = self.0.iter().filter_map(|arrival| arrival.intent.clone()).collect();
         let mut intents = match names.is_empty() {
@@ -33,13 +33,13 @@ impl Script for Record {
         };
         let mut recorded = Vec::with_capacity(self.0.len());
         for arrival in &self.0 {
-            let job = named_mut(&mut jobs, &arrival.key.job_id);
+            let job = jobs.get_mut(&arrival.key.job_id);
             let mut intents = intents.iter_mut();
             let intent = intents.find(|intent| Some(&intent.name) == arrival.intent.as_ref());
             let intent = intent.and_then(|intent| intent.row.get_mut());
             recorded.push(job.record(arrival, intent, now));
         }
-        tables.save(&mut jobs).await?;
+        jobs.save(tables).await?;
         if !intents.is_empty() {
             tables.save_intents(&mut intents).await?;
         }
@@ -47,8 +47,34 @@ impl Script for Record {
     }
 }
 
-pub(super) fn named_mut<'a>(jobs: &'a mut [JobRows], job_id: &JobId) -> &'a mut JobRows {
-    jobs.iter_mut().find(|job| job.job_id == *job_id).expect("the tables return every named job")
+/// Jobs in the order in which a script first names them, which is that of their new ids.
+pub(super) struct NamedJobs {
+    jobs: Vec<JobRows>,
+    places: HashMap<JobId, usize>,
+}
+
+impl NamedJobs {
+    pub(super) async fn load(
+        tables: &mut dyn Tables,
+        named: impl Iterator<Item = &JobId> + Send,
+    ) -> Result<Self, Error> {
+        let mut places = HashMap::new();
+        for job_id in named {
+            let next = places.len();
+            places.entry(job_id.clone()).or_insert(next);
+        }
+        let mut jobs = tables.jobs(Jobs::Named(places.keys().cloned().collect())).await?;
+        jobs.sort_unstable_by_key(|job| places.get(&job.job_id));
+        Ok(Self { jobs, places })
+    }
+
+    pub(super) fn get_mut(&mut self, job_id: &JobId) -> &mut JobRows {
+        &mut self.jobs[self.places[job_id]]
+    }
+
+    pub(super) async fn save(&mut self, tables: &mut dyn Tables) -> Result<(), Error> {
+        tables.save(&mut self.jobs).await
+    }
 }
 
 /// Extends leases. Returns those that still held.
@@ -95,39 +121,40 @@ impl Script for Settle {
     }
 }
 
-/// Changes one job by a rule.
-async fn change<T>(
-    tables: &mut dyn Tables,
-    job_id: &JobId,
-    change: impl FnOnce(&mut JobRows, SystemTime) -> T + Send,
-) -> Result<T, Error> {
-    let mut jobs = tables.jobs(Jobs::Named(vec![job_id.clone()])).await?;
-    let changed = change(named_mut(&mut jobs, job_id), tables.now());
-    tables.save(&mut jobs).await?;
-    Ok(changed)
-}
-
-/// Requeues an entry.
+/// Requeues entries, each from a state if one is named. Returns which were requeued.
 #[derive(Debug)]
-pub struct Requeue(pub EntryKey, pub Option<State>);
+pub struct Requeue(pub Vec<(EntryKey, Option<State>)>);
 
 impl Script for Requeue {
-    type Output = bool;
+    type Output = Vec<bool>;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        change(tables, &self.0.job_id, |job, now| job.requeue(&self.0.event, self.1, now)).await
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<bool>, Error> {
+        let named = self.0.iter().map(|(key, _)| &key.job_id);
+        let mut jobs = NamedJobs::load(tables, named).await?;
+        let now = tables.now();
+        let requeue = |(key, from): &(EntryKey, Option<State>)| {
+            jobs.get_mut(&key.job_id).requeue(&key.event, *from, now)
+        };
+        let requeued = self.0.iter().map(requeue).collect();
+        jobs.save(tables).await?;
+        Ok(requeued)
     }
 }
 
-/// Discards an entry.
+/// Discards entries, with a cause. Returns which were discarded.
 #[derive(Debug)]
-pub struct Bury(pub EntryKey, pub String);
+pub struct Bury(pub Vec<EntryKey>, pub String);
 
 impl Script for Bury {
-    type Output = bool;
+    type Output = Vec<bool>;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        change(tables, &self.0.job_id, |job, now| job.bury(&self.0.event, &self.1, now)).await
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<bool>, Error> {
+        let mut jobs = NamedJobs::load(tables, self.0.iter().map(|key| &key.job_id)).await?;
+        let now = tables.now();
+        let bury = |key: &EntryKey| jobs.get_mut(&key.job_id).bury(&key.event, &self.1, now);
+        let buried = self.0.iter().map(bury).collect();
+        jobs.save(tables).await?;
+        Ok(buried)
     }
 }
 
@@ -158,61 +185,42 @@ impl Script for Resume {
     }
 }
 
-/// Erases everything about a job. Returns the number of entries.
+/// Erases everything about jobs. Returns the number of entries of each. There are results for the first jobs only, if the
+/// bodies of all are too much for one transaction.
 #[derive(Debug)]
-pub struct Erase(pub JobId);
+pub struct Erase(pub Vec<JobId>);
 
 impl Script for Erase {
-    type Output = u64;
+    type Output = Vec<u64>;
 
     fn effect(&self) -> Effect {
         Effect::Erases
     }
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<u64, Error> {
-        let mut jobs = tables.jobs(Jobs::Named(vec![self.0.clone()])).await?;
-        let job = named_mut(&mut jobs, &self.0);
-        let intent = job.expected.get().and_then(|row| row.intent.clone());
-        let erased = job.erase();
-        tables.save(&mut jobs).await?;
-        let (job_id, named) = (self.0.clone(), intent.clone());
-        let may_have = Intents::MayHaveOrdered { job_id, intent: named };
-        let mut intents = tables.intents(may_have).await?;
-        for order in &mut intents {
-            if let Some(row) = order.row.get_mut()
-                && row.may_have_ordered(&order.name, &self.0, intent.as_deref())
-            {
-                row.forget(&self.0);
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<u64>, Error> {
+        let mut jobs = NamedJobs::load(tables, self.0.iter()).await?;
+        let (mut erased, mut bytes) = (Vec::new(), 0);
+        for job_id in &self.0 {
+            let job = jobs.get_mut(job_id);
+            bytes += job.bytes();
+            if bytes > MAX_PRUNED_BYTES as u64 && !erased.is_empty() {
+                break;
             }
+            let intent = job.expected.get().and_then(|row| row.intent.clone());
+            erased.push(job.erase() as u64);
+            let (job_id, named) = (job_id.clone(), intent.clone());
+            let may_have = Intents::MayHaveOrdered { job_id: job_id.clone(), intent: named };
+            let mut intents = tables.intents(may_have).await?;
+            for order in &mut intents {
+                if let Some(row) = order.row.get_mut()
+                    && row.may_have_ordered(&order.name, &job_id, intent.as_deref())
+                {
+                    row.forget(&job_id);
+                }
+            }
+            tables.save_intents(&mut intents).await?;
         }
-        tables.save_intents(&mut intents).await?;
-        Ok(erased as u64)
-    }
-}
-
-/// Adds an entry that another store exported.
-#[derive(Debug)]
-pub struct Import(pub Entry, pub Vec<Body>);
-
-impl Script for Import {
-    type Output = bool;
-
-    fn effect(&self) -> Effect {
-        let bytes = self.1.iter().filter_map(|body| body.bytes.as_ref());
-        Effect::Adds(bytes.map(|bytes| bytes.len()).sum())
-    }
-
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let entry = Entry { received_at: rounded(self.0.received_at), ..self.0.clone() };
-        let bodies = self.1.iter().map(|body| BodyRow {
-            received_at: rounded(body.received_at),
-            source: body.source,
-            target: body.target.clone(),
-            intent: body.intent.clone(),
-            digest: body.digest,
-            bytes: body.bytes.clone().map_or(BodyBytes::Removed, BodyBytes::New),
-        });
-        let bodies = bodies.collect();
-        change(tables, &self.0.key.job_id, |job, now| job.import(&entry, bodies, now)).await
+        jobs.save(tables).await?;
+        Ok(erased)
     }
 }

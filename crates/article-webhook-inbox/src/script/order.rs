@@ -4,11 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{IntentRows, Intents, Jobs, Script, Tables, entry::named_mut};
+use super::{IntentRows, Intents, NamedJobs, Script, Tables};
 use crate::{
     Error,
-    call::{BucketEvent, Expect, ExpectedJob, Intended, Intent, IntentLease, JobState, Reason},
-    rules::{Bucket, IntentRow, JobRow, NotOrdered},
+    call::{BucketEvent, Expect, Intended, Intent, IntentLease, JobState, Reason},
+    rules::{IntentRow, NotOrdered},
 };
 
 /// Begins an order, unless its intent is known.
@@ -89,7 +89,7 @@ impl Script for Ordered {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let mut jobs = tables.jobs(Jobs::Named(vec![self.job_id.clone()])).await?;
+        let mut jobs = NamedJobs::load(tables, [&self.job_id].into_iter()).await?;
         let mut intents = named(tables, &self.name).await?;
         let now = tables.now();
         let mut is_expected = true;
@@ -107,10 +107,10 @@ impl Script for Ordered {
             let job = Expect::job(self.job_id.clone(), self.at);
             let (intent, key) = (Some(self.name.clone()), Some(self.key));
             let expect = Expect { reason: Reason::Ordered, intent, key, ..job };
-            named_mut(&mut jobs, &self.job_id).expect(&expect, now);
+            jobs.get_mut(&self.job_id).expect(&expect, now);
         }
         tables.save_intents(&mut intents).await?;
-        tables.save(&mut jobs).await?;
+        jobs.save(tables).await?;
         accept_key(tables, self.key).await
     }
 }
@@ -187,12 +187,12 @@ impl Script for Expecting {
     type Output = Vec<JobState>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<JobState>, Error> {
-        let named = self.0.iter().map(|expect| expect.job_id.clone()).collect();
-        let mut jobs = tables.jobs(Jobs::Named(named)).await?;
+        let named = self.0.iter().map(|expect| &expect.job_id);
+        let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let mut expect = |expect: &Expect| named_mut(&mut jobs, &expect.job_id).expect(expect, now);
-        let states = self.0.iter().map(&mut expect).collect();
-        tables.save(&mut jobs).await?;
+        let expect = |expect: &Expect| jobs.get_mut(&expect.job_id).expect(expect, now);
+        let states = self.0.iter().map(expect).collect();
+        jobs.save(tables).await?;
 
         let names: Vec<_> = self.0.iter().filter_map(|expect| expect.intent.clone()).collect();
         if !names.is_empty() {
@@ -209,62 +209,6 @@ impl Script for Expecting {
     }
 }
 
-/// Adds a job that another store exported. `false` if it is known.
-#[derive(Debug)]
-pub struct ImportJob(pub ExpectedJob);
-
-impl Script for ImportJob {
-    type Output = bool;
-
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let mut jobs = tables.jobs(Jobs::Named(vec![self.0.job_id.clone()])).await?;
-        let now = tables.now();
-        let job = named_mut(&mut jobs, &self.0.job_id);
-        let is_new = job.expected.get().is_none();
-        if is_new {
-            let article = job.article();
-            job.expected.set(JobRow::import(&self.0, article.as_ref(), now));
-        }
-        tables.save(&mut jobs).await?;
-        let Some(name) = &self.0.intent else { return Ok(is_new) };
-        let mut intents = named(tables, name).await?;
-        for intent in &mut intents {
-            match intent.row.get_mut() {
-                Some(row) => drop(row.resolve(&self.0.job_id, now)),
-                None => intent.row.set(IntentRow::of_imported(&self.0, now)),
-            }
-        }
-        tables.save_intents(&mut intents).await?;
-        Ok(is_new)
-    }
-}
-
-/// Adds an intent that another store exported. `false` if it is known.
-#[derive(Debug)]
-pub struct ImportIntent(pub Intent);
-
-impl Script for ImportIntent {
-    type Output = bool;
-
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let mut intents = named(tables, &self.0.name).await?;
-        let now = tables.now();
-        let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
-        let is_new = match intent.row.get_mut() {
-            Some(row) => {
-                row.import_outcome(&self.0);
-                false
-            }
-            None => {
-                intent.row.set(IntentRow::import(&self.0, now));
-                true
-            }
-        };
-        tables.save_intents(&mut intents).await?;
-        Ok(is_new)
-    }
-}
-
 /// Something happened to the bucket of the API.
 #[derive(Debug)]
 pub struct Report(pub BucketEvent);
@@ -276,21 +220,6 @@ impl Script for Report {
         let mut bucket = tables.bucket().await?;
         let now = tables.now();
         bucket.report(self.0, now);
-        tables.save_bucket(bucket).await
-    }
-}
-
-/// Takes over what another store's bucket had used.
-#[derive(Debug)]
-pub struct ImportBucket(pub Bucket);
-
-impl Script for ImportBucket {
-    type Output = ();
-
-    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        let mut bucket = tables.bucket().await?;
-        let now = tables.now();
-        bucket.import(&self.0, now);
         tables.save_bucket(bucket).await
     }
 }

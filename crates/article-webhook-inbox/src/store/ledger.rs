@@ -82,13 +82,4 @@ pub trait Ledger: Store {
 
     /// Removes jobs that ended before this time: the oldest first, and at most `limit`.
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
-
-    /// Adds a job that another store exported. `false` if this store has it.
-    fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool>;
-
-    /// Adds an intent that another store exported. `false` if this store has one of the name.
-    fn import_intent(&self, intent: Intent) -> Pending<'_, bool>;
-
-    /// Takes over the bucket that another store exported, as far as it allows less.
-    fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()>;
 }

@@ -10,12 +10,12 @@ use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, Claim, Claims,
-        Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding, Intended, Intent,
-        IntentLease, IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage,
+        Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding, Imported, Intended,
+        Intent, IntentLease, IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage,
         LedgerPruned, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     rules::Bucket,
-    script::{self, Script},
+    script::{self, ImportRow, Script},
 };
 
 /// A store that runs scripts on its tables. It is a [`Store`] and a [`Ledger`] by that.
@@ -123,12 +123,12 @@ impl<R: Run> Store for R {
         self.read(script::Excerpts { keys, bytes })
     }
 
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        self.write(script::Requeue(key, from))
+    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
+        self.write(script::Requeue(entries))
     }
 
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
-        self.write(script::Bury(key, cause))
+    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
+        self.write(script::Bury(entries, cause))
     }
 
     fn pause(&self) -> Pending<'_, ()> {
@@ -143,12 +143,12 @@ impl<R: Run> Store for R {
         self.read(script::PausedSince)
     }
 
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        self.write(script::Erase(job_id))
+    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+        self.write(script::Erase(jobs))
     }
 
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
-        self.write(script::Import(entry, bodies))
+    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
+        self.write(script::Import(rows))
     }
 
     fn check(&self) -> Pending<'_, Vec<Finding>> {
@@ -260,17 +260,5 @@ impl<R: Run> Ledger for R {
 
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
         self.write(script::PruneLedger { before, limit })
-    }
-
-    fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool> {
-        self.write(script::ImportJob(job))
-    }
-
-    fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
-        self.write(script::ImportIntent(intent))
-    }
-
-    fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()> {
-        self.write(script::ImportBucket(bucket))
     }
 }

@@ -9,9 +9,10 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, Filter, Finding, Lease, Outcome, Page,
-        Prune, Pruned, Recorded, Settled, StoreHealth,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, ExpectedJob, Filter, Finding,
+        Imported, Lease, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
+    script::ImportRow,
 };
 
 /// The future that a store's calls return.
@@ -76,11 +77,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         })
     }
 
-    /// Requeues an entry. `false` if it cannot be requeued, or is not in the state `from`, if one is named.
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool>;
+    /// Requeues entries, each from a state if one is named. Returns which were requeued.
+    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>>;
 
-    /// Makes a waiting, unhandled or corrupt entry dead, with this cause. `false` for any other.
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool>;
+    /// Makes waiting, unhandled and corrupt entries dead, with this cause. Returns which became so.
+    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>>;
 
     /// Pauses the claims of all processes, until they are [resumed](Self::resume).
     fn pause(&self) -> Pending<'_, ()>;
@@ -91,11 +92,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Since when claims are paused, if they are.
     fn paused_since(&self) -> Pending<'_, Option<SystemTime>>;
 
-    /// Erases everything about a job, so that no file contains any of it. Returns the number of entries.
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64>;
+    /// Erases everything about jobs, so that no file contains any of it. Returns the number of entries of each: of the first
+    /// jobs only, if the bodies of all are too much for one transaction.
+    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>>;
 
-    /// Adds an entry that another store exported. `false` if this store has it, or knows that the article was here.
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool>;
+    /// Adds what another store exported. Returns what was added, and the jobs that need an entry which is not here.
+    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)>;
 
     /// Looks for damage, and for settings that may lose what is acknowledged.
     fn check(&self) -> Pending<'_, Vec<Finding>>;

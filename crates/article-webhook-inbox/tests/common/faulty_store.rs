@@ -9,13 +9,13 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding, Intent,
-    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, MemoryStore, Page,
-    Prune, Pruned, State,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
+    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
+    MemoryStore, Page, Prune, Pruned, State,
     store::{
         Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Claim,
-        Claims, Expect, Intended, IntentLease, Lease, Ledger, Outcome, Pending, Recorded, Settled,
-        Store, StoreHealth,
+        Claims, Expect, ImportRow, Intended, IntentLease, Lease, Ledger, Outcome, Pending,
+        Recorded, Settled, Store, StoreHealth,
     },
 };
 use tokio::sync::Notify;
@@ -190,11 +190,11 @@ impl Store for Faulty {
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
     }
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
-        self.store.requeue(key, from)
+    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
+        self.store.requeue(entries)
     }
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
-        self.store.bury(key, cause)
+    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
+        self.store.bury(entries, cause)
     }
     fn pause(&self) -> Pending<'_, ()> {
         self.store.pause()
@@ -205,11 +205,11 @@ impl Store for Faulty {
     fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
         self.store.paused_since()
     }
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
-        self.store.forget(job_id)
+    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+        self.store.forget(jobs)
     }
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
-        self.store.import(entry, bodies)
+    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
+        self.store.import(rows)
     }
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         self.store.check()
@@ -271,8 +271,5 @@ impl Ledger for Faulty {
         intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
         ledger_counts() -> LedgerCounts;
         prune_ledger(before: SystemTime, limit: u32) -> LedgerPruned;
-        import_job(job: ExpectedJob) -> bool;
-        import_intent(intent: Intent) -> bool;
-        import_bucket(bucket: Bucket) -> ();
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, MAX_BODIES, Source, State,
-    store::{Store, from_millis},
+    store::{ImportRow, Store, from_millis},
 };
 use bytes::Bytes;
 
@@ -96,7 +96,10 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
                 failures: Vec::new(),
             };
             let bodies = kinds.iter().enumerate().map(|(at, kind)| body(*kind, at)).collect();
-            assert!(from.store.import(entry, bodies).await.unwrap());
+            assert!(
+                from.store.import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap().0.added
+                    == 1
+            );
         }
     }
     let (to, again, lines) = (Scene::new(), Scene::new(), exported(&from).await);

@@ -10,7 +10,7 @@ use article_webhook_inbox::{
     Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
     store::{
         ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, Bucket, BucketEvent, BucketSettings,
-        Expect, Intended, IntentLease, Ledger, Pause,
+        Expect, ImportRow, Intended, IntentLease, Ledger, Pause,
     },
 };
 use bytes::Bytes;
@@ -128,7 +128,9 @@ pub(crate) async fn call(
         LedgerStep::Counts => text(store.ledger_counts().await?),
         LedgerStep::Prune { ago, limit } => text(store.prune_ledger(now - ago, limit).await?),
         LedgerStep::ImportJob { job, state, ago } => {
-            text(store.import_job(imported(job, state, now - ago)).await?)
+            let job = imported(job, state, now - ago);
+            let rows = vec![ImportRow::Job(job.clone()), ImportRow::RemovedJob(job)];
+            text(store.import(rows).await?)
         }
         LedgerStep::ImportIntent { intent, state, ago } => {
             let created_at = now - ago;
@@ -136,14 +138,18 @@ pub(crate) async fn call(
             let job_id =
                 (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
             let intent = article_webhook_inbox::Intent { id, name, state, created_at, at, job_id };
-            text(store.import_intent(intent).await?)
+            text(store.import(vec![ImportRow::Intent(intent)]).await?)
         }
         LedgerStep::ImportBucket { full_in, ago } => {
             let since = now - ago;
             let why = article_webhook_inbox::PauseReason::RateLimited;
             let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
             let (full_at, key_refused_at) = (now + full_in, None);
-            text(store.import_bucket(Bucket { full_at, pause, key_refused_at }).await?)
+            text(
+                store
+                    .import(vec![ImportRow::Bucket(Bucket { full_at, pause, key_refused_at })])
+                    .await?,
+            )
         }
     };
     Ok(said)
@@ -213,7 +219,7 @@ pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Erro
         store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
     }
     for job_id in jobs {
-        store.forget(job_id.clone()).await?;
+        store.forget(vec![job_id.clone()]).await?;
     }
     store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
     store.report(BucketEvent::Resumed).await

@@ -5,7 +5,7 @@ use std::{
 
 use article_webhook_inbox::{
     Body, Clock, Digest, Entry, Error, Failure, Filter, Prune, Source,
-    store::{Arrival, Claim, Lease, Ledger, Outcome},
+    store::{Arrival, Claim, ImportRow, Lease, Ledger, Outcome},
 };
 use bytes::Bytes;
 
@@ -142,9 +142,13 @@ impl Pair {
                 Answer::Page(store.list(filter).await?)
             }
             Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
-            Step::Requeue { key, from } => Answer::Changed(store.requeue(key, from).await?),
-            Step::Bury(key) => Answer::Changed(store.bury(key, "not wanted".into()).await?),
-            Step::Forget(job_id) => Answer::Forgotten(store.forget(job_id).await?),
+            Step::Requeue { key, from } => {
+                Answer::Changed(store.requeue(vec![(key, from)]).await?[0])
+            }
+            Step::Bury(key) => {
+                Answer::Changed(store.bury(vec![key], "not wanted".into()).await?[0])
+            }
+            Step::Forget(job_id) => Answer::Forgotten(store.forget(vec![job_id]).await?[0]),
             Step::Import { key, state, attempts, ago, bodies, has_cause } => {
                 let then = self.clock.now() - ago;
                 let entry = Entry {
@@ -162,7 +166,9 @@ impl Pair {
                 };
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
-                Answer::Changed(store.import(entry, bodies).await?)
+                Answer::Changed(
+                    store.import(vec![ImportRow::Entry(entry, bodies)]).await?.0.added == 1,
+                )
             }
             Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
             Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,

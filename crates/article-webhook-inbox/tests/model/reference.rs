@@ -15,8 +15,8 @@ mod tables;
 
 use self::inbox::{
     Arrival, Body, Claim, ClaimDecision, Claimed, Claiming, Claims, Clock, Completion, Counts,
-    Entry, EntryKey, Error, Filter, Finding, JobRow, Lease, ListOrder, Outcome, Page, Pending,
-    Prune, Pruned, Recorded, Row, Settled, State, Store, from_millis, to_millis,
+    Entry, EntryKey, Error, ExpectedJob, Filter, Finding, ImportRow, Imported, Lease, ListOrder,
+    Outcome, Page, Pending, Prune, Pruned, Recorded, Settled, State, Store, from_millis, to_millis,
 };
 use std::{
     fmt,
@@ -195,23 +195,30 @@ impl Store for Reference {
         })
     }
 
-    fn requeue(&self, key: EntryKey, from: Option<State>) -> Pending<'_, bool> {
+    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let Some(entry) = tables.get_mut(&key) else { return Ok(false) };
-            let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
-            let is_requeued = entry.row.requeue(from, held, now);
-            tables.sync_with_entry(&key, now);
-            Ok(is_requeued)
+            let requeue = |(key, from): (EntryKey, Option<State>)| {
+                let Some(entry) = tables.get_mut(&key) else { return false };
+                let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
+                let is_requeued = entry.row.requeue(from, held, now);
+                tables.sync_with_entry(&key, now);
+                is_requeued
+            };
+            Ok(entries.into_iter().map(requeue).collect())
         })
     }
 
-    fn bury(&self, key: EntryKey, cause: String) -> Pending<'_, bool> {
+    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let is_buried = tables.get_mut(&key).is_some_and(|entry| entry.row.bury(cause, now));
-            tables.sync_with_entry(&key, now);
-            Ok(is_buried)
+            let bury = |key: EntryKey| {
+                let entry = tables.get_mut(&key);
+                let is_buried = entry.is_some_and(|entry| entry.row.bury(&*cause, now));
+                tables.sync_with_entry(&key, now);
+                is_buried
+            };
+            Ok(entries.into_iter().map(bury).collect())
         })
     }
 
@@ -234,33 +241,24 @@ impl Store for Reference {
         Box::pin(async move { Ok(self.open()?.0.paused_since) })
     }
 
-    fn forget(&self, job_id: JobId) -> Pending<'_, u64> {
+    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            tables.ledger.forget(&job_id);
-            let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
-            let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
-            ids.iter().for_each(|id| tables.remove(*id));
-            Ok(ids.len() as u64)
+            let forget = |job_id: JobId| {
+                tables.ledger.forget(&job_id);
+                let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
+                let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
+                ids.iter().for_each(|id| tables.remove(*id));
+                ids.len() as u64
+            };
+            Ok(jobs.into_iter().map(forget).collect())
         })
     }
 
-    fn import(&self, entry: Entry, bodies: Vec<Body>) -> Pending<'_, bool> {
+    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let job = tables.ledger.job(&entry.key.job_id).filter(|_| entry.key.is_article());
-            if tables.ids.contains_key(&entry.key) || job.is_some_and(JobRow::is_tombstone) {
-                return Ok(false);
-            }
-            let (row, received_at) = (Row::import(&entry, now), rounded(entry.received_at));
-            let bodies = bodies.into_iter();
-            let bodies = bodies
-                .map(|body| Body { received_at: rounded(body.received_at), ..body })
-                .collect();
-            let key = entry.key;
-            tables.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
-            tables.sync_with_entry(&key, now);
-            Ok(true)
+            Ok(tables.import(rows, now))
         })
     }
 

@@ -119,7 +119,7 @@ async fn nothing_of_a_forgotten_job_is_in_a_file() {
     let cause = format!("{id} is not known");
     store.settle_ask(lease, AskOutcome::NotFound { cause }, 1).await.unwrap();
     expect(&store, &[id, "job_2"]).await;
-    assert_eq!(store.forget(job(id)).await.unwrap(), 0);
+    assert_eq!(store.forget(vec![job(id)]).await.unwrap()[0], 0);
     assert_eq!(store.intent("post-17").await.unwrap().unwrap().job_id, None);
     for file in [place.path.clone(), place.beside("-wal")] {
         let bytes = std::fs::read(&file).unwrap_or_default();

@@ -31,12 +31,12 @@ async fn a_forgotten_job_is_in_no_file() {
     let files = [place.path.clone(), place.beside("-wal")];
     assert!(files.iter().any(|file| holds(file, CANARY)));
 
-    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 1);
+    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 1);
     for file in &files {
         assert!(!holds(file, CANARY), "{}", file.display());
         assert!(!holds(file, b"job_1"), "{}", file.display());
     }
-    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 0);
+    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 0);
     assert_eq!(store.counts().await.unwrap().total(), 20);
 }
 
@@ -49,14 +49,14 @@ async fn forgetting_beside_a_reader_must_be_repeated() {
     other.execute_batch("BEGIN").unwrap();
     other.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
 
-    let error = store.forget(key("job_1").job_id).await.unwrap_err();
+    let error = store.forget(vec![key("job_1").job_id]).await.unwrap_err();
     assert!(error.is_transient());
     assert!(
         error.to_string().starts_with("the entries are removed, but another program reads"),
         "{error}"
     );
     other.execute_batch("COMMIT").unwrap();
-    assert_eq!(store.forget(key("job_1").job_id).await.unwrap(), 0);
+    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 0);
     assert!(!holds(&place.beside("-wal"), CANARY));
     assert!(!holds(&place.path, CANARY));
 }
@@ -151,7 +151,7 @@ async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
     }
     for step in 0..100 {
         let number = (step * 31) % 100;
-        store.forget(key(&name(number)).job_id).await.unwrap();
+        store.forget(vec![key(&name(number)).job_id]).await.unwrap();
         for file in [&place.path, &place.beside("-wal")] {
             assert!(!holds(file, name(number).as_bytes()), "{number}: {}", file.display());
         }

@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     EntryKey, Error, Prune,
     store::{
-        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, Ledger as _,
-        Outcome, Store,
+        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, ImportRow,
+        Ledger as _, Outcome, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -143,15 +143,15 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
                 store.settle(claimed.lease, outcome).await?;
             }
         }
-        3 => drop(store.requeue(key, None).await?),
-        4 => drop(store.bury(key, "not wanted".into()).await?),
+        3 => drop(store.requeue(vec![(key, None)]).await?),
+        4 => drop(store.bury(vec![key], "not wanted".into()).await?),
         5 => drop(store.expect(vec![expect(job()), expect(job())]).await?),
         6 => {
             if let Some((entry, bodies)) = store.show(key).await? {
-                store.import(entry, bodies).await?;
+                store.import(vec![ImportRow::Entry(entry, bodies)]).await?;
             }
         }
-        7 => drop(store.forget(key.job_id).await?),
+        7 => drop(store.forget(vec![key.job_id]).await?),
         8 => {
             let name = format!("intent_{}", fastrand::u32(..2));
             store.ordered(&name, key.job_id, SystemTime::now(), 1).await?;
@@ -193,7 +193,10 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         for job in ["job_1", "job_2"] {
             store.record(arrival(job, "{}")).await.unwrap();
-            store.bury(EntryKey::article(job.parse().unwrap()), "not wanted".into()).await.unwrap();
+            store
+                .bury(vec![EntryKey::article(job.parse().unwrap())], "not wanted".into())
+                .await
+                .unwrap();
         }
         store.expect(vec![Expect::job("job_1".parse().unwrap(), SystemTime::now())]).await.unwrap();
 
@@ -208,12 +211,12 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         let requeued = {
             let store = Arc::clone(&store);
             tokio::spawn(async move {
-                store.requeue(EntryKey::article("job_1".parse().unwrap()), None).await
+                store.requeue(vec![(EntryKey::article("job_1".parse().unwrap()), None)]).await
             })
         };
         tokio::time::sleep(Duration::from_millis(300)).await;
         transaction.batch_execute(&lock("jobs")).await.unwrap();
         transaction.commit().await.unwrap();
-        assert!(requeued.await.unwrap().unwrap());
+        assert_eq!(requeued.await.unwrap().unwrap(), [true]);
     });
 }

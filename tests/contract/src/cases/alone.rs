@@ -161,7 +161,7 @@ pub async fn an_attempt_that_does_not_count_does_not_end_the_suspicion(
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.buried, [key("job_1")]);
-    trial.store().requeue(key("job_1"), None).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
 

@@ -253,7 +253,7 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let began = trial.now();
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
-    trial.store().requeue(key("job_1"), None).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert!(first.fence >= to_millis(began));

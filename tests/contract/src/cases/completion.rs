@@ -97,7 +97,7 @@ pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Tr
     let leases = [settled, forgotten, Lease { id: 4711, fence: 1 }];
     let completions = leases.map(|lease| trial.store().completion(lease).unwrap());
     trial.settle(settled, retry(30)).await;
-    trial.store().forget(key("job_2").job_id).await.unwrap();
+    trial.store().forget(vec![key("job_2").job_id]).await.unwrap();
     trial.record("job_2", FIRST).await;
     for completion in completions {
         assert_eq!(trial.complete(&completion), 0);

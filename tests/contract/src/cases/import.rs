@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, Failure, Source, State,
-    store::{Lease, Outcome, Recorded, Settled},
+    store::{ImportRow, Lease, Outcome, Recorded, Settled},
 };
 use bytes::Bytes;
 
@@ -51,7 +51,16 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
 pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
-        assert!(trial.store().import(entry.clone(), bodies.clone()).await.unwrap());
+        assert!(
+            trial
+                .store()
+                .import(vec![ImportRow::Entry(entry.clone(), bodies.clone())])
+                .await
+                .unwrap()
+                .0
+                .added
+                == 1
+        );
         let (imported, kept) = trial.shown(state.as_str()).await;
         assert_eq!((Entry { id: 4711, ..imported }, kept), (entry, bodies), "{state}");
     }
@@ -60,7 +69,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
 /// At least once: a lease of the other store is not valid here, so a leased entry waits, due now.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
-    trial.store().import(entry.clone(), bodies).await.unwrap();
+    trial.store().import(vec![ImportRow::Entry(entry.clone(), bodies)]).await.unwrap();
     let imported = trial.entry("job_1").await;
     let (state, now) = (State::Waiting, trial.now());
     let expected = Entry { id: imported.id, state, at: now, since: now, ..entry };
@@ -73,7 +82,9 @@ pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject
     let before = trial.shown("job_1").await;
     trial.advance(1);
     let (entry, bodies) = shown("job_1", State::Done);
-    assert!(!trial.store().import(entry, bodies).await.unwrap());
+    assert!(
+        trial.store().import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap().0.added == 0
+    );
     assert_eq!(trial.shown("job_1").await, before);
     assert_eq!(trial.all().await.len(), 1);
 }
@@ -83,7 +94,11 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
     let (entry, bodies) = shown("job_2", State::Done);
-    trial.store().import(Entry { id: first, ..entry }, bodies).await.unwrap();
+    trial
+        .store()
+        .import(vec![ImportRow::Entry(Entry { id: first, ..entry }, bodies)])
+        .await
+        .unwrap();
     trial.record("job_3", FIRST).await;
     let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
     assert!(first < second && second < third);
@@ -93,7 +108,7 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
 /// Fencing: a lease of the other store does not hold here.
 pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
-    trial.store().import(entry, bodies).await.unwrap();
+    trial.store().import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap();
     let id = trial.entry("job_1").await.id;
     for fence in 0..3 {
         assert_eq!(trial.settle(Lease { id, fence }, Outcome::Done).await, Settled::LostLease);
@@ -104,7 +119,7 @@ pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
 /// One entry: an imported body that is delivered again is a duplicate.
 pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Done);
-    trial.store().import(entry, bodies).await.unwrap();
+    trial.store().import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap();
     for body in [FIRST, "[]", "[1]"] {
         assert_eq!(
             trial.store().record(arrival("job_1", body)).await.unwrap(),
@@ -116,7 +131,7 @@ pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
 /// An imported entry is claimed like any other.
 pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
-    trial.store().import(entry.clone(), bodies.clone()).await.unwrap();
+    trial.store().import(vec![ImportRow::Entry(entry.clone(), bodies.clone())]).await.unwrap();
     let claimed = trial.claim().await.claimed.remove(0);
     assert_eq!(
         (claimed.key, claimed.attempt, claimed.received_at),
@@ -138,7 +153,7 @@ pub async fn imported_times_are_rounded_down(trial: Trial<impl Subject>) {
     given.failures.iter_mut().for_each(|failure| failure.at = precise(failure.at));
     let precise =
         bodies.iter().map(|body| Body { received_at: precise(body.received_at), ..body.clone() });
-    trial.store().import(given, precise.collect()).await.unwrap();
+    trial.store().import(vec![ImportRow::Entry(given, precise.collect())]).await.unwrap();
     let (imported, kept) = trial.shown("job_1").await;
     assert_eq!((Entry { id: entry.id, ..imported }, kept), (entry, bodies));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use article_webhook_inbox::{
     Error, Filter, Finding, Prune, State,
-    store::{Lease, Outcome, Store},
+    store::{ImportRow, Lease, Outcome, Store},
 };
 
 use crate::{
@@ -87,10 +87,10 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         ("due_since", store.due_since().await.err()),
         ("list", store.list(Filter::default()).await.err()),
         ("show", store.show(key("job_1")).await.err()),
-        ("requeue", store.requeue(key("job_1"), None).await.err()),
-        ("bury", store.bury(key("job_1"), "not wanted".into()).await.err()),
-        ("forget", store.forget(job("job_1")).await.err()),
-        ("import", store.import(entry, bodies).await.err()),
+        ("requeue", store.requeue(vec![(key("job_1"), None)]).await.err()),
+        ("bury", store.bury(vec![key("job_1")], "not wanted".into()).await.err()),
+        ("forget", store.forget(vec![job("job_1")]).await.err()),
+        ("import", store.import(vec![ImportRow::Entry(entry, bodies)]).await.err()),
         ("check", store.check().await.err()),
         ("probe", store.probe().await.err()),
         ("close", store.close().await.err()),

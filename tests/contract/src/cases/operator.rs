@@ -19,7 +19,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
         trial.put(id, state).await;
         let before = trial.entry(id).await;
         trial.advance(1);
-        assert!(trial.store().requeue(key(id), None).await.unwrap(), "{state}");
+        assert!(trial.store().requeue(vec![(key(id), None)]).await.unwrap()[0], "{state}");
         let (state, now) = (State::Waiting, trial.now());
         let expected = Entry { state, attempts: 0, at: now, since: now, cause: None, ..before };
         assert_eq!(trial.entry(id).await, expected);
@@ -31,7 +31,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
 /// Bounded attempts: a requeued entry has all its attempts again.
 pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
-    trial.store().requeue(key("job_1"), None).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -39,7 +39,7 @@ pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
 pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
-    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
+    assert!(trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -53,7 +53,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
     let prune = Prune { bodies_before: between, entries_before, dead_before, limit: 100 };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
-    assert!(trial.store().requeue(key("job_1"), None).await.unwrap());
+    assert!(trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;
 
@@ -61,7 +61,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let prune = Prune { bodies_before: trial.now(), ..prune };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
     let before = trial.entry("job_1").await;
-    assert!(!trial.store().requeue(key("job_1"), None).await.unwrap());
+    assert!(!trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
     assert_eq!(trial.entry("job_1").await, before);
 }
 
@@ -70,7 +70,7 @@ pub async fn a_requeued_entry_keeps_its_failures(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
     let failures = trial.entry("job_1").await.failures;
     assert_eq!(failures.len(), 1);
-    trial.store().requeue(key("job_1"), None).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(trial.entry("job_1").await.failures, failures);
 }
 
@@ -79,9 +79,9 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
     let before = trial.entry("leased").await;
-    assert!(!trial.store().requeue(key("leased"), None).await.unwrap());
+    assert!(!trial.store().requeue(vec![(key("leased"), None)]).await.unwrap()[0]);
     assert_eq!(trial.entry("leased").await, before);
-    assert!(!trial.store().requeue(key("missing"), None).await.unwrap());
+    assert!(!trial.store().requeue(vec![(key("missing"), None)]).await.unwrap()[0]);
 }
 
 /// A buried entry is dead now, with the given cause.
@@ -91,7 +91,10 @@ pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
         trial.put(id, state).await;
         let before = trial.entry(id).await;
         trial.advance(1);
-        assert!(trial.store().bury(key(id), "not wanted".into()).await.unwrap(), "{state}");
+        assert!(
+            trial.store().bury(vec![key(id)], "not wanted".into()).await.unwrap()[0],
+            "{state}"
+        );
         let (at, cause) = (trial.now(), String::from("not wanted"));
         let mut expected =
             Entry { state: State::Dead, at, since: at, cause: Some(cause.clone()), ..before };
@@ -108,12 +111,12 @@ pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
         let before = trial.entry(state.as_str()).await;
         trial.advance(1);
         assert!(
-            !trial.store().bury(key(state.as_str()), "not wanted".into()).await.unwrap(),
+            !trial.store().bury(vec![key(state.as_str())], "not wanted".into()).await.unwrap()[0],
             "{state}"
         );
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().bury(key("missing"), "not wanted".into()).await.unwrap());
+    assert!(!trial.store().bury(vec![key("missing")], "not wanted".into()).await.unwrap()[0]);
 }
 
 /// Forgetting a job erases all its entries, in every state.
@@ -121,11 +124,11 @@ pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
     let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.put("job_1", State::Done).await;
     trial.store().record(Arrival { key: update.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
-    assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 2);
+    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 2);
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
     assert_eq!(trial.store().show(update).await.unwrap(), None);
     assert_eq!(trial.store().counts().await.unwrap().total(), 0);
-    assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 0);
+    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 0);
 }
 
 /// Forgetting a job leaves jobs with similar names as they are.
@@ -133,8 +136,8 @@ pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_10", "JOB_1", "job%"] {
         trial.put(id, State::Done).await;
     }
-    assert_eq!(trial.store().forget(job("job%")).await.unwrap(), 1);
-    assert_eq!(trial.store().forget(job("job_1")).await.unwrap(), 1);
+    assert_eq!(trial.store().forget(vec![job("job%")]).await.unwrap()[0], 1);
+    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 1);
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(left, [key("job_10"), key("JOB_1")]);
 }
@@ -142,7 +145,7 @@ pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
 /// Fencing: a worker that holds a lease of a forgotten job cannot bring it back.
 pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
-    trial.store().forget(job("job_1")).await.unwrap();
+    trial.store().forget(vec![job("job_1")]).await.unwrap();
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
     assert_eq!(trial.store().extend(&[lease], CLAIM.lease).await.unwrap(), []);
     assert!(trial.all().await.is_empty());
@@ -151,7 +154,7 @@ pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
 /// A forgotten job that is delivered again is stored as a new one.
 pub async fn a_forgotten_job_may_come_again(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
-    trial.store().forget(job("job_1")).await.unwrap();
+    trial.store().forget(vec![job("job_1")]).await.unwrap();
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     assert_eq!(trial.entry("job_1").await.attempts, 0);
 }
@@ -164,7 +167,7 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
     trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
     assert_eq!(trial.store().claim(claim).await.unwrap().buried, [key("job_1")]);
-    trial.store().requeue(key("job_1"), None).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_ne!(trial.lease("job_1").await.fence, old.fence);
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
@@ -174,7 +177,8 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
 /// An entry that has left a state is not requeued from it.
 pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
-    let requeue = async |from| trial.store().requeue(key("job_1"), Some(from)).await.unwrap();
+    let requeue =
+        async |from| trial.store().requeue(vec![(key("job_1"), Some(from))]).await.unwrap()[0];
     assert!(!requeue(State::Dead).await);
     assert!(requeue(State::Waiting).await);
     let lease = trial.lease("job_1").await;

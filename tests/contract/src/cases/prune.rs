@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use article_webhook_inbox::{
     Body, Prune, Pruned, State,
-    store::{Outcome, Recorded},
+    store::{ImportRow, Outcome, Recorded},
 };
 
 use crate::{
@@ -88,9 +88,12 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
 pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let (entry, bodies) = trial.shown("job_1").await;
-    trial.store().forget(job("job_1")).await.unwrap();
+    trial.store().forget(vec![job("job_1")]).await.unwrap();
     let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
-    assert!(trial.store().import(entry, without_bytes).await.unwrap());
+    assert!(
+        trial.store().import(vec![ImportRow::Entry(entry, without_bytes)]).await.unwrap().0.added
+            == 1
+    );
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     EntryKey, JobState, Prune, Reason, Source, State,
-    store::{Arrival, AskSettled, Expect, Outcome, Recorded},
+    store::{Arrival, AskSettled, Expect, ImportRow, Outcome, Recorded},
 };
 
 use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
@@ -190,8 +190,8 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Ledge
         trial.work(id, unhandled()).await;
         assert_eq!(trial.state(id).await, JobState::Expected);
         let is_done = match id {
-            "requeued" => trial.store().requeue(key(id), None).await.unwrap(),
-            _ => trial.store().bury(key(id), "never mind".into()).await.unwrap(),
+            "requeued" => trial.store().requeue(vec![(key(id), None)]).await.unwrap()[0],
+            _ => trial.store().bury(vec![key(id)], "never mind".into()).await.unwrap()[0],
         };
         assert!(is_done);
         assert_eq!(trial.state(id).await, JobState::Arrived, "{id}");
@@ -207,9 +207,11 @@ pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
         let id = state.as_str();
         trial.put(id, state).await;
         let (entry, bodies) = trial.shown(id).await;
-        trial.store().forget(job(id)).await.unwrap();
+        trial.store().forget(vec![job(id)]).await.unwrap();
         trial.expect_now(id).await;
-        assert!(trial.store().import(entry, bodies).await.unwrap());
+        assert!(
+            trial.store().import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap().0.added == 1
+        );
         let expected = if state == State::Done { JobState::Arrived } else { JobState::Expected };
         assert_eq!(trial.state(id).await, expected);
     }

@@ -2,7 +2,7 @@
 
 use article_webhook_inbox::{
     Entry, ExpectedJob, Intent, IntentState, JobState, State,
-    store::{AskSettled, Bucket, BucketEvent, Expect, Intended, Outcome},
+    store::{AskSettled, Bucket, BucketEvent, Expect, ImportRow, Intended, Outcome},
 };
 
 use super::{
@@ -25,8 +25,17 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
     trial.advance(9);
     for id in ["expected", "collected", "not_found", "asking"] {
         let shown = trial.job(id).await;
-        trial.store().forget(job(id)).await.unwrap();
-        assert!(trial.ledger().import_job(shown.clone()).await.unwrap());
+        trial.store().forget(vec![job(id)]).await.unwrap();
+        assert!(
+            trial
+                .ledger()
+                .import(vec![ImportRow::RemovedJob(shown.clone())])
+                .await
+                .unwrap()
+                .0
+                .ledger_added
+                == 1
+        );
         let imported = trial.job(id).await;
         assert!(imported.id > shown.id);
         let expected = match id {
@@ -34,7 +43,11 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
             _ => shown.clone(),
         };
         assert_eq!(imported, ExpectedJob { id: imported.id, ..expected });
-        assert!(!trial.ledger().import_job(shown).await.unwrap(), "it is there");
+        assert!(
+            trial.ledger().import(vec![ImportRow::RemovedJob(shown)]).await.unwrap().0.ledger_added
+                == 0,
+            "it is there"
+        );
         assert_eq!(trial.job(id).await, imported);
     }
     assert_eq!(trial.settle_ask(lease, not_found()).await, AskSettled::LostLease);
@@ -48,9 +61,12 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
         let id = state.as_str();
         trial.expect(Expect::job(job(id), trial.after(600))).await;
         let shown = trial.job(id).await;
-        trial.store().forget(job(id)).await.unwrap();
+        trial.store().forget(vec![job(id)]).await.unwrap();
         trial.put(id, state).await;
-        assert!(trial.ledger().import_job(shown).await.unwrap());
+        assert!(
+            trial.ledger().import(vec![ImportRow::RemovedJob(shown)]).await.unwrap().0.ledger_added
+                == 1
+        );
         assert_eq!(trial.state(id).await, expected);
     }
 }
@@ -63,9 +79,28 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
     for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
         let shown = trial.intent(name).await;
         assert_eq!(shown.state, state);
-        assert!(!trial.ledger().import_intent(shown.clone()).await.unwrap(), "it is there");
+        assert!(
+            trial
+                .ledger()
+                .import(vec![ImportRow::Intent(shown.clone())])
+                .await
+                .unwrap()
+                .0
+                .ledger_added
+                == 0,
+            "it is there"
+        );
         let copy = Intent { name: format!("copy of {name}").into(), ..shown.clone() };
-        assert!(trial.ledger().import_intent(copy.clone()).await.unwrap());
+        assert!(
+            trial
+                .ledger()
+                .import(vec![ImportRow::Intent(copy.clone())])
+                .await
+                .unwrap()
+                .0
+                .ledger_added
+                == 1
+        );
         let imported = trial.intent(&copy.name).await;
         assert!(imported.id > shown.id);
         assert_eq!(imported, Intent { id: imported.id, ..copy });
@@ -85,10 +120,22 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
     };
     trial.advance_by(WITHIN);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Unknown);
-    assert!(!trial.ledger().import_intent(ordered.clone()).await.unwrap(), "it is there");
+    assert!(
+        trial
+            .ledger()
+            .import(vec![ImportRow::Intent(ordered.clone())])
+            .await
+            .unwrap()
+            .0
+            .ledger_added
+            == 0,
+        "it is there"
+    );
     assert_eq!(trial.intent("post-17").await, ordered);
     let other = Intent { job_id: Some(job("job_2")), ..ordered.clone() };
-    assert!(!trial.ledger().import_intent(other).await.unwrap());
+    assert!(
+        trial.ledger().import(vec![ImportRow::Intent(other)]).await.unwrap().0.ledger_added == 0
+    );
     assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
 }
 
@@ -99,7 +146,17 @@ pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject
     let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
     let other = ExpectedJob { job_id: job("job_2"), ..shown.clone() };
     for (imported, is_new) in [(shown, false), (other, true)] {
-        assert_eq!(trial.ledger().import_job(imported).await.unwrap(), is_new);
+        assert_eq!(
+            trial
+                .ledger()
+                .import(vec![ImportRow::RemovedJob(imported)])
+                .await
+                .unwrap()
+                .0
+                .ledger_added
+                == 1,
+            is_new
+        );
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))));
     }
@@ -112,7 +169,17 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>)
     for (imported, is_new) in
         [(shown.clone(), false), (ExpectedJob { job_id: job("job_2"), ..shown }, true)]
     {
-        assert_eq!(trial.ledger().import_job(imported).await.unwrap(), is_new);
+        assert_eq!(
+            trial
+                .ledger()
+                .import(vec![ImportRow::RemovedJob(imported)])
+                .await
+                .unwrap()
+                .0
+                .ledger_added
+                == 1,
+            is_new
+        );
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
         let again = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
@@ -129,12 +196,24 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Ledg
     trial.advance(9);
     prune(&trial).await;
     assert_eq!(trial.all().await.len(), 0);
-    assert!(!trial.store().import(entry.clone(), bodies.clone()).await.unwrap());
+    assert!(
+        trial
+            .store()
+            .import(vec![ImportRow::Entry(entry.clone(), bodies.clone())])
+            .await
+            .unwrap()
+            .0
+            .added
+            == 0
+    );
     assert_eq!(trial.all().await.len(), 0, "it was handled here");
 
     let other = Entry { key: key("job_2"), ..entry };
     trial.expect_now("job_2").await;
-    assert!(trial.store().import(other, bodies).await.unwrap(), "it was not here");
+    assert!(
+        trial.store().import(vec![ImportRow::Entry(other, bodies)]).await.unwrap().0.added == 1,
+        "it was not here"
+    );
     assert_eq!(trial.state("job_2").await, JobState::Arrived);
 }
 
@@ -143,7 +222,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     let mut refused = Bucket::new();
     let event = BucketEvent::KeyRefused { key: KEY };
     refused.report(event, trial.now());
-    trial.ledger().import_bucket(refused).await.unwrap();
+    trial.ledger().import(vec![ImportRow::Bucket(refused)]).await.unwrap();
     trial.expect_now("job_1").await;
     assert!(trial.claim_asks(ASKS).await.asks.is_empty());
     let intended = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
@@ -156,7 +235,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     other.report(event, trial.now());
     for imported in [other, Bucket::new()] {
         expected.import(&imported, trial.now());
-        trial.ledger().import_bucket(imported).await.unwrap();
+        trial.ledger().import(vec![ImportRow::Bucket(imported)]).await.unwrap();
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
     assert_eq!(expected, other);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Error, IntentState, JobFilter, JobState, LedgerCounts,
-    store::{AskLease, AskOutcome, BucketEvent, Expect, IntentLease},
+    store::{AskLease, AskOutcome, BucketEvent, Expect, ImportRow, IntentLease},
 };
 
 use super::steps::{ASKS, KEY, WITHIN, answered, failed, not_found};
@@ -185,9 +185,9 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
         ledger.intents(None, 0, 1).await.err(),
         ledger.ledger_counts().await.err(),
         ledger.prune_ledger(now, 1).await.err(),
-        ledger.import_job(shown).await.err(),
-        ledger.import_intent(intent).await.err(),
-        ledger.import_bucket(bucket).await.err(),
+        ledger.import(vec![ImportRow::RemovedJob(shown)]).await.err(),
+        ledger.import(vec![ImportRow::Intent(intent)]).await.err(),
+        ledger.import(vec![ImportRow::Bucket(bucket)]).await.err(),
     ];
     for (number, error) in errors.into_iter().enumerate() {
         let error = error.unwrap_or_else(|| panic!("call {number} succeeded"));

@@ -24,7 +24,7 @@ pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerS
         trial.ledger().ordered(name, job(id), trial.now(), KEY).await.unwrap();
     }
     let before = trial.intent("post-17").await;
-    trial.store().forget(job("job_1")).await.unwrap();
+    trial.store().forget(vec![job("job_1")]).await.unwrap();
     assert_eq!(jobs(&trial).await, ["job_2"]);
     assert_eq!(trial.intent("post-17").await, Intent { job_id: None, ..before });
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
@@ -45,7 +45,7 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     for name in intents {
-        trial.store().forget(job(name)).await.unwrap();
+        trial.store().forget(vec![job(name)]).await.unwrap();
         for _ in 0..2 {
             trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
             assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
@@ -61,7 +61,7 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
 pub async fn a_forgotten_job_may_be_expected_again(trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;
     let before = trial.job("job_1").await;
-    trial.store().forget(job("job_1")).await.unwrap();
+    trial.store().forget(vec![job("job_1")]).await.unwrap();
     trial.expect_now("job_1").await;
     let after = trial.job("job_1").await;
     assert!(after.id > before.id);

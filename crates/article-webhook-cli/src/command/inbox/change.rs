@@ -1,22 +1,16 @@
 mod action;
-mod batch;
 mod survey;
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use article_webhook::JobId;
 use article_webhook_inbox::{Error, Filter, Inbox, State};
 use clap::Args;
 use serde_json::json;
-use tokio::time::sleep;
 
 pub(super) use self::action::Change;
 use self::{
     action::{Applied, GONE},
-    batch::change_batch,
     survey::{Survey, show, survey, whole},
 };
 use super::{
@@ -135,19 +129,13 @@ pub(super) async fn run(
         context.interruption.means(what, "repeat the command for the others");
     };
     interrupted_at(changed);
-    // A page is followed by a pause of the same time. Without it, a receiver in another process would not get the lock of
-    // SQLite before all pages are changed, and would refuse deliveries.
-    let mut pause = Duration::ZERO;
     let all = selection.pages(&inbox, async |page| {
-        sleep(pause).await;
-        let began = Instant::now();
         let (page, _) = whole(&change, &selection, &inbox, page).await?;
         let note = |applied| match applied {
             Applied::Changed(count) => changed += count,
             Applied::Left(why) => *left.entry(why).or_default() += 1,
         };
-        let outcome = change_batch(&change, page, &inbox, note).await;
-        pause = began.elapsed();
+        let outcome = change.apply(page, &inbox, note).await;
         interrupted_at(changed);
         context.output.progress(&format!("{} {changed} of {matched}", change.done()));
         outcome

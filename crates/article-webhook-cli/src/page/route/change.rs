@@ -58,14 +58,14 @@ pub(super) async fn replay(
 
 /// Requeues it from this state alone: what the reader saw may have changed since.
 async fn changed(shared: &Shared, key: &EntryKey, from: EntryState, done: &str) -> Response {
-    let requeued: Result<bool, Error> =
-        shared.inbox.ledger().requeue(key.clone(), Some(from)).await;
+    let requeued: Result<Vec<bool>, Error> =
+        shared.inbox.ledger().requeue(vec![(key.clone(), Some(from))]).await;
     match requeued {
-        Ok(true) => {
+        Ok(requeued) if requeued == [true] => {
             shared.inbox.wake();
             back(shared, key, done)
         }
-        Ok(false) => back(shared, key, "changed"),
+        Ok(_) => back(shared, key, "changed"),
         Err(error) => failed(shared, error),
     }
 }

@@ -258,7 +258,9 @@ pub struct ExpectedJob {
 
 impl ExpectedJob {
     /// The entry without which its state is not true, unless retention removed that: its article, or its failure.
-    pub(crate) fn relies_on(&self) -> Option<EntryKey> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn relies_on(&self) -> Option<EntryKey> {
         match self.state {
             JobState::Arrived | JobState::Collected => Some(EntryKey::article(self.job_id.clone())),
             JobState::Failed => Some(EntryKey::failure(self.job_id.clone())),

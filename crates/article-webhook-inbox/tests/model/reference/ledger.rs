@@ -1,14 +1,19 @@
 use super::inbox::{
-    ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent,
-    EntryKey, Expect, ExpectedJob, Intended, Intent, IntentLease, IntentRow, IntentState,
-    JobFilter, JobRow, JobState, Ledger, LedgerCounts, LedgerPage, LedgerPruned, NotOrdered,
-    Pending, Reason, Source,
+    ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Body, Bucket,
+    BucketEvent, Entry, EntryKey, Expect, ExpectedJob, ImportRow, Imported, Intended, Intent,
+    IntentLease, IntentRow, IntentState, JobFilter, JobRow, JobState, Ledger, LedgerCounts,
+    LedgerPage, LedgerPruned, NotOrdered, Pending, Reason, Row, Source,
 };
 use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{Reference, ledger_tables::LedgerTables, tables::Tables};
+use super::{
+    Reference,
+    ledger_tables::LedgerTables,
+    rounded,
+    tables::{StoredEntry, Tables},
+};
 
 impl Ledger for Reference {
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
@@ -93,13 +98,7 @@ impl Ledger for Reference {
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            // Ids are given out in the order of the names.
-            let mut by_name: Vec<_> = (0..jobs.len()).collect();
-            by_name.sort_by_key(|index| &jobs[*index].job_id);
-            let mut states = vec![JobState::Expected; jobs.len()];
-            for index in by_name {
-                states[index] = tables.expect(&jobs[index], now);
-            }
+            let states = jobs.iter().map(|expect| tables.expect(expect, now)).collect();
             for expect in &jobs {
                 tables.ledger.resolve(expect.intent.as_deref(), &expect.job_id, now);
             }
@@ -199,40 +198,6 @@ impl Ledger for Reference {
             Ok(tables.ledger.prune(before, limit))
         })
     }
-
-    fn import_job(&self, job: ExpectedJob) -> Pending<'_, bool> {
-        Box::pin(async move {
-            let (mut tables, now) = self.open()?;
-            let entry = tables.article_entry(&job.job_id);
-            let row = || JobRow::import(&job, entry.as_ref(), now);
-            let is_new = tables.ledger.add_job(&job.job_id, row);
-            let is_known = tables.ledger.resolve(job.intent.as_deref(), &job.job_id, now);
-            if let Some(name) = job.intent.as_deref().filter(|_| !is_known) {
-                tables.ledger.add_intent(name, IntentRow::of_imported(&job, now));
-            }
-            Ok(is_new)
-        })
-    }
-
-    fn import_intent(&self, intent: Intent) -> Pending<'_, bool> {
-        Box::pin(async move {
-            let (mut tables, now) = self.open()?;
-            if let Some((_, known)) = tables.ledger.intent_mut(&intent.name) {
-                known.import_outcome(&intent);
-                return Ok(false);
-            }
-            tables.ledger.add_intent(&intent.name, IntentRow::import(&intent, now));
-            Ok(true)
-        })
-    }
-
-    fn import_bucket(&self, bucket: Bucket) -> Pending<'_, ()> {
-        Box::pin(async move {
-            let (mut tables, now) = self.open()?;
-            tables.ledger.bucket.import(&bucket, now);
-            Ok(())
-        })
-    }
 }
 
 impl LedgerTables {
@@ -262,6 +227,66 @@ fn shown((id, job_id, row): (i64, &JobId, &JobRow)) -> ExpectedJob {
 }
 
 impl Tables {
+    pub(super) fn import(
+        &mut self,
+        rows: Vec<ImportRow>,
+        now: SystemTime,
+    ) -> (Imported, Vec<ExpectedJob>) {
+        let (mut imported, mut early) = (Imported::default(), Vec::new());
+        let (entries, rest): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| matches!(row, ImportRow::Entry(..)));
+        for row in entries.into_iter().chain(rest) {
+            match row {
+                ImportRow::Entry(entry, bodies) => {
+                    imported.count_entry(self.import_entry(&entry, bodies, now));
+                }
+                ImportRow::Job(job)
+                    if job.relies_on().is_some_and(|key| !self.ids.contains_key(&key)) =>
+                {
+                    early.push(job);
+                }
+                ImportRow::Job(job) | ImportRow::RemovedJob(job) => {
+                    let entry = self.article_entry(&job.job_id);
+                    let row = || JobRow::import(&job, entry.as_ref(), now);
+                    imported.count_row(self.ledger.add_job(&job.job_id, row));
+                    let intent = job.intent.as_deref();
+                    let is_known = self.ledger.resolve(intent, &job.job_id, now);
+                    if let Some(name) = intent.filter(|_| !is_known) {
+                        self.ledger.add_intent(name, IntentRow::of_imported(&job, now));
+                    }
+                }
+                ImportRow::Intent(intent) => {
+                    let known = self.ledger.intent_mut(&intent.name);
+                    imported.count_row(known.is_none());
+                    match known {
+                        Some((_, row)) => drop(row.import_outcome(&intent)),
+                        None => {
+                            let row = IntentRow::import(&intent, now);
+                            self.ledger.add_intent(&intent.name, row);
+                        }
+                    }
+                }
+                ImportRow::Bucket(bucket) => self.ledger.bucket.import(&bucket, now),
+            }
+        }
+        (imported, early)
+    }
+
+    fn import_entry(&mut self, entry: &Entry, bodies: Vec<Body>, now: SystemTime) -> bool {
+        let job = self.ledger.job(&entry.key.job_id).filter(|_| entry.key.is_article());
+        if self.ids.contains_key(&entry.key) || job.is_some_and(JobRow::is_tombstone) {
+            return false;
+        }
+        let (row, received_at) = (Row::import(entry, now), rounded(entry.received_at));
+        let bodies = bodies.into_iter();
+        let bodies =
+            bodies.map(|body| Body { received_at: rounded(body.received_at), ..body }).collect();
+        let key = entry.key.clone();
+        self.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
+        self.sync_with_entry(&key, now);
+        true
+    }
+
     fn expect(&mut self, expect: &Expect, now: SystemTime) -> JobState {
         let entry = self.article_entry(&expect.job_id);
         let new = || JobRow::new(expect, entry.as_ref(), now);

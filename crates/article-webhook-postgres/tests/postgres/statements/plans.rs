@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     EntryKey, Filter, JobFilter, Prune, State,
     store::{
-        AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Intended, Ledger as _,
-        Outcome, Store,
+        AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, ImportRow, Intended,
+        Ledger as _, Outcome, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -68,11 +68,11 @@ async fn call_each(store: &PostgresStore) {
         .await
         .unwrap();
     store.show(key(6)).await.unwrap();
-    store.requeue(key(1003), None).await.unwrap();
-    store.bury(key(1004), "not wanted".into()).await.unwrap();
+    store.requeue(vec![(key(1003), None)]).await.unwrap();
+    store.bury(vec![key(1004)], "not wanted".into()).await.unwrap();
     let (entry, bodies) = store.show(key(1005)).await.unwrap().unwrap();
-    store.forget(job(1005)).await.unwrap();
-    store.import(entry, bodies).await.unwrap();
+    store.forget(vec![job(1005)]).await.unwrap();
+    store.import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap();
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(5000);
     let prune =
         Prune { bodies_before: old, entries_before: old, dead_before: Some(old), limit: 100 };

@@ -1,6 +1,15 @@
-//! What is done with an entry, and what became of it.
+//! What is done with the entries of a page, and what became of each.
 
-use article_webhook_inbox::{Entry, Error, Filter, Inbox, State};
+use std::{collections::HashMap, time::Duration};
+
+use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
+use tokio::time::sleep;
+
+/// How often a call is made while the inbox cannot take it. Each waits up to two seconds for other writers.
+const ATTEMPTS: u32 = 3;
+
+/// The pause before another attempt.
+const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
@@ -43,26 +52,56 @@ impl Change {
         format!("Filters without --state, and --all, select {before} and {last} entries.")
     }
 
-    pub(super) async fn apply(self, inbox: Inbox, entry: Entry) -> Result<Applied, Error> {
-        let Entry { key, state, .. } = entry;
-        let is_changed = match &self {
-            // One that has left its state since it was selected stays as it is: it may be done now.
-            Self::Requeue => inbox.ledger().requeue(key.clone(), Some(state)).await?,
-            Self::Bury { cause } => inbox.bury(key.clone(), cause).await?,
-            // All entries of the job are forgotten with this one, and are counted here: each of them was selected.
-            Self::Forget => return inbox.forget(key.job_id).await.map(Applied::Changed),
+    /// Changes the entries of a page in one transaction, and says what became of each. A job is erased with all its entries,
+    /// and jobs with very large bodies take more transactions.
+    pub(super) async fn apply(
+        &self,
+        page: Vec<Entry>,
+        inbox: &Inbox,
+        mut note: impl FnMut(Applied),
+    ) -> Result<(), Error> {
+        let store = inbox.ledger();
+        let changed = match self {
+            Self::Requeue => {
+                // One that has left its state since it was selected stays as it is: it may be done now.
+                let entries: Vec<_> =
+                    page.iter().map(|entry| (entry.key.clone(), Some(entry.state))).collect();
+                patiently(async || store.requeue(entries.clone()).await).await?.0
+            }
+            Self::Bury { cause } => {
+                let keys: Vec<_> = page.iter().map(|entry| entry.key.clone()).collect();
+                patiently(async || store.bury(keys.clone(), cause.clone()).await).await?.0
+            }
+            Self::Forget => {
+                let mut selected = HashMap::new();
+                for entry in page {
+                    *selected.entry(entry.key.job_id).or_default() += 1;
+                }
+                let mut jobs: Vec<_> = selected.keys().cloned().collect();
+                while !jobs.is_empty() {
+                    let call = async || store.forget(jobs.clone()).await;
+                    let (erased, is_repeated) = patiently(call).await?;
+                    for (job, entries) in jobs.drain(..erased.len()).zip(erased) {
+                        // What a call has erased although it failed is not there when it is repeated.
+                        let was_erased = is_repeated && entries == 0;
+                        note(Applied::Changed(if was_erased { selected[&job] } else { entries }));
+                    }
+                }
+                return Ok(());
+            }
         };
-        if is_changed {
-            return Ok(Applied::Changed(1));
+        for (entry, is_changed) in page.into_iter().zip(changed) {
+            note(if is_changed { Applied::Changed(1) } else { self.left(entry, inbox).await? });
         }
-        let one = Filter {
-            job_id: Some(key.job_id),
-            event: Some(key.event),
-            limit: 1,
-            ..Filter::default()
-        };
+        Ok(())
+    }
+
+    async fn left(&self, entry: Entry, inbox: &Inbox) -> Result<Applied, Error> {
+        let EntryKey { job_id, event } = entry.key;
+        let (job_id, event) = (Some(job_id), Some(event));
+        let one = Filter { job_id, event, limit: 1, ..Filter::default() };
         let now = inbox.list(one).await?.entries.pop();
-        Ok(Applied::Left(self.why_not(state, now.map(|entry| entry.state))))
+        Ok(Applied::Left(self.why_not(entry.state, now.map(|entry| entry.state))))
     }
 
     /// Why an entry was left as it is. It was in the one state when it was selected, and is in the other now.
@@ -75,6 +114,17 @@ impl Change {
             _ => "it has changed since it was selected",
         }
     }
+}
+
+/// Makes a call until the inbox can take it. Returns also whether the call was repeated.
+async fn patiently<T>(call: impl AsyncFn() -> Result<T, Error>) -> Result<(T, bool), Error> {
+    for attempt in 1..ATTEMPTS {
+        match call().await {
+            Err(error) if error.is_transient() => sleep(PAUSE).await,
+            done => return Ok((done?, attempt > 1)),
+        }
+    }
+    Ok((call().await?, true))
 }
 
 /// Why nothing can be done with an entry that was there when it was selected.
@@ -91,7 +141,6 @@ pub(super) enum Applied {
 #[cfg(test)]
 mod tests {
     use article_webhook::{Sink, fixture};
-    use article_webhook_inbox::EntryKey;
 
     use super::*;
 
@@ -101,10 +150,15 @@ mod tests {
         inbox.accept(fixture::complete().delivery().unwrap()).await;
         let entry = inbox.list(Filter::default()).await.unwrap().entries.remove(0);
         meanwhile(&inbox, entry.key.clone()).await;
-        match change.apply(inbox, entry).await.unwrap() {
-            Applied::Changed(_) => "changed",
-            Applied::Left(why) => why,
-        }
+        let mut became = Vec::new();
+        let note = |applied| {
+            became.push(match applied {
+                Applied::Changed(_) => "changed",
+                Applied::Left(why) => why,
+            });
+        };
+        change.apply(vec![entry], &inbox, note).await.unwrap();
+        became.remove(0)
     }
 
     #[tokio::test]

@@ -3,7 +3,8 @@
 use article_webhook::JobId;
 use article_webhook_inbox::{Entry, Error, Filter, Inbox};
 
-const PAGE: u32 = 500;
+/// How many entries are read at once, and changed in one transaction, so that a receiver does not wait long for it.
+const PAGE: u32 = 250;
 
 /// The entries that pass one of the filters.
 pub(crate) struct Selection {

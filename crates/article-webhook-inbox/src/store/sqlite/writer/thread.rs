@@ -24,6 +24,9 @@ use crate::{
 /// the lock each time to a process that writes much and pauses less.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long a tool leaves the lock to the receiver after each transaction.
+const TOOL_PAUSE: Duration = Duration::from_millis(10);
+
 /// What a call adds to the log besides the bytes that it brings, roughly: pages of tables and of indexes.
 const CALL_WAL_BYTES: u64 = 4 * PAGE_BYTES as u64;
 
@@ -85,6 +88,8 @@ impl WriterThread {
                     let bytes = self.commit(group);
                     if is_exclusive {
                         self.after_group(bytes);
+                    } else {
+                        thread::sleep(TOOL_PAUSE);
                     }
                 }
                 Next::Idle => self.after_pause(),
