@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench -p article-webhook-inbox --bench inbox                      all of it, in minutes
 //! cargo bench -p article-webhook-inbox --bench inbox -- --long            more rounds, ten million tombstones, a million deliveries
-//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, tombstones, memory
+//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, many, tombstones, memory
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
@@ -13,6 +13,7 @@ mod bodies;
 mod contenders;
 mod form;
 mod load;
+mod many;
 mod memory;
 mod receiver;
 mod resident;
@@ -39,11 +40,12 @@ fn main() -> ExitCode {
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("store", store::run),
         ("slow", store::slow::run),
         ("receiver", receiver::run),
         ("work", work::run),
+        ("many", many::run),
         ("tombstones", tombstones::run),
         ("memory", memory::run),
     ];

@@ -1,0 +1,132 @@
+use std::{
+    io::Write,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use article_webhook_inbox::{Digest, Filter, Inbox, SqliteStore, State, store::Store};
+use rusqlite::{Connection, params};
+use tokio::time::sleep;
+
+use crate::{
+    bodies::workable,
+    form::Form,
+    scratch,
+    table::{Table, at_least, at_most, plain},
+};
+
+/// How many rows the contender inserts in one transaction: as many entries as the inbox changes.
+const PAGE: u32 = 250;
+const BODY_BYTES: usize = 2 * 1024;
+
+/// How many entries a second are imported and requeued while deliveries arrive, compared with bare inserts.
+pub(crate) fn run(form: Form) {
+    let entries = match form {
+        Form::Short => 10_000,
+        Form::Long => 100_000,
+    };
+    let runtime = crate::runtime();
+    let folder = scratch::folder();
+    let bare = rate(entries, || insert(folder.path(), entries));
+    let mut table = Table::new(
+        "entries of 2 KB a second, in pages of 250, beside a delivery every 10 ms : rows of a bare table, inserted in such pages",
+        &["change", "entries", "seconds for 100,000", "a second", ": bare", "longest delivery"],
+    );
+    let store = SqliteStore::open(folder.path().join("inbox.db")).unwrap();
+    let inbox = Inbox::new(store.clone());
+    let lines = lines(entries);
+    let mut row = |name: &str, change: &mut dyn FnMut()| {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let deliveries = runtime.spawn(deliver(store.clone(), Arc::clone(&is_over)));
+        let rate = rate(entries, change);
+        is_over.store(true, Relaxed);
+        let longest = runtime.block_on(deliveries).unwrap();
+        table.row(
+            name,
+            [
+                entries.to_string(),
+                at_most(100_000.0 / rate, 10.0, " s"),
+                plain(rate, ""),
+                at_least(rate / bare, 0.3, " ×"),
+                at_most(longest.as_secs_f64() * 1000.0, 100.0, " ms"),
+            ],
+        );
+    };
+    row("import", &mut || {
+        let imported = runtime.block_on(inbox.import(&lines[..])).unwrap();
+        assert_eq!(imported.added, u64::from(entries));
+    });
+    row("requeue", &mut || {
+        let dead = Filter { state: Some(State::Dead), ..Filter::default() };
+        let requeued = runtime.block_on(inbox.requeue_all(dead)).unwrap();
+        assert_eq!(requeued, u64::from(entries));
+    });
+    println!("{table}");
+}
+
+fn rate(entries: u32, change: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    change();
+    f64::from(entries) / start.elapsed().as_secs_f64()
+}
+
+/// Delivers until it is over. Returns how long the slowest delivery took.
+async fn deliver(store: SqliteStore, is_over: Arc<AtomicBool>) -> Duration {
+    let (mut random, mut longest) = (fastrand::Rng::new(), Duration::ZERO);
+    while !is_over.load(Relaxed) {
+        let arrival = workable(BODY_BYTES, &mut random);
+        let start = Instant::now();
+        store.record(arrival).await.unwrap();
+        longest = longest.max(start.elapsed());
+        sleep(Duration::from_millis(10)).await;
+    }
+    longest
+}
+
+/// What an application would write: a key that is unique, and a body.
+fn insert(folder: &Path, rows: u32) {
+    let mut connection = Connection::open(folder.join("bare.db")).unwrap();
+    for (name, value) in [("journal_mode", "WAL"), ("synchronous", "FULL")] {
+        connection.pragma_update(None, name, value).unwrap();
+    }
+    let table = "CREATE TABLE bare (id INTEGER PRIMARY KEY, job_id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)";
+    connection.execute_batch(table).unwrap();
+    for first in (0..rows).step_by(PAGE as usize) {
+        let transaction = connection.transaction().unwrap();
+        for number in first..first + PAGE {
+            let insert = "INSERT INTO bare (job_id, body) VALUES (?1, ?2)";
+            let mut insert = transaction.prepare_cached(insert).unwrap();
+            insert.execute(params![job_id(number), body(number).into_bytes()]).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+}
+
+fn job_id(number: u32) -> String {
+    format!("job_{number:08}")
+}
+
+fn body(number: u32) -> String {
+    let mut random = fastrand::Rng::with_seed(u64::from(number));
+    std::iter::repeat_with(|| random.alphanumeric()).take(BODY_BYTES).collect()
+}
+
+/// What an inbox with dead entries exports.
+fn lines(entries: u32) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for number in 0..entries {
+        let (job_id, body) = (job_id(number), body(number));
+        let digest = Digest::of(body.as_bytes());
+        let at = 1_750_000_000_000_u64 + u64::from(number);
+        writeln!(
+            lines,
+            r#"{{"job_id":"{job_id}","event":"article.complete","state":"dead","attempts":8,"received_at":{at},"at":{at},"since":{at},"conflicts":0,"cause":"the blog is down","bodies":[{{"received_at":{at},"source":"webhook","target":"default","sha256":"{digest}","body":"{body}"}}]}}"#
+        )
+        .unwrap();
+    }
+    lines
+}
