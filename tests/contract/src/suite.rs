@@ -155,6 +155,8 @@ macro_rules! store_contract {
                 a_forgotten_entry_is_not_settled,
                 a_forgotten_job_may_come_again,
                 a_requeued_entry_does_not_listen_to_an_old_lease,
+                a_page_of_changes_says_what_became_of_each,
+                jobs_are_erased_together,
             }
             import {
                 an_imported_entry_is_as_it_was_shown,
@@ -165,6 +167,7 @@ macro_rules! store_contract {
                 an_imported_body_is_a_duplicate,
                 an_imported_entry_is_claimed,
                 imported_times_are_rounded_down,
+                a_page_is_imported_in_its_order,
             }
             life {
                 a_sound_store_has_no_damage,

@@ -7,7 +7,7 @@ use std::{
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
-    store::{Arrival, Claim, Claims, Events, Lease, Outcome, Recorded, Settled, Store},
+    store::{Arrival, Claim, Claims, Events, ImportRow, Lease, Outcome, Recorded, Settled, Store},
 };
 use bytes::Bytes;
 
@@ -124,6 +124,12 @@ impl<S: Subject> Trial<S> {
     /// Buries a waiting entry, so that a case can continue with another.
     pub(crate) async fn leave(&self, job: &str) {
         assert!(self.store().bury(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
+    }
+
+    /// Imports a row. Returns whether it was added.
+    pub(crate) async fn import(&self, row: ImportRow) -> bool {
+        let (imported, _) = self.store().import(vec![row]).await.unwrap();
+        imported.added + imported.ledger_added == 1
     }
 
     pub(crate) async fn shown(&self, job: &str) -> (Entry, Vec<Body>) {

@@ -86,6 +86,24 @@ async fn lines_before_a_wrong_one_are_imported_and_empty_ones_skipped() {
     assert_eq!(to.inbox.counts().await.unwrap().total(), 1);
 }
 
+/// What was read before a wrong line is stored, page by page, and a repeated import adds the rest.
+#[tokio::test]
+async fn an_import_of_several_pages_goes_on_at_a_wrong_line() {
+    let (from, to) = (Scene::new(), Scene::new());
+    for job in 0..600 {
+        from.deliver(&format!("job_{job}")).await;
+    }
+    let whole = exported(&from.inbox).await;
+    let lines: Vec<_> = whole.lines().collect();
+    let wrong = [&lines[..550], &["{"], &lines[550..]].concat().join("\n");
+    let error = to.inbox.import(wrong.as_bytes()).await.unwrap_err();
+    assert!(error.to_string().starts_with("line 551 is no entry: EOF"), "{error}");
+    assert_eq!(to.inbox.counts().await.unwrap().total(), 550);
+    let imported = to.inbox.import(whole.as_bytes()).await.unwrap();
+    assert_eq!((imported.added, imported.present), (50, 550));
+    assert_eq!(exported(&to.inbox).await, whole);
+}
+
 /// Otherwise one damaged body would prevent the import of all later lines.
 #[tokio::test]
 async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported() {

@@ -40,6 +40,24 @@ async fn a_forgotten_job_is_in_no_file() {
     assert_eq!(store.counts().await.unwrap().total(), 20);
 }
 
+/// A transaction that erases many large bodies would let deliveries wait.
+#[tokio::test]
+async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
+    let place = Place::new();
+    let store = place.open();
+    let ids = ["job_1", "job_2", "job_3", "job_4"];
+    for id in ids {
+        store.record(arrival(id, CANARY.repeat((3 << 20) / CANARY.len()))).await.unwrap();
+    }
+    let mut jobs: Vec<_> = ids.map(|id| key(id).job_id).into();
+    for left in [2, 0] {
+        assert_eq!(store.forget(jobs.clone()).await.unwrap(), [1, 1]);
+        jobs.drain(..2);
+        assert_eq!((store.counts().await.unwrap().total(), jobs.len()), (left, left as usize));
+    }
+    assert!(!holds(&place.path, CANARY) && !holds(&place.beside("-wal"), CANARY));
+}
+
 #[tokio::test]
 async fn forgetting_beside_a_reader_must_be_repeated() {
     let place = Place::new();

@@ -186,3 +186,31 @@ pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial
     assert!(!requeue(State::Waiting).await);
     assert_eq!(trial.entry("job_1").await.state, State::Done);
 }
+
+/// A page of changes says what became of each entry, in their order. An entry that is there twice is changed once.
+pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<impl Subject>) {
+    for (id, state) in [("job_3", State::Dead), ("job_2", State::Leased), ("job_1", State::Dead)] {
+        trial.put(id, state).await;
+    }
+    let dead = |id| (key(id), Some(State::Dead));
+    let page = vec![dead("job_3"), dead("job_2"), dead("missing"), dead("job_1"), dead("job_3")];
+    let requeued = trial.store().requeue(page).await.unwrap();
+    assert_eq!(requeued, [true, false, false, true, false]);
+    let page = ["job_1", "missing", "job_2", "job_1"].map(key);
+    let buried = trial.store().bury(page.into(), "not wanted".into()).await.unwrap();
+    assert_eq!(buried, [true, false, false, false]);
+    let states = trial.all().await.into_iter().map(|entry| entry.state);
+    assert!(states.eq([State::Waiting, State::Leased, State::Dead]));
+    assert_eq!(trial.store().requeue(Vec::new()).await.unwrap(), [true; 0]);
+}
+
+/// Jobs that are erased together leave the others as they are.
+pub async fn jobs_are_erased_together(trial: Trial<impl Subject>) {
+    for id in ["job_1", "job_2", "job_3"] {
+        trial.put(id, State::Done).await;
+    }
+    let page = ["job_3", "missing", "job_1", "job_3"].map(job);
+    assert_eq!(trial.store().forget(page.into()).await.unwrap(), [1, 0, 1, 0]);
+    let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
+    assert_eq!(left, [key("job_2")]);
+}
