@@ -35,20 +35,6 @@ pub struct Imported {
     pub ledger_present: u64,
 }
 
-impl Imported {
-    /// An entry was imported.
-    #[doc(hidden)]
-    pub fn count_entry(&mut self, is_new: bool) {
-        *(if is_new { &mut self.added } else { &mut self.present }) += 1;
-    }
-
-    /// A job or an intent was imported.
-    #[doc(hidden)]
-    pub fn count_row(&mut self, is_new: bool) {
-        *(if is_new { &mut self.ledger_added } else { &mut self.ledger_present }) += 1;
-    }
-}
-
 impl std::ops::AddAssign for Imported {
     fn add_assign(&mut self, other: Self) {
         self.added += other.added;

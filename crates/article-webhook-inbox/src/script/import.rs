@@ -54,7 +54,9 @@ impl Script for Import {
             let job = jobs.get_mut(&entry.key.job_id);
             let entry = Entry { received_at: rounded(entry.received_at), ..entry.clone() };
             let bodies = bodies.iter().map(BodyRow::imported).collect();
-            imported.count_entry(job.import(&entry, bodies, now));
+            let is_new = job.import(&entry, bodies, now);
+            imported.added += u64::from(is_new);
+            imported.present += u64::from(!is_new);
         }
         for row in &self.0 {
             match row {
@@ -67,7 +69,9 @@ impl Script for Import {
                         early.push(job.clone());
                         continue;
                     }
-                    imported.count_row(rows.import_job(job, now));
+                    let is_new = rows.import_job(job, now);
+                    imported.ledger_added += u64::from(is_new);
+                    imported.ledger_present += u64::from(!is_new);
                     let Some(name) = &job.intent else { continue };
                     let intent = intent_mut(&mut intents, name);
                     match intent.row.get_mut() {
@@ -77,7 +81,9 @@ impl Script for Import {
                 }
                 ImportRow::Intent(there) => {
                     let intent = intent_mut(&mut intents, &there.name);
-                    imported.count_row(intent.row.get().is_none());
+                    let is_new = intent.row.get().is_none();
+                    imported.ledger_added += u64::from(is_new);
+                    imported.ledger_present += u64::from(!is_new);
                     match intent.row.get_mut() {
                         Some(row) => drop(row.import_outcome(there)),
                         None => intent.row.set(IntentRow::import(there, now)),

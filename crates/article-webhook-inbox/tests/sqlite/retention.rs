@@ -53,7 +53,7 @@ async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
     for left in [2, 0] {
         assert_eq!(store.forget(jobs.clone()).await.unwrap(), [1, 1]);
         jobs.drain(..2);
-        assert_eq!((store.counts().await.unwrap().total(), jobs.len()), (left, left as usize));
+        assert_eq!(store.counts().await.unwrap().total(), left);
     }
     assert!(!holds(&place.path, CANARY) && !holds(&place.beside("-wal"), CANARY));
 }

@@ -238,7 +238,9 @@ impl Tables {
         for row in entries.into_iter().chain(rest) {
             match row {
                 ImportRow::Entry(entry, bodies) => {
-                    imported.count_entry(self.import_entry(&entry, bodies, now));
+                    let is_new = self.import_entry(&entry, bodies, now);
+                    imported.added += u64::from(is_new);
+                    imported.present += u64::from(!is_new);
                 }
                 ImportRow::Job(job)
                     if job.relies_on().is_some_and(|key| !self.ids.contains_key(&key)) =>
@@ -248,7 +250,9 @@ impl Tables {
                 ImportRow::Job(job) | ImportRow::RemovedJob(job) => {
                     let entry = self.article_entry(&job.job_id);
                     let row = || JobRow::import(&job, entry.as_ref(), now);
-                    imported.count_row(self.ledger.add_job(&job.job_id, row));
+                    let is_new = self.ledger.add_job(&job.job_id, row);
+                    imported.ledger_added += u64::from(is_new);
+                    imported.ledger_present += u64::from(!is_new);
                     let intent = job.intent.as_deref();
                     let is_known = self.ledger.resolve(intent, &job.job_id, now);
                     if let Some(name) = intent.filter(|_| !is_known) {
@@ -257,7 +261,9 @@ impl Tables {
                 }
                 ImportRow::Intent(intent) => {
                     let known = self.ledger.intent_mut(&intent.name);
-                    imported.count_row(known.is_none());
+                    let is_new = known.is_none();
+                    imported.ledger_added += u64::from(is_new);
+                    imported.ledger_present += u64::from(!is_new);
                     match known {
                         Some((_, row)) => drop(row.import_outcome(&intent)),
                         None => {
