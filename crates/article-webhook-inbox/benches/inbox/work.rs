@@ -1,5 +1,4 @@
 use std::{
-    fs,
     path::Path,
     sync::{
         Arc,
@@ -42,19 +41,8 @@ pub(crate) fn run(form: Form) {
     println!("{table}");
 }
 
-/// Whether the store still searches the whole file for damage, as it does once after it was opened.
-fn checks_the_file() -> bool {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else { return false };
-    let mut names =
-        threads.flatten().filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
-    names.any(|name| name.starts_with("article-inbox-c"))
-}
-
 async fn rate(path: &Path, concurrency: u32) -> f64 {
     let store = SqliteStore::open(path).unwrap();
-    while checks_the_file() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
     let mut deliveries = JoinSet::new();
     for _ in 0..64 {
         let store = store.clone();

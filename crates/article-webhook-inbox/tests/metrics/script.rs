@@ -240,7 +240,7 @@ pub(crate) async fn sqlite(folder: &Path) {
     tokio::join!(deliver(&inbox, "job_1"), deliver(&inbox, "job_2"), deliver(&inbox, "job_3"));
 
     #[cfg(unix)]
-    not_begun(&inbox, folder).await;
+    refused_without_the_file(&inbox, folder).await;
     inbox.close().await.unwrap();
 
     // One entry is damaged.
@@ -253,11 +253,13 @@ pub(crate) async fn sqlite(folder: &Path) {
     inbox.list(Filter::default()).await.unwrap();
 }
 
-/// A call that cannot begin, because the file is not at its path.
+/// A call whose commit is not answered, because the file is not at its path, and one that does not begin for that.
 #[cfg(unix)]
-async fn not_begun(inbox: &Inbox, folder: &Path) {
+async fn refused_without_the_file(inbox: &Inbox, folder: &Path) {
     let (path, away) = (folder.join("inbox.db"), folder.join("away.db"));
     std::fs::rename(&path, &away).unwrap();
-    inbox.ready().await.unwrap_err();
+    for _ in 0..2 {
+        inbox.forget("job_4".parse().unwrap()).await.unwrap_err();
+    }
     std::fs::rename(&away, &path).unwrap();
 }

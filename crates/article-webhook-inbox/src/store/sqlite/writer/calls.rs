@@ -11,7 +11,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::store_has_stopped;
+use super::shared::store_has_stopped;
 use crate::{
     Error,
     script::Effect,

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use super::{
-    Shared, log_replaced, moved,
+    shared::{Shared, log_replaced, moved},
     start::{self, Log},
 };
 use crate::{
@@ -22,16 +22,6 @@ use crate::{
 
 /// A clock that was set back by more than this was wrong before.
 const SET_BACK: Duration = Duration::from_secs(3600);
-
-/// A clock that is this far ahead of the last time that was stored may be wrong.
-const FAR_AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
-
-/// How long after a start retention begins, so that what arrived before is old by any clock: the service delivers again for
-/// 370 seconds.
-const STEADY: Duration = Duration::from_secs(600);
-
-/// The same if the clock may be wrong, so that NTP or a person corrects it before.
-const STEADY_FAR_AHEAD: Duration = Duration::from_secs(24 * 3600);
 
 /// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
 const RENEW_TIMEOUT: Duration = Duration::from_millis(100);
@@ -333,22 +323,8 @@ impl WriteConnection {
         if log == Log::Renewed {
             wal_identity::number_wal(connection)?;
         }
-        if self.start.is_some() { retention_from(connection, now).map(Some) } else { Ok(None) }
+        self.start.as_ref().map(|_| clock::retention_from(connection, now)).transpose()
     }
-}
-
-/// When retention begins. Runs in the transaction of the start.
-///
-/// A time that is far ahead is not stored before retention begins: a start with a clock that is wrong by a year must not make
-/// the next such start look right.
-fn retention_from(tx: &Connection, now: SystemTime) -> Result<SystemTime, Fault> {
-    let ahead = clock::stored(tx)?.and_then(|stored| now.duration_since(stored).ok());
-    if let Some(ahead) = ahead.filter(|ahead| *ahead >= FAR_AHEAD) {
-        telemetry::clock_is_ahead(ahead);
-        return Ok(now + STEADY_FAR_AHEAD);
-    }
-    clock::store(tx, now)?;
-    Ok(now + STEADY)
 }
 
 fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {

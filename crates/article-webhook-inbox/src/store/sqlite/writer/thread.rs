@@ -5,9 +5,9 @@ use std::{
 };
 
 use super::{
-    Shared,
     calls::{Call, Calls, Groups, Next, too_busy},
     connection::WriteConnection,
+    shared::Shared,
 };
 use crate::{
     Error,
@@ -297,7 +297,7 @@ mod tests {
             connection,
             damage::Findings,
             files::Lock,
-            writer::{calls, log_replaced},
+            writer::{calls, shared::log_replaced},
         },
     };
 
