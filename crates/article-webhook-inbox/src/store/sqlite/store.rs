@@ -23,8 +23,9 @@ use crate::{
 /// A store in one SQLite file. Nothing needs to be installed, and every delivery is on disk before it is acknowledged.
 ///
 /// One thread owns the only connection that writes. It commits all waiting calls in one transaction, so that concurrent
-/// deliveries share one sync of the disk. Use it within a Tokio runtime. Clones share the store; dropping the last one
-/// [closes](crate::store::Store::close) it and waits for that.
+/// deliveries share one sync of the disk. Senders that were just answered may deliver again at once: a transaction waits for
+/// them, for at most 150 µs and only if nothing but deliveries waits. Use it within a Tokio runtime. Clones share the store;
+/// dropping the last one [closes](crate::store::Store::close) it and waits for that.
 ///
 /// # Files
 ///
@@ -37,7 +38,8 @@ use crate::{
 /// [`open_shared`](Self::open_shared). A tool that only reads can use any SQLite.
 ///
 /// While the store is open it watches its files. If the database, the log or the lock was moved, removed or replaced,
-/// every call that writes fails with a transient error that says what to do, until the file is back.
+/// every call that writes fails with a transient error that says what to do, until the file is back. The first of these
+/// calls may have been committed all the same: no commit is answered before that look.
 ///
 /// # Readers
 ///
