@@ -286,19 +286,14 @@ fn not_erased() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::{path::Path, time::SystemTime};
+    use std::{path::PathBuf, time::SystemTime};
 
     use rusqlite::Connection;
 
     use super::*;
     use crate::{
         Clock,
-        store::sqlite::{
-            connection,
-            damage::Findings,
-            files::Lock,
-            writer::{calls, shared::log_replaced},
-        },
+        store::sqlite::{connection, damage::Findings, files::Lock, writer::calls},
     };
 
     /// A writer whose thread is the test.
@@ -341,8 +336,8 @@ mod tests {
     }
 
     impl Place {
-        fn path(&self) -> &Path {
-            &self.writer.shared.path
+        fn path(&self) -> PathBuf {
+            self.folder.path().join("inbox.db")
         }
 
         fn call<T: Send + 'static>(
@@ -473,7 +468,7 @@ mod tests {
     #[test]
     fn no_commit_is_answered_whose_file_is_gone_until_it_is_back() {
         let mut place = place();
-        let (path, away) = (place.path().to_owned(), place.folder.path().join("away.db"));
+        let (path, away) = (place.path(), place.folder.path().join("away.db"));
         assert_eq!(place.probe().unwrap(), 1);
 
         std::fs::rename(&path, &away).unwrap();
@@ -497,7 +492,7 @@ mod tests {
         let mut place = place();
         place.probe().unwrap();
         std::fs::remove_file(place.folder.path().join("inbox.db-wal")).unwrap();
-        let says = log_replaced(place.path()).to_string();
+        let says = crate::store::sqlite::writer::shared::log_replaced(&place.path()).to_string();
         assert_eq!(place.probe().unwrap_err().to_string(), says);
         assert_eq!(place.probe().unwrap_err().to_string(), says);
     }
