@@ -38,6 +38,12 @@ fn main() -> ExitCode {
         store::slow::child();
         return ExitCode::SUCCESS;
     }
+    if let [role, path] = &arguments[..]
+        && role == many::TOOL
+    {
+        many::tool(path);
+        return ExitCode::SUCCESS;
+    }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
     let parts: [Part; 7] = [

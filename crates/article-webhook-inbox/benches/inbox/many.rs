@@ -1,6 +1,8 @@
 use std::{
+    env,
     io::Write,
     path::Path,
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -23,6 +25,9 @@ use crate::{
 const PAGE: u32 = 250;
 const BODY_BYTES: usize = 2 * 1024;
 
+/// The argument that makes this program a tool beside the receiver, before the path of the inbox.
+pub(crate) const TOOL: &str = "--many-tool";
+
 /// How many entries a second are imported and requeued while deliveries arrive, compared with bare inserts.
 pub(crate) fn run(form: Form) {
     let entries = match form {
@@ -36,7 +41,8 @@ pub(crate) fn run(form: Form) {
         "entries of 2 KB a second, in pages of 250, beside a delivery every 10 ms : rows of a bare table, inserted in such pages",
         &["change", "entries", "seconds for 100,000", "a second", ": bare", "longest delivery"],
     );
-    let store = SqliteStore::open(folder.path().join("inbox.db")).unwrap();
+    let path = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&path).unwrap();
     let inbox = Inbox::new(store.clone());
     let lines = lines(entries);
     let mut row = |name: &str, change: &mut dyn FnMut()| {
@@ -61,11 +67,27 @@ pub(crate) fn run(form: Form) {
         assert_eq!(imported.added, u64::from(entries));
     });
     row("requeue", &mut || {
-        let dead = Filter { state: Some(State::Dead), ..Filter::default() };
-        let requeued = runtime.block_on(inbox.requeue_all(dead)).unwrap();
+        let requeued = runtime.block_on(inbox.requeue_all(of_state(State::Dead))).unwrap();
         assert_eq!(requeued, u64::from(entries));
     });
+    row("requeue by a tool in another process", &mut || {
+        let mut tool = Command::new(env::current_exe().unwrap());
+        assert!(tool.arg(TOOL).arg(&path).status().unwrap().success());
+    });
     println!("{table}");
+}
+
+/// Requeues all entries that wait, beside the process that has the inbox.
+pub(crate) fn tool(path: &str) {
+    let inbox = Inbox::new(SqliteStore::open_shared(path).unwrap());
+    crate::runtime().block_on(async {
+        inbox.requeue_all(of_state(State::Waiting)).await.unwrap();
+        inbox.close().await.unwrap();
+    });
+}
+
+fn of_state(state: State) -> Filter {
+    Filter { state: Some(state), ..Filter::default() }
 }
 
 fn rate(entries: u32, change: impl FnOnce()) -> f64 {
