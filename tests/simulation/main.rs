@@ -62,7 +62,7 @@ const POINTS: [&str; 18] = [
     "claim_asks",
     "create",
     "expect",
-    "forget",
+    "erase",
     "intend",
     "not_ordered",
     "order_again",

@@ -86,7 +86,7 @@ pub(crate) struct SeenJob {
     /// The article was handled, and the completion is stored.
     pub(crate) done: bool,
     pub(crate) failure_done: bool,
-    pub(crate) forgotten: bool,
+    pub(crate) erased: bool,
     /// Retention was allowed to remove its row of the ledger, and has.
     row_pruned: bool,
     /// The API and the receiver give a body that is no article, each time.
@@ -224,10 +224,10 @@ impl Observed {
         job.in_hand.get_or_insert(now);
     }
 
-    pub(crate) fn forgotten(&mut self, id: &str) {
+    pub(crate) fn erased(&mut self, id: &str) {
         self.keyed.remove(id);
         let is_undecodable = self.is_undecodable(id);
-        *self.job(id) = SeenJob { forgotten: true, is_undecodable, ..SeenJob::default() };
+        *self.job(id) = SeenJob { erased: true, is_undecodable, ..SeenJob::default() };
     }
 
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
@@ -237,7 +237,7 @@ impl Observed {
         let is_undecodable = self.is_undecodable(id);
         let job = self.job(id);
         if job.row_pruned {
-            *job = SeenJob { forgotten: job.forgotten, is_undecodable, ..SeenJob::default() };
+            *job = SeenJob { erased: job.erased, is_undecodable, ..SeenJob::default() };
         } else if !job.done {
             (job.pushed, job.collected) = (None, None);
         }
@@ -255,14 +255,14 @@ impl Observed {
         self.ordered(id);
     }
 
-    /// The answer to an order was stored, which does not bring back what was forgotten.
+    /// The answer to an order was stored, which does not bring back what was erased.
     pub(crate) fn ordered(&mut self, id: &str) {
         self.noted.insert(id.to_owned());
     }
 
-    /// A copy, or a person, brings a job back that was forgotten.
+    /// A copy, or a person, brings a job back that was erased.
     pub(crate) fn is_back(&mut self, id: &str) {
-        self.job(id).forgotten = false;
+        self.job(id).erased = false;
     }
 
     /// A handler begins.

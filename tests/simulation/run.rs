@@ -173,10 +173,10 @@ async fn until_not_found(world: &World) {
 async fn judge(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
-        let (is_undecodable, is_forgotten, is_keyed) = world.with(|inner| {
+        let (is_undecodable, is_erased, is_keyed) = world.with(|inner| {
             let is_keyed = inner.observed.keyed.contains(id);
             let seen = inner.observed.job(id);
-            (seen.is_undecodable, seen.forgotten, is_keyed)
+            (seen.is_undecodable, seen.erased, is_keyed)
         });
         // A key that knows other jobs, and not this one, ends only a job that no key is known of.
         let is_lost =
@@ -190,8 +190,8 @@ async fn judge(world: &World) {
             Some(_) => &[JobState::Arrived, JobState::Collected],
             None => &[JobState::NotFound],
         };
-        if is_forgotten {
-            return world.fail(&format!("{id} was forgotten, and is back as {}", job.state));
+        if is_erased {
+            return world.fail(&format!("{id} was erased, and is back as {}", job.state));
         }
         if !expected.contains(&job.state) && !is_lost && !is_of_other {
             return world
@@ -225,16 +225,16 @@ async fn judge(world: &World) {
 
 /// Nothing that the service took has vanished.
 async fn judge_order(world: &World, id: &str, intent: &str) {
-    let (forgotten, accepted, with_intent, done, is_undecodable) = world.with(|inner| {
+    let (erased, accepted, with_intent, done, is_undecodable) = world.with(|inner| {
         let seen = inner.observed.job(id);
-        (seen.forgotten, seen.accepted, seen.accepted_with_intent, seen.done, seen.is_undecodable)
+        (seen.erased, seen.accepted, seen.accepted_with_intent, seen.done, seen.is_undecodable)
     });
     let job_id: article_webhook_client::JobId = id.parse().expect("it is an id");
     let row = world.store.job(job_id.clone()).await.expect("a store in memory looks");
     let entry = world.store.show(EntryKey::article(job_id)).await.expect("a store in memory looks");
-    if forgotten {
+    if erased {
         if row.is_some() || entry.is_some() {
-            world.fail(&format!("{id} was forgotten, and is back"));
+            world.fail(&format!("{id} was erased, and is back"));
         }
         return;
     }

@@ -39,7 +39,7 @@ pub(crate) async fn run_script(world: Arc<World>) {
             }
             12 | 13 => _ = tasks.spawn(expect(Arc::clone(&world))),
             14..=22 => fail_something(&world),
-            23 | 24 => forget(&world).await,
+            23 | 24 => erase(&world).await,
             25 => prune(&world).await,
             26 | 27 => _ = tasks.spawn(deliver_again(Arc::clone(&world))),
             28 => suspend(&world),
@@ -140,13 +140,13 @@ fn fail_something(world: &World) {
     });
 }
 
-async fn forget(world: &World) {
+async fn erase(world: &World) {
     let jobs: Vec<_> = world.with(|inner| inner.observed.taken.keys().cloned().collect());
     let job = world.draw(|rng| rng.choice(jobs));
     let (Some(job), Some(node)) = (job, world.any_node()) else { return };
     let job = job.parse::<JobId>().expect("it is an id");
-    let told = timeout(10 * SECOND, node.inbox.forget(job.clone())).await;
-    world.note(&format!("{job} is forgotten: {told:?}"));
+    let told = timeout(10 * SECOND, node.inbox.erase(job.clone())).await;
+    world.note(&format!("{job} is erased: {told:?}"));
 }
 
 /// Retention, as far as a run of some days has any.

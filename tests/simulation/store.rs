@@ -188,10 +188,10 @@ impl Store for Connection {
     fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
         self.world.store.paused_since()
     }
-    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+    fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
         let named = jobs.clone();
-        self.through("forget", self.world.store.forget(jobs), move |erased, observed, _| {
-            named.iter().take(erased.len()).for_each(|id| observed.forgotten(id.as_str()));
+        self.through("erase", self.world.store.erase(jobs), move |erased, observed, _| {
+            named.iter().take(erased.len()).for_each(|id| observed.erased(id.as_str()));
             Ok(())
         })
     }
@@ -203,7 +203,7 @@ impl Store for Connection {
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
-        bury(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
+        discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
         check() -> Vec<Finding>;
         probe() -> ();

@@ -12,7 +12,7 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 ///
 /// No number of asks ends a job, and retention removes none that is open: one that the service never finishes stays
 /// [overdue](article_webhook_inbox::LedgerCounts::overdue) and takes a token a day, until its article comes, the service gives
-/// it up, or a person [forgets](article_webhook_inbox::Inbox::forget) it.
+/// it up, or a person [erases](article_webhook_inbox::Inbox::erase) it.
 ///
 /// ```
 /// use std::time::Duration;

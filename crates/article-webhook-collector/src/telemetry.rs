@@ -138,7 +138,7 @@ pub(crate) fn settled(
 pub(crate) fn lost_lease(job: &ExpectedJob) {
     measure!(counter(metric::LOST_LEASES).increment(1));
     let job_id = job.job_id.as_str();
-    log!(debug: job_id, "the outcome of an ask is dropped: the article came meanwhile, the job was forgotten, or the lease ended");
+    log!(debug: job_id, "the outcome of an ask is dropped: the article came meanwhile, the job was erased, or the lease ended");
 }
 
 /// An ask ended without an outcome, because this crate or the store panicked.
@@ -243,7 +243,7 @@ pub mod metric {
     //! | `article_collector_ask_duration_seconds` | histogram | seconds | | the API was asked: how long it took |
     //! | `article_collector_ended_total` | counter | count | `state` | an ask ended a job: `collected`, `failed`, `unreadable` or `not_found`. A body that cannot be decoded ends none; `article_inbox_unreadable_total` counts jobs that a worker ends after 72 hours of such |
     //! | `article_collector_collected_after_seconds` | histogram | seconds | | an ask brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
-    //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was forgotten, or its lease ended |
+    //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was erased, or its lease ended |
     //! | `article_collector_lost_tokens_total` | counter | count | | an ask was given back unsent, because the store took longer than 5 seconds to hand it out |
     //! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
     //! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered`, `not_ordered`, `outcome_lost` or `intents` |

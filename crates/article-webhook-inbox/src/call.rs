@@ -1,6 +1,6 @@
 //! What the calls of a store take and return.
 //!
-//! These types are exhaustive on purpose: a store that forgets a field or a variant must not compile. A new one therefore
+//! These types are exhaustive on purpose: a store that erases a field or a variant must not compile. A new one therefore
 //! comes with a new major version.
 
 mod arrival;

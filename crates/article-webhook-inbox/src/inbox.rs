@@ -88,7 +88,7 @@ struct Shared {
     workers: Registry,
     idle_watch: IdleWatch,
     refused: Mutex<ExpectQueue>,
-    /// Written while a job of the queue is stored, and read while jobs are forgotten, which share commits.
+    /// Written while a job of the queue is stored, and read while jobs are erased, which share commits.
     expecting: tokio::sync::RwLock<()>,
     probe: tokio::sync::Mutex<ProbeCache>,
     counts: Arc<tokio::sync::Mutex<CountsCache>>,

@@ -130,16 +130,16 @@ pub(crate) fn refused(refused: &Refused) {
 
 /// A worker claimed entries.
 pub(crate) fn claimed(claims: &Claims) {
-    let buried = claims.buried.len() as u64;
+    let discarded = claims.discarded.len() as u64;
     measure!(counter(metric::CLAIMED).increment(claims.claimed.len() as u64));
-    measure!(counter(metric::BURIED).increment(buried));
-    measure!(counter(metric::DEAD).increment(buried));
+    measure!(counter(metric::DISCARDED).increment(discarded));
+    measure!(counter(metric::DEAD).increment(discarded));
     measure!(counter(metric::EXPIRED_LEASES).increment(claims.expired.into()));
     // Registered with zero: an alarm on growth does not see a series that begins with one.
     measure!(counter(metric::LOST_LEASES).increment(0));
     measure!(counter(metric::THREAD_FAILURES).increment(0));
 
-    for key in &claims.buried {
+    for key in &claims.discarded {
         let (job_id, event) = names(key);
         log!(warn: job_id, event, "entry is dead: its last attempt did not end");
     }
@@ -370,11 +370,11 @@ pub mod metric {
     //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
     //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
     //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
-    //! | `article_inbox_buried_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
+    //! | `article_inbox_discarded_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
     //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
     //! | `article_inbox_handler_duration_seconds` | histogram | seconds | `ending` | a handler ended or was ended: `succeeded`, `failed`, `snoozed`, `gave_up`, `panicked` or `timed_out` |
     //! | `article_inbox_attempts_total` | counter | count | `outcome` | the outcome of an attempt was stored: `done`, `retry`, `dead`, `unhandled`, `corrupt`, `snoozed` or `released` |
-    //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator buried |
+    //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator discarded |
     //! | `article_inbox_unreadable_total` | counter | count | | an attempt ended a job as unreadable: for 72 hours the API has given only bodies that cannot be decoded |
     //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
     //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
@@ -428,7 +428,7 @@ pub mod metric {
             "Authentic deliveries that were refused, by the code that the sender was given";
         CLAIMED: describe_counter Count, "article_inbox_claimed_total",
             "Entries leased to workers, each for one attempt";
-        BURIED: describe_counter Count, "article_inbox_buried_total",
+        DISCARDED: describe_counter Count, "article_inbox_discarded_total",
             "Entries given up at a claim, because their last attempt never ended";
         EXPIRED_LEASES: describe_counter Count, "article_inbox_expired_leases_total",
             "Leases that ended unsettled: a worker was killed or cut off from the store";

@@ -34,7 +34,7 @@ enum Step {
     },
     Work(u8),
     Requeue(usize),
-    Forget(usize),
+    Erase(usize),
     PruneEntries,
     Intend(usize),
     OrderAgain(usize),
@@ -62,7 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(job, source, body, intent)| Step::Record { job, source, body, intent }),
         4 => (0..5_u8).prop_map(Step::Work),
         1 => job.clone().prop_map(Step::Requeue),
-        1 => job.clone().prop_map(Step::Forget),
+        1 => job.clone().prop_map(Step::Erase),
         1 => Just(Step::PruneEntries),
         2 => job.clone().prop_map(Step::Intend),
         1 => job.clone().prop_map(Step::OrderAgain),
@@ -169,8 +169,8 @@ impl Scene {
                 store.requeue(vec![(EntryKey::article(job(number)), None)]).await.unwrap();
                 self.known.entry(number).and_modify(|is_done| *is_done = false);
             }
-            Step::Forget(number) => {
-                store.forget(vec![job(number)]).await.unwrap();
+            Step::Erase(number) => {
+                store.erase(vec![job(number)]).await.unwrap();
                 self.known.remove(&number);
                 assert_eq!(self.entry(number).await, None);
             }
@@ -206,7 +206,7 @@ impl Scene {
             Step::Ordered(number) => {
                 if self.calls.contains_key(&number) {
                     store.ordered(&name(number), job(number), now, 1).await.unwrap();
-                    // A job that was forgotten stays so.
+                    // A job that was erased stays so.
                     if store.job(job(number)).await.unwrap().is_some() {
                         self.known.entry(number).or_default();
                     }

@@ -121,9 +121,9 @@ impl<S: Subject> Trial<S> {
         assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
     }
 
-    /// Buries a waiting entry, so that a case can continue with another.
+    /// Discards a waiting entry, so that a case can continue with another.
     pub(crate) async fn leave(&self, job: &str) {
-        assert!(self.store().bury(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
+        assert!(self.store().discard(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
     }
 
     /// Imports a row. Returns whether it was added.

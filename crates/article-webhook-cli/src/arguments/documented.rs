@@ -81,8 +81,8 @@ fn every_command_that_is_shown_is_understood_whatever_it_is_about() {
             command::list(word),
             command::check_inbox(word),
             command::show_body(word, word),
-            command::bury(word, word),
-            command::forget(word, word),
+            command::discard(word, word),
+            command::erase(word, word),
             command::get(word),
             command::send("http://127.0.0.1:3000/webhooks/articles?a=b;c"),
             command::doctor("http://127.0.0.1:3000/webhooks/articles?a=b;c"),
@@ -98,8 +98,8 @@ fn every_command_that_is_shown_is_understood_whatever_it_is_about() {
                 panic!("{shown}\n{error}");
             }
         }
-        let forget = shlex::split(&command::forget("inbox.db", word)).unwrap();
-        let parsed = format!("{:?}", Arguments::try_parse_from(forget).unwrap());
+        let erase = shlex::split(&command::erase("inbox.db", word)).unwrap();
+        let parsed = format!("{:?}", Arguments::try_parse_from(erase).unwrap());
         assert!(parsed.contains("all: false") && parsed.contains("yes: false"), "{parsed}");
         assert!(parsed.contains(&format!("jobs: [JobId({word:?})]")), "{parsed}");
     }

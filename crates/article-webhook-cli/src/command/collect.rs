@@ -251,7 +251,7 @@ async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> 
 fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failure> {
     let mut table = Table::new(["JOB", "STATE"]);
     for id in ids {
-        // Without a state: it was forgotten meanwhile.
+        // Without a state: it was erased meanwhile.
         let Some((state, _)) = states.get(id) else { continue };
         let tone = match state {
             JobState::Arrived | JobState::Collected => Tone::Good,

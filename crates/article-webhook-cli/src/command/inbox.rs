@@ -56,15 +56,15 @@ enum InboxCommand {
     Requeue(ChangeArguments),
     /// Make entries dead: no handler gets them any more
     #[command(
-        after_help = Change::Bury { cause: String::new() }.selection_help()
+        after_help = Change::Discard { cause: String::new() }.selection_help()
     )]
-    Bury {
+    Discard {
         #[command(flatten)]
         change: ChangeArguments,
         /// The cause that the entry keeps
         #[arg(
             long,
-            default_value = "buried by an operator",
+            default_value = "discarded by an operator",
             value_name = "TEXT",
             help_heading = "Options"
         )]
@@ -73,7 +73,7 @@ enum InboxCommand {
     /// Erase jobs with all their entries and bodies
     #[command(after_help = "\
 In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, and in archived WAL and backups.")]
-    Forget(ChangeArguments),
+    Erase(ChangeArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
@@ -98,7 +98,9 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     use InboxCommand as Is;
 
     let changes = match &arguments.command {
-        Is::Requeue(change) | Is::Forget(change) | Is::Bury { change, .. } => !change.is_dry_run(),
+        Is::Requeue(change) | Is::Erase(change) | Is::Discard { change, .. } => {
+            !change.is_dry_run()
+        }
         Is::Import(_) | Is::Pause(_) | Is::Resume(_) => true,
         _ => false,
     };
@@ -126,8 +128,10 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
         Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
-        Is::Bury { change, cause } => change::run(Change::Bury { cause }, change, context).await,
-        Is::Forget(arguments) => change::run(Change::Forget, arguments, context).await,
+        Is::Discard { change, cause } => {
+            change::run(Change::Discard { cause }, change, context).await
+        }
+        Is::Erase(arguments) => change::run(Change::Erase, arguments, context).await,
         Is::Export(arguments) => transfer::export(arguments, context).await,
         Is::Import(arguments) => transfer::import(arguments, context).await,
     }

@@ -33,12 +33,12 @@ pub(crate) fn show_body(inbox: &str, job: &str) -> String {
     command("inbox show --body", &[inbox, job])
 }
 
-pub(crate) fn bury(inbox: &str, job: &str) -> String {
-    command("inbox bury", &[inbox, job])
+pub(crate) fn discard(inbox: &str, job: &str) -> String {
+    command("inbox discard", &[inbox, job])
 }
 
-pub(crate) fn forget(inbox: &str, job: &str) -> String {
-    command("inbox forget", &[inbox, job])
+pub(crate) fn erase(inbox: &str, job: &str) -> String {
+    command("inbox erase", &[inbox, job])
 }
 
 pub(crate) fn get(job: &str) -> String {
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn what_looks_like_an_option_stands_behind_two_dashes() {
-        assert_eq!(bury("inbox.db", "job_1"), "article-webhook inbox bury inbox.db job_1");
-        assert_eq!(bury("inbox.db", "-x"), "article-webhook inbox bury -- inbox.db '-x'");
+        assert_eq!(discard("inbox.db", "job_1"), "article-webhook inbox discard inbox.db job_1");
+        assert_eq!(discard("inbox.db", "-x"), "article-webhook inbox discard -- inbox.db '-x'");
     }
 
     #[test]

@@ -38,11 +38,11 @@ async fn a_change_outlasts_a_lock_that_is_longer_than_a_call_waits() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let other = locked(&file).await;
-    let forget = change("forget", &file, &["--all"]).spawn().unwrap();
+    let erase = change("erase", &file, &["--all"]).spawn().unwrap();
     thread::sleep(Duration::from_secs(3));
     other.execute_batch("ROLLBACK").unwrap();
-    let (exit, out, error) = seen(&forget.wait_with_output().unwrap());
-    assert_eq!((exit, &*out), (Some(0), "forgot 5 entries\n"), "{error}");
+    let (exit, out, error) = seen(&erase.wait_with_output().unwrap());
+    assert_eq!((exit, &*out), (Some(0), "erased 5 entries\n"), "{error}");
 }
 
 #[tokio::test]
@@ -50,9 +50,9 @@ async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let other = locked(&file).await;
-    let (exit, out, error) = seen(&change("forget", &file, &["--all"]).output().unwrap());
+    let (exit, out, error) = seen(&change("erase", &file, &["--all"]).output().unwrap());
     other.execute_batch("ROLLBACK").unwrap();
-    let says = "error: forgot 0 of 5 entries, then failed: ";
+    let says = "error: erased 0 of 5 entries, then failed: ";
     assert!(exit == Some(5) && out.is_empty() && error.starts_with(says), "{exit:?} {error}");
     assert!(error.ends_with("\nfix:   repeat the command for the others\n"), "{error}");
 }
@@ -68,9 +68,9 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
         join_all(jobs.iter().map(deliver)).await;
     }
     let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();
-    let bury = |entry: article_webhook_inbox::Entry| inbox.bury(entry.key, "no");
-    for buried in join_all(page.entries.into_iter().map(bury)).await {
-        assert!(buried.unwrap());
+    let discard = |entry: article_webhook_inbox::Entry| inbox.discard(entry.key, "no");
+    for discarded in join_all(page.entries.into_iter().map(discard)).await {
+        assert!(discarded.unwrap());
     }
     let of_state = |state| Filter { state: Some(state), limit: 1, ..Filter::default() };
     assert_eq!(inbox.list(of_state(State::Dead)).await.unwrap().entries.len(), 1);
@@ -80,7 +80,7 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     let (_listen, started) = Running::start(listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
     let url = started["listening"].as_str().unwrap();
 
-    let changes = [("forget", "dead"), ("bury", "waiting")].map(|(command, state)| {
+    let changes = [("erase", "dead"), ("discard", "waiting")].map(|(command, state)| {
         let mut change = change(command, &file, &["--state", state]);
         thread::spawn(move || seen(&change.output().unwrap()))
     });

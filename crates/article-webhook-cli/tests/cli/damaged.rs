@@ -78,7 +78,7 @@ async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
             &["health", "--read-only"],
             &["export"],
             &["requeue", "job_dead"],
-            &["forget", "--all", "--yes"],
+            &["erase", "--all", "--yes"],
         ] {
             let (exit, _, error) = run(&file, command);
             let shown = format!("{name}: {command:?}: {exit:?} {error}");

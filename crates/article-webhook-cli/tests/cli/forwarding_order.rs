@@ -180,8 +180,8 @@ async fn another_body_of_a_known_job_is_kept_and_told_apart_from_a_repeat() {
         let fix = line["text"].as_str();
         assert_eq!(fix.is_some(), reply == "another body", "{line}");
         if let Some(fix) = fix {
-            let forget = format!("article-webhook inbox forget {} job_1", text(&file));
-            assert!(fix.starts_with("kept, and not passed on: ") && fix.contains(&forget), "{fix}");
+            let erase = format!("article-webhook inbox erase {} job_1", text(&file));
+            assert!(fix.starts_with("kept, and not passed on: ") && fix.contains(&erase), "{fix}");
         }
     }
     assert_eq!(show(&file, "job_1")["bodies"].as_array().unwrap().len(), 2);

@@ -83,12 +83,12 @@ async fn a_change_in_bulk_that_is_interrupted_says_how_much_was_done() {
     let (exit, error) = [1, 4, 16]
         .into_iter()
         .map(|seconds| {
-            let mut forget = tool(["inbox", "forget", text(&file), "--all", "--yes"]);
-            interrupted(&mut forget, || thread::sleep(Duration::from_secs(seconds)))
+            let mut erase = tool(["inbox", "erase", text(&file), "--all", "--yes"]);
+            interrupted(&mut erase, || thread::sleep(Duration::from_secs(seconds)))
         })
-        .find(|(_, error)| error.contains("forgot"))
+        .find(|(_, error)| error.contains("erased"))
         .expect("it is interrupted while it changes entries");
-    let says = "error: interrupted: forgot at least 0 of 5 entries\nfix:   repeat the command for the others\n";
+    let says = "error: interrupted: erased at least 0 of 5 entries\nfix:   repeat the command for the others\n";
     assert_eq!((exit, &*error), (Some(1), says));
     other.execute_batch("ROLLBACK").unwrap();
 }

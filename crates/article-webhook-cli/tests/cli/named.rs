@@ -27,20 +27,20 @@ async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_told() {
     assert_eq!((exit, &*out), (Some(0), "requeued 1 entry\n"), "{note}");
     assert_eq!(note, "nothing is known of nosuch\n");
 
-    for command in ["requeue", "bury", "forget"] {
+    for command in ["requeue", "discard", "erase"] {
         let (exit, _, error) = run(command, &["nosuch", "none\u{202e}"]);
         let unknown =
             "error: nothing is known of nosuch; nothing is known of none\\u{202e}\nfix:   ";
         assert_eq!((exit, error.starts_with(unknown)), (Some(3), true), "{command}: {error}");
     }
-    let (exit, _, error) = run("forget", &["job_done", "--state", "dead"]);
+    let (exit, _, error) = run("erase", &["job_done", "--state", "dead"]);
     let says = "error: no entry of job_done passes the filters\nfix:   see what there is: ";
     assert_eq!((exit, error.starts_with(says)), (Some(3), true), "{error}");
 }
 
-/// A job is forgotten with all its entries, so filters that leave one of them out leave the job.
+/// A job is erased with all its entries, so filters that leave one of them out leave the job.
 #[tokio::test]
-async fn nothing_is_forgotten_that_a_filter_leaves_out() {
+async fn nothing_is_erased_that_a_filter_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
@@ -57,9 +57,9 @@ async fn nothing_is_forgotten_that_a_filter_leaves_out() {
     store.record(second).await.unwrap();
     store.close().await.unwrap();
     let run = |arguments: &[&str]| {
-        seen(&tool(["inbox", "forget", text(&file)]).args(arguments).output().unwrap())
+        seen(&tool(["inbox", "erase", text(&file)]).args(arguments).output().unwrap())
     };
-    let left = "not 1 entry: the filters leave out another entry of its job, which would be forgotten with it\n";
+    let left = "not 1 entry: the filters leave out another entry of its job, which would be erased with it\n";
     for arguments in [&["--state", "done"][..], &["job_done", "--event", "article.note"]] {
         for last in ["--dry-run", "--yes"] {
             let (exit, out, error) = run(&[arguments, &[last]].concat());
@@ -72,11 +72,11 @@ async fn nothing_is_forgotten_that_a_filter_leaves_out() {
     assert_eq!((exit, out.lines().count()), (Some(0), 4), "{note}");
     assert!(!out.contains("job_done") && note.starts_with(left), "{note}");
     let (exit, out, note) = run(&["--event", "article.complete", "--yes"]);
-    assert_eq!((exit, &*out, &*note), (Some(0), "forgot 4 entries\n", left));
+    assert_eq!((exit, &*out, &*note), (Some(0), "erased 4 entries\n", left));
     let (exit, out, note) = run(&["job_done", "--dry-run"]);
     assert_eq!((exit, out.matches("job_done").count()), (Some(0), 2), "{note}");
     let (exit, out, note) = run(&["job_done"]);
-    assert_eq!((exit, &*out), (Some(0), "forgot 2 entries\n"), "{note}");
+    assert_eq!((exit, &*out), (Some(0), "erased 2 entries\n"), "{note}");
 }
 
 /// What is imported by itself leaves no log beside the file, and a line that cannot be read is told with what to do.

@@ -104,13 +104,13 @@ async fn an_operator_changes_entries_and_moves_them() {
         let request = fixture::minimal().job_id(&format!("job_{number}"));
         sample::deliver(&inbox, request).await;
     }
-    let bury = done(&["inbox", "bury", &url, "--all", "--yes"]);
-    assert_eq!(bury[0]["changed"], 300, "in bulk");
+    let discard = done(&["inbox", "discard", &url, "--all", "--yes"]);
+    assert_eq!(discard[0]["changed"], 300, "in bulk");
     let requeue = ["inbox", "requeue", &url, "--state", "dead", "--dry-run"];
     assert_eq!(done(&requeue).len(), 300);
     assert_eq!(done(&["inbox", "requeue", &url, "job_7"])[0]["changed"], 1);
     assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1);
-    assert_eq!(done(&["inbox", "forget", &url, "job_8"])[0]["changed"], 1);
+    assert_eq!(done(&["inbox", "erase", &url, "job_8"])[0]["changed"], 1);
     let counts = &done(&["inbox", "counts", &url])[0];
     assert_eq!((&counts["total"], &counts["entries"]["dead"]), (&299.into(), &298.into()));
     assert_eq!(done(&["inbox", "check", &url])[0]["sound"], true);

@@ -15,7 +15,7 @@ async fn work_on_an_inbox_shows_on_a_terminal_what_it_does() {
         (&["check"][..], "\r\u{1b}[Klooking for damage, for 0 s"),
         (&["requeue", "--all", "--dry-run"], "\r\u{1b}[Kselected 1 entry"),
         (&["requeue", "--all", "--yes"], "\r\u{1b}[Krequeued 1 of 2"),
-        (&["bury", "--all", "--yes"], "\r\u{1b}[Kselected 4 entries"),
+        (&["discard", "--all", "--yes"], "\r\u{1b}[Kselected 4 entries"),
     ] {
         let command = || {
             let mut command = tool(["inbox", arguments[0], text(&file)]);

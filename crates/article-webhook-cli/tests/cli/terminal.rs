@@ -145,12 +145,12 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
     let before = states(&file);
-    let mut forget = tool(["inbox", "forget", text(&file), "--all"]);
+    let mut erase = tool(["inbox", "erase", text(&file), "--all"]);
     // The last is the end of the input.
     for answer in ["n\n", "\n", "yes please\n", "\u{4}"] {
-        let (exit, shown, out) = answered(&mut forget, answer);
+        let (exit, shown, out) = answered(&mut erase, answer);
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
-        assert!(shown.contains("forget 5 entries? [y/N]"), "{answer:?}: {shown}");
+        assert!(shown.contains("erase 5 entries? [y/N]"), "{answer:?}: {shown}");
         assert!(shown.contains("nothing was changed"), "{answer:?}: {shown}");
         assert!(out.contains("job_dead"), "what would be erased is shown: {out}");
         assert_eq!(states(&file), before, "{answer:?}");
@@ -159,9 +159,9 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
     let (exit, shown, out) = answered(&mut requeue, "y\n");
     assert_eq!(exit, Some(0), "{shown}");
     assert!(out.ends_with("requeued 1 entry\n"), "{out}");
-    let (exit, shown, out) = answered(&mut forget, "yes\n");
+    let (exit, shown, out) = answered(&mut erase, "yes\n");
     assert_eq!(exit, Some(0), "{shown}");
-    assert!(out.ends_with("forgot 5 entries\n"), "{out}");
+    assert!(out.ends_with("erased 5 entries\n"), "{out}");
 }
 
 #[tokio::test]
@@ -193,8 +193,8 @@ async fn json_is_never_asked_about() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
-    let mut forget = tool(["inbox", "forget", text(&file), "--all", "--json"]);
-    let (exit, shown, _) = answered(&mut forget, "y\n");
+    let mut erase = tool(["inbox", "erase", text(&file), "--all", "--json"]);
+    let (exit, shown, _) = answered(&mut erase, "y\n");
     assert_eq!(exit, Some(2), "{shown}");
     assert!(shown.contains("needs a confirmation"), "{shown}");
 }

@@ -43,11 +43,11 @@ const ROWS: [Row; 20] = [
     ),
     ("`inbox pause`, `resume`", &["inbox pause other.db", "inbox resume other.db"], &[]),
     (
-        "`inbox requeue`, `bury`, `forget`",
+        "`inbox requeue`, `discard`, `erase`",
         &[
             "inbox requeue other.db DEAD",
-            "inbox bury other.db --all --yes",
-            "inbox forget other.db DEAD",
+            "inbox discard other.db --all --yes",
+            "inbox erase other.db DEAD",
         ],
         &[],
     ),

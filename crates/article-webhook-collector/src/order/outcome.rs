@@ -31,13 +31,13 @@ use article_webhook_inbox::{Intent, IntentState, store::Pause};
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "an application that forgets an outcome must not compile"
+    reason = "an application that erases an outcome must not compile"
 )]
 #[must_use]
 pub enum OrderOutcome {
     /// The service took the order now, as this job, which is expected from now on.
     Ordered(JobId),
-    /// The intent was ordered before, as this job, and nothing was ordered now. `None` if the job was forgotten since.
+    /// The intent was ordered before, as this job, and nothing was ordered now. `None` if the job was erased since.
     OrderedBefore(Option<JobId>),
     /// An earlier call that orders has not ended, as far as is stored, and its deadline has not passed: another task or
     /// process makes it, or died while it did. From the deadline on, what is not stored is [unknown](Self::Unknown).

@@ -32,7 +32,7 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
-/// It is kept until its article comes, the service gives it up, or a person forgets it.
+/// It is kept until its article comes, the service gives it up, or a person erases it.
 #[tokio::test]
 async fn an_open_job_is_asked_for_once_a_day_for_years() {
     let world = World::new();
@@ -53,7 +53,7 @@ async fn an_open_job_is_asked_for_once_a_day_for_years() {
     assert_eq!((pruned.jobs, world.state("job_1").await), (0, JobState::Expected));
     assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
 
-    world.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    world.inbox.erase("job_1".parse().unwrap()).await.unwrap();
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.api.asked().len(), asked + 700);

@@ -124,11 +124,11 @@ impl Store for FaultyLedger {
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
-        bury(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
+        discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         pause() -> ();
         resume() -> ();
         paused_since() -> Option<SystemTime>;
-        forget(jobs: Vec<JobId>) -> Vec<u64>;
+        erase(jobs: Vec<JobId>) -> Vec<u64>;
         import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
         check() -> Vec<Finding>;
         probe() -> ();

@@ -18,7 +18,7 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct Claim {
-    /// Maximum number of entries to claim, including those that are buried.
+    /// Maximum number of entries to claim, including those that are discarded.
     pub limit: u32,
     /// How long the leases last.
     pub lease: Duration,
@@ -59,9 +59,9 @@ impl Events {
 pub struct Claims {
     /// The entries that were leased.
     pub claimed: Vec<Claimed>,
-    /// The entries that were buried, because they have no attempt left.
-    pub buried: Vec<EntryKey>,
-    /// How many of these entries, leased or buried, had an expired lease.
+    /// The entries that were discarded, because they have no attempt left.
+    pub discarded: Vec<EntryKey>,
+    /// How many of these entries, leased or discarded, had an expired lease.
     pub expired: u32,
     /// A due entry must run alone and was left, because others run. Claim nothing more until they have ended.
     pub alone_waits: bool,

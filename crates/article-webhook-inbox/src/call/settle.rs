@@ -2,7 +2,7 @@ use std::time::Duration;
 
 /// The outcome of an attempt: what becomes of its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets an outcome must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases an outcome must not compile")]
 pub enum Outcome {
     /// Done now, without a cause.
     Done,

@@ -21,7 +21,7 @@ use std::fmt;
 /// | `waiting` | a worker claims it, when its time has come or it was requeued |
 /// | `leased` | the handler's result, the end of the lease, or a shutdown, which costs no attempt |
 /// | `done` | retention, or [`Inbox::requeue`](crate::Inbox::requeue) while its body is there |
-/// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::forget`](crate::Inbox::forget), or retention if it [has a limit for them](crate::Retention::dead) |
+/// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::erase`](crate::Inbox::erase), or retention if it [has a limit for them](crate::Retention::dead) |
 /// | `unhandled` | a body that decodes, [`Inbox::requeue`](crate::Inbox::requeue), or retention |
 /// | `corrupt` | a delivery of the same body, or [`Inbox::requeue`](crate::Inbox::requeue) |
 ///
@@ -33,10 +33,7 @@ use std::fmt;
 /// assert_eq!(State::from_name("Dead"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a store or tool that forgets a state must not compile"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
 pub enum State {
     /// Stored, and due now or at the time of its next attempt.
     #[default]

@@ -54,7 +54,7 @@ impl ExpectQueue {
         }
     }
 
-    /// The job was forgotten. Not while the writer stores it.
+    /// The job was erased. Not while the writer stores it.
     pub(crate) fn remove(&mut self, job_id: &JobId) {
         if self.jobs.remove(job_id) {
             self.waiting.retain(|job| job.job_id != *job_id);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_job_is_not_held() {
+    fn an_erased_job_is_not_held() {
         let mut jobs = ExpectQueue::default();
         (1..=3).for_each(|number| _ = jobs.push(job(number)));
         for number in [2, 9] {

@@ -50,7 +50,7 @@ impl ExpectWriter {
         let [mut pause, longest] = PAUSES;
         let mut damaged = 0;
         loop {
-            // A job is not forgotten between its taking and its storing.
+            // A job is not erased between its taking and its storing.
             let expecting = inbox.0.expecting.write().await;
             let Some(mut expect) = inbox.expect_queue().next() else {
                 self.is_done = true;

@@ -165,9 +165,9 @@ impl Inbox {
     /// # Errors
     ///
     /// The store failed.
-    pub async fn bury(&self, key: EntryKey, cause: impl Into<String>) -> Result<bool, Error> {
-        let buried = self.0.store.bury(vec![key], cause.into()).await?;
-        Ok(buried == [true])
+    pub async fn discard(&self, key: EntryKey, cause: impl Into<String>) -> Result<bool, Error> {
+        let discarded = self.0.store.discard(vec![key], cause.into()).await?;
+        Ok(discarded == [true])
     }
 
     /// Removes a batch of old bodies and entries. A worker does this automatically, once the store's clock has run
@@ -186,13 +186,13 @@ impl Inbox {
     /// # Errors
     ///
     /// The store failed.
-    pub async fn forget(&self, job_id: JobId) -> Result<u64, Error> {
+    pub async fn erase(&self, job_id: JobId) -> Result<u64, Error> {
         // A delivery of it that was refused may wait to be stored as an expectation.
         let _expecting = self.0.expecting.read().await;
         self.expect_queue().remove(&job_id);
-        let forgotten = self.0.store.forget(vec![job_id.clone()]).await;
+        let erased = self.0.store.erase(vec![job_id.clone()]).await;
         self.expect_queue().remove(&job_id);
-        Ok(forgotten?.into_iter().sum())
+        Ok(erased?.into_iter().sum())
     }
 
     /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,

@@ -9,7 +9,7 @@ use crate::{
 
 /// One claim: it decides about the entries that are due, one after the other.
 ///
-/// - An entry that has had all its attempts is buried. If the last of them was [interrupted](Row::interrupted), another
+/// - An entry that has had all its attempts is discarded. If the last of them was [interrupted](Row::interrupted), another
 ///   entry may be what crashed the process, so it has one more.
 /// - An entry whose attempts were interrupted twice in a row may be what crashes the process. It runs alone, and so does the
 ///   attempt after an interrupted last one, so that no other entry loses an attempt with it: no handler runs yet, and the
@@ -21,7 +21,7 @@ use crate::{
 pub struct Claiming {
     claim: Claim,
     now: SystemTime,
-    /// How many entries were leased or buried.
+    /// How many entries were leased or discarded.
     taken: u32,
     has_leased: bool,
     is_over: bool,
@@ -40,7 +40,7 @@ pub enum ClaimDecision {
         runs_alone: bool,
     },
     /// No attempt is left: the entry is dead.
-    Buried,
+    Discarded,
 }
 
 /// How many times in a row an entry may be interrupted before it runs alone.
@@ -69,9 +69,9 @@ impl Claiming {
             if is_interrupted {
                 row.interrupt(self.now);
             }
-            row.bury_exhausted(self.now);
+            row.discard_exhausted(self.now);
             self.taken += 1;
-            return Some(ClaimDecision::Buried);
+            return Some(ClaimDecision::Discarded);
         }
 
         let runs_alone = has_one_more || interrupted >= SUSPECT;
@@ -124,7 +124,7 @@ impl Row {
         Lease { id, fence: self.fence }
     }
 
-    fn bury_exhausted(&mut self, now: SystemTime) {
+    fn discard_exhausted(&mut self, now: SystemTime) {
         self.cause.get_or_insert_with(|| LAST_ATTEMPT_DID_NOT_END.into());
         self.end(State::Dead, Cause::Kept, now);
     }
@@ -157,13 +157,13 @@ mod tests {
         Row { attempts, interrupted, ..Row::new(START) }
     }
 
-    /// For each row: whether it was leased, whether alone, whether it was buried, or whether it was left.
+    /// For each row: whether it was leased, whether alone, whether it was discarded, or whether it was left.
     fn claimed(claim: Claim, rows: &[Row]) -> (Vec<&'static str>, bool) {
         let mut claiming = Claiming::new(claim, START);
         let mut decide = |row: &Row| match claiming.decide(1, &mut row.clone()) {
             Some(ClaimDecision::Leased { runs_alone: false, .. }) => "leased",
             Some(ClaimDecision::Leased { runs_alone: true, .. }) => "alone",
-            Some(ClaimDecision::Buried) => "buried",
+            Some(ClaimDecision::Discarded) => "discarded",
             None => "left",
         };
         let decisions = rows.iter().map(&mut decide).collect();
@@ -180,11 +180,11 @@ mod tests {
             (row(2, 0), "leased"),
             (row(2, 1), "leased"),
             (row(2, 2), "alone"),
-            (row(3, 0), "buried"),
+            (row(3, 0), "discarded"),
             (row(3, 1), "alone"),
             (row(3, 3), "alone"),
-            (row(4, 1), "buried"),
-            (row(4, 4), "buried"),
+            (row(4, 1), "discarded"),
+            (row(4, 4), "discarded"),
         ];
         for (row, expected) in cases {
             assert_eq!(
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn an_entry_that_must_run_alone_waits_for_others_and_is_not_overtaken() {
         let rows = [row(3, 0), row(0, 0), row(1, 2), row(0, 0)];
-        assert_eq!(claimed(CLAIM, &rows), (vec!["buried", "leased", "left", "left"], true));
+        assert_eq!(claimed(CLAIM, &rows), (vec!["discarded", "leased", "left", "left"], true));
         let busy = Claim { running: 1, ..CLAIM };
         assert_eq!(claimed(busy, &[row(1, 2), row(0, 0)]), (vec!["left", "left"], true));
     }
@@ -240,17 +240,17 @@ mod tests {
             row.at = START;
             match Claiming::new(CLAIM, START).decide(1, &mut row) {
                 Some(ClaimDecision::Leased { runs_alone, .. }) => runs.push(runs_alone),
-                decision => assert_eq!(decision, Some(ClaimDecision::Buried)),
+                decision => assert_eq!(decision, Some(ClaimDecision::Discarded)),
             }
         }
         assert_eq!(runs, [false, false, true, true]);
     }
 
     #[test]
-    fn a_claim_takes_no_more_than_its_limit_and_what_it_buries_counts() {
+    fn a_claim_takes_no_more_than_its_limit_and_what_it_discards_counts() {
         let few = Claim { limit: 2, ..CLAIM };
         let rows = [row(3, 0), row(0, 0), row(1, 2), row(0, 0)];
-        assert_eq!(claimed(few, &rows), (vec!["buried", "leased", "left", "left"], false));
+        assert_eq!(claimed(few, &rows), (vec!["discarded", "leased", "left", "left"], false));
     }
 
     #[test]
@@ -275,12 +275,12 @@ mod tests {
     fn an_entry_without_attempts_dies_of_its_first_cause() {
         let mut known = Row { cause: Some("no network".into()), ..row(3, 0) };
         let mut claiming = Claiming::new(CLAIM, START);
-        assert_eq!(claiming.decide(1, &mut known), Some(ClaimDecision::Buried));
+        assert_eq!(claiming.decide(1, &mut known), Some(ClaimDecision::Discarded));
         assert_eq!((known.state, known.cause.as_deref()), (State::Dead, Some("no network")));
         assert!(known.failures.is_empty(), "nothing new failed");
 
         let mut unknown = row(3, 0);
-        assert_eq!(claiming.decide(1, &mut unknown), Some(ClaimDecision::Buried));
+        assert_eq!(claiming.decide(1, &mut unknown), Some(ClaimDecision::Discarded));
         assert_eq!(unknown.cause.as_deref(), Some(LAST_ATTEMPT_DID_NOT_END));
     }
 

@@ -383,9 +383,9 @@ impl JobRows {
     }
 
     /// Discards an entry.
-    pub fn bury(&mut self, event: &Event, cause: &str, now: SystemTime) -> bool {
+    pub fn discard(&mut self, event: &Event, cause: &str, now: SystemTime) -> bool {
         let Some(id) = self.entry(event).map(|entry| entry.row.id) else { return false };
-        self.change(id, now, |row| row.bury(cause, now)).unwrap_or_default()
+        self.change(id, now, |row| row.discard(cause, now)).unwrap_or_default()
     }
 
     /// Adds an entry that another store exported. `false` if this store has one, or knows that its article was here.

@@ -4,7 +4,7 @@ mod article_entry;
 mod ask;
 mod bucket;
 mod entry_sync;
-mod forget;
+mod erase;
 mod import;
 mod intent;
 mod job;

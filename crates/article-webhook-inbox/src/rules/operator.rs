@@ -24,7 +24,7 @@ impl Row {
     }
 
     /// Makes a waiting, unhandled or corrupt entry dead. Any other entry is not changed, and the result is `false`.
-    pub fn bury(&mut self, cause: impl Into<String>, now: SystemTime) -> bool {
+    pub fn discard(&mut self, cause: impl Into<String>, now: SystemTime) -> bool {
         let is_unfinished =
             matches!(self.state, State::Waiting | State::Unhandled | State::Corrupt);
         if is_unfinished {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_can_be_requeued_or_buried_or_neither() {
+    fn every_state_can_be_requeued_or_discarded_or_neither() {
         let expected = [
             (State::Waiting, (true, true)),
             (State::Leased, (false, false)),
@@ -62,13 +62,13 @@ mod tests {
         ];
         for (state, expected) in expected {
             let row = Row { state, attempts: 2, ..Row::new(NOW) };
-            let (mut requeued, mut buried) = (row.clone(), row.clone());
+            let (mut requeued, mut discarded) = (row.clone(), row.clone());
             assert_eq!(
-                (requeued.requeue(None, 1, NOW), buried.bury("no", NOW)),
+                (requeued.requeue(None, 1, NOW), discarded.discard("no", NOW)),
                 expected,
                 "{state}"
             );
-            assert_eq!((requeued != row, buried != row), expected, "{state}");
+            assert_eq!((requeued != row, discarded != row), expected, "{state}");
         }
     }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_requeued_entry_keeps_nothing_of_its_attempts_but_its_failures() {
         let mut row = Row { attempts: 3, interrupted: 2, fence: 4, ..Row::new(NOW) };
-        assert!(row.bury("no network", NOW));
+        assert!(row.discard("no network", NOW));
         let failures = row.failures.clone();
         assert!(row.requeue(None, 1, NOW));
         assert_eq!(row, Row { fence: 4, failures, ..Row::new(NOW) });

@@ -46,7 +46,7 @@ pub struct Recording {
 
 /// What a store does with a new body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets a write must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases a write must not compile")]
 pub enum BodyWrite {
     /// Nothing is written.
     Nothing,

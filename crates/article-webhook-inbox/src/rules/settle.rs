@@ -131,8 +131,8 @@ mod tests {
         row.settle(lease, &retry, 1, START);
         leased(&mut row, START);
         leased(&mut row, START + CLAIM.lease);
-        let buried = Claiming::new(CLAIM, START + CLAIM.lease * 2).decide(1, &mut row);
-        assert_eq!(buried, Some(ClaimDecision::Buried));
+        let discarded = Claiming::new(CLAIM, START + CLAIM.lease * 2).decide(1, &mut row);
+        assert_eq!(discarded, Some(ClaimDecision::Discarded));
         assert_eq!(row.cause.as_deref(), Some("no network"));
     }
 

@@ -38,7 +38,7 @@ impl Script for Claim {
             let Some(decision) = decision else { break };
             claims.expired += u32::from(before.has_expired_lease(now));
             match decision {
-                ClaimDecision::Buried => claims.buried.push(key),
+                ClaimDecision::Discarded => claims.discarded.push(key),
                 ClaimDecision::Leased { lease, runs_alone } => {
                     leased.push(Leased { lease, runs_alone, before });
                 }

@@ -143,18 +143,18 @@ impl Script for Requeue {
 
 /// Discards entries, with a cause. Returns which were discarded.
 #[derive(Debug)]
-pub struct Bury(pub Vec<EntryKey>, pub String);
+pub struct Discard(pub Vec<EntryKey>, pub String);
 
-impl Script for Bury {
+impl Script for Discard {
     type Output = Vec<bool>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<bool>, Error> {
         let mut jobs = NamedJobs::load(tables, self.0.iter().map(|key| &key.job_id)).await?;
         let now = tables.now();
-        let bury = |key: &EntryKey| jobs.get_mut(&key.job_id).bury(&key.event, &self.1, now);
-        let buried = self.0.iter().map(bury).collect();
+        let discard = |key: &EntryKey| jobs.get_mut(&key.job_id).discard(&key.event, &self.1, now);
+        let discarded = self.0.iter().map(discard).collect();
         jobs.save(tables).await?;
-        Ok(buried)
+        Ok(discarded)
     }
 }
 
@@ -215,7 +215,7 @@ impl Script for Erase {
                 if let Some(row) = order.row.get_mut()
                     && row.may_have_ordered(&order.name, &job_id, intent.as_deref())
                 {
-                    row.forget(&job_id);
+                    row.erase(&job_id);
                 }
             }
             tables.save_intents(&mut intents).await?;

@@ -127,8 +127,8 @@ impl<R: Run> Store for R {
         self.write(script::Requeue(entries))
     }
 
-    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
-        self.write(script::Bury(entries, cause))
+    fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
+        self.write(script::Discard(entries, cause))
     }
 
     fn pause(&self) -> Pending<'_, ()> {
@@ -143,7 +143,7 @@ impl<R: Run> Store for R {
         self.read(script::PausedSince)
     }
 
-    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+    fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
         self.write(script::Erase(jobs))
     }
 

@@ -81,7 +81,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>>;
 
     /// Makes waiting, unhandled and corrupt entries dead, with this cause. Returns which became so.
-    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>>;
+    fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>>;
 
     /// Pauses the claims of all processes, until they are [resumed](Self::resume).
     fn pause(&self) -> Pending<'_, ()>;
@@ -94,7 +94,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Erases everything about jobs, so that no file contains any of it. Returns the number of entries of each: of the first
     /// jobs only, if the bodies of all are too much for one transaction.
-    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>>;
+    fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>>;
 
     /// Adds what another store exported. Returns what was added, and the jobs that need an entry which is not here.
     fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)>;

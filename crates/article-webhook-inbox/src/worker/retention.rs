@@ -21,13 +21,13 @@ const YEAR: Duration = DAY.saturating_mul(365);
 /// |---|---|
 /// | bodies of done entries | 7 days |
 /// | done entries without bodies, which identify repeated deliveries; unhandled entries | 30 days |
-/// | dead entries | until an operator requeues or forgets them, unless [`dead`](Self::dead) sets a limit |
+/// | dead entries | until an operator requeues or erases them, unless [`dead`](Self::dead) sets a limit |
 /// | jobs of the ledger that ended, which an entry leaves when it is removed | a year, unless [`ledger`](Self::ledger) says otherwise |
 /// | intents that were ordered, so that no order is made twice | for ever |
-/// | corrupt entries | until they are delivered again, or an operator requeues, buries or forgets them |
+/// | corrupt entries | until they are delivered again, or an operator requeues, discards or erases them |
 ///
 /// The file of a [`SqliteStore`](crate::SqliteStore) shrinks. A file that another program created shrinks only after
-/// `PRAGMA auto_vacuum = INCREMENTAL; VACUUM`, run while the receiver is stopped. [`Inbox::forget`](crate::Inbox::forget)
+/// `PRAGMA auto_vacuum = INCREMENTAL; VACUUM`, run while the receiver is stopped. [`Inbox::erase`](crate::Inbox::erase)
 /// erases one job at once, so that no file contains any of it.
 ///
 /// ```

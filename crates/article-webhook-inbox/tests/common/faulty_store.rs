@@ -193,8 +193,8 @@ impl Store for Faulty {
     fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
         self.store.requeue(entries)
     }
-    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
-        self.store.bury(entries, cause)
+    fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
+        self.store.discard(entries, cause)
     }
     fn pause(&self) -> Pending<'_, ()> {
         self.store.pause()
@@ -205,8 +205,8 @@ impl Store for Faulty {
     fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
         self.store.paused_since()
     }
-    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
-        self.store.forget(jobs)
+    fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+        self.store.erase(jobs)
     }
     fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
         self.store.import(rows)

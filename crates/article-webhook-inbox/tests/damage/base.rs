@@ -82,7 +82,7 @@ impl Base {
         // What waits would be claimed in place of the entries of the second half.
         while !store.claim(all()).await.expect("claimed").claimed.is_empty() {}
         sent.extend(Story::new(&store, &clock).tell("b").await);
-        // Forgetting has emptied the log.
+        // Erasing has emptied the log.
         Story::new(&store, &clock).add_to_the_log("c", &mut sent).await;
         let log = read(&folder.path().join("inbox.db-wal"));
         let files = Files { database: read(&path), log };

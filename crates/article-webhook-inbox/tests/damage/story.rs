@@ -112,7 +112,7 @@ impl<'a> Story<'a> {
         self.order(part).await;
         // Its pages are free from now on.
         let gone = format!("{part}_gone");
-        self.store.forget(vec![gone.parse().expect("a job id")]).await.expect("forgotten");
+        self.store.erase(vec![gone.parse().expect("a job id")]).await.expect("erased");
         self.sent.remove(&gone);
         self.sent
     }

@@ -31,7 +31,7 @@ async fn an_exported_entry_is_imported_as_it_was() {
     from.deliver("job_1").await;
     from.accept(&fixture::unicode().job_id("job_1")).await;
     from.deliver("job_2").await;
-    from.inbox.bury(key("job_2"), "cancelled").await.unwrap();
+    from.inbox.discard(key("job_2"), "cancelled").await.unwrap();
     let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     assert_eq!((imported.added, imported.present), (2, 0));
     let (entry, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
@@ -49,7 +49,7 @@ async fn an_entry_that_is_here_already_stays_as_it_is() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     to.deliver("job_1").await;
-    to.inbox.bury(key("job_1"), "cancelled").await.unwrap();
+    to.inbox.discard(key("job_1"), "cancelled").await.unwrap();
     let before = to.inbox.show(key("job_1")).await.unwrap();
     let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
     assert_eq!((imported.added, imported.present), (0, 1));

@@ -22,7 +22,7 @@ async fn pages_hold_all_that_passes_the_filter_the_oldest_first() {
     for job in 0..5 {
         scene.deliver(&format!("job_{job}")).await;
     }
-    scene.inbox.bury(key("job_1"), "cancelled").await.unwrap();
+    scene.inbox.discard(key("job_1"), "cancelled").await.unwrap();
     let mut filter = Filter { state: Some(State::Waiting), limit: 3, ..Filter::default() };
     let mut found = Vec::new();
     let mut pages = 0;
@@ -52,12 +52,12 @@ async fn all_entries_that_pass_a_filter_are_requeued_and_no_others() {
     let scene = Scene::new();
     for job in 0..450 {
         scene.deliver(&format!("job_{job}")).await;
-        scene.inbox.bury(key(&format!("job_{job}")), "no such blog").await.unwrap();
+        scene.inbox.discard(key(&format!("job_{job}")), "no such blog").await.unwrap();
     }
     let until = scene.clock.now() + HOUR;
     scene.clock.advance(HOUR);
     scene.deliver("later").await;
-    scene.inbox.bury(key("later"), "no such blog").await.unwrap();
+    scene.inbox.discard(key("later"), "no such blog").await.unwrap();
     scene.deliver("waiting").await;
 
     let dead = Filter { state: Some(State::Dead), limit: 1, ..Filter::default() };
@@ -92,20 +92,20 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
 }
 
 #[tokio::test]
-async fn a_waiting_entry_is_buried_and_a_dead_one_is_not() {
+async fn a_waiting_entry_is_discarded_and_a_dead_one_is_not() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    assert!(scene.inbox.bury(key("job_1"), "the order was cancelled").await.unwrap());
-    assert!(!scene.inbox.bury(key("job_1"), "again").await.unwrap());
+    assert!(scene.inbox.discard(key("job_1"), "the order was cancelled").await.unwrap());
+    assert!(!scene.inbox.discard(key("job_1"), "again").await.unwrap());
     let (entry, _) = scene.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!(entry.cause.as_deref(), Some("the order was cancelled"));
 }
 
 #[tokio::test]
-async fn a_forgotten_job_is_new_when_it_is_delivered_again() {
+async fn an_erased_job_is_new_when_it_is_delivered_again() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    assert_eq!(scene.inbox.forget("job_1".parse().unwrap()).await.unwrap(), 1);
+    assert_eq!(scene.inbox.erase("job_1".parse().unwrap()).await.unwrap(), 1);
     assert_eq!(scene.inbox.show(key("job_1")).await.unwrap(), None);
     scene.deliver("job_1").await;
 }

@@ -110,13 +110,13 @@ async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
 
 /// A person erased it while its delivery waited for the store, or was being stored.
 #[tokio::test(start_paused = true)]
-async fn a_forgotten_job_is_not_expected_by_a_delivery_that_was_refused_before() {
+async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     let scene = Scene::new();
     scene.store.fault("expect", Fault::Down);
     scene.refuse("job_1");
     scene.refuse("job_2");
     tokio::task::yield_now().await;
-    scene.inbox.forget("job_1".parse().unwrap()).await.unwrap();
+    scene.inbox.erase("job_1".parse().unwrap()).await.unwrap();
     scene.store.mend();
     advance(Duration::from_secs(60)).await;
     until_stored(&scene).await;
@@ -127,11 +127,11 @@ async fn a_forgotten_job_is_not_expected_by_a_delivery_that_was_refused_before()
     scene.refuse("job_3");
     tokio::task::yield_now().await;
     let inbox = scene.inbox.clone();
-    let forgotten = tokio::spawn(async move { inbox.forget("job_3".parse().unwrap()).await });
+    let erased = tokio::spawn(async move { inbox.erase("job_3".parse().unwrap()).await });
     tokio::task::yield_now().await;
     scene.store.mend();
     begins.notify_one();
-    forgotten.await.unwrap().unwrap();
+    erased.await.unwrap().unwrap();
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_2"]);
 

@@ -76,7 +76,7 @@ fn attempts_count_by_their_outcome() {
         ],
     );
     assert_eq!(recorder.count(metric::LOST_LEASES, ""), 1.0);
-    assert_eq!(recorder.count(metric::BURIED, ""), 1.0);
+    assert_eq!(recorder.count(metric::DISCARDED, ""), 1.0);
     assert_eq!(recorder.count(metric::EXPIRED_LEASES, ""), 1.0);
     assert_eq!(recorder.count(metric::DEAD, ""), 3.0, "two by an attempt, one at a claim");
     let ended = |ending| recorder.values(metric::HANDLER_DURATION, ending).len();
@@ -145,17 +145,17 @@ fn the_table_lists_what_is_emitted() {
     // Each commit of them empties the log too, and deliveries wait for that.
     block_on(async {
         let inbox =
-            article_webhook_inbox::Inbox::open(folder.path().join("forgotten.db")).await.unwrap();
+            article_webhook_inbox::Inbox::open(folder.path().join("erased.db")).await.unwrap();
         let mut calls = tokio::task::JoinSet::new();
         for job in 0..64 {
             let (inbox, job) = (inbox.clone(), format!("job_{job}").parse().unwrap());
-            calls.spawn(async move { inbox.forget(job).await.unwrap() });
+            calls.spawn(async move { inbox.erase(job).await.unwrap() });
         }
         calls.join_all().await;
         inbox.close().await.unwrap();
     });
     let commits = recorder.values(metric::COMMIT_DURATION, "").len() - commits;
-    assert!(commits < 32, "64 jobs that are forgotten at once take {commits} commits");
+    assert!(commits < 32, "64 jobs that are erased at once take {commits} commits");
 
     metric::describe();
     metrics::with_local_recorder(&recorder, || {

@@ -121,7 +121,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
 
     let inbox = Inbox::new(store);
     for job in
-        ["succeeds", "fails_once", "is_put_off", "gives_up", "panics", "is_forgotten", "never_ends"]
+        ["succeeds", "fails_once", "is_put_off", "gives_up", "panics", "is_erased", "never_ends"]
     {
         deliver(&inbox, job).await;
     }
@@ -137,8 +137,8 @@ pub(crate) async fn attempts(recorder: &Recorder) {
                 ("is_put_off", _) => Err(Failed::snooze(SECOND)),
                 ("gives_up", _) => Err(Failed::dead("never")),
                 ("panics", _) => resume_unwind(Box::new("oh")),
-                ("is_forgotten", _) => {
-                    inbox.forget(job.job_id().clone()).await.map(|_| ()).map_err(Failed::from)
+                ("is_erased", _) => {
+                    inbox.erase(job.job_id().clone()).await.map(|_| ()).map_err(Failed::from)
                 }
                 ("never_ends", _) => pending().await,
                 _ => Ok(()),
@@ -259,7 +259,7 @@ async fn refused_without_the_file(inbox: &Inbox, folder: &Path) {
     let (path, away) = (folder.join("inbox.db"), folder.join("away.db"));
     std::fs::rename(&path, &away).unwrap();
     for _ in 0..2 {
-        inbox.forget("job_4".parse().unwrap()).await.unwrap_err();
+        inbox.erase("job_4".parse().unwrap()).await.unwrap_err();
     }
     std::fs::rename(&away, &path).unwrap();
 }

@@ -21,7 +21,7 @@ pub(crate) enum Answer {
     Page(Page),
     Shown(Option<Box<(Entry, Vec<Body>)>>),
     Changed(bool),
-    Forgotten(u64),
+    Erased(u64),
     /// Whether anything is damaged. The sentences differ between stores.
     Damaged(bool),
     Ledger(LedgerAnswer),

@@ -1,6 +1,6 @@
 use crate::{pair::Pair, shrink, step};
 
-/// How many sequences share a pair of stores. After each, all its jobs are forgotten.
+/// How many sequences share a pair of stores. After each, all its jobs are erased.
 const SHARED: u64 = 500;
 
 /// Compares as many sequences as the form asks for, or the one of a seed.

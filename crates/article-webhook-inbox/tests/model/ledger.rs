@@ -219,7 +219,7 @@ pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Erro
         store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
     }
     for job_id in jobs {
-        store.forget(vec![job_id.clone()]).await?;
+        store.erase(vec![job_id.clone()]).await?;
     }
     store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
     store.report(BucketEvent::Resumed).await

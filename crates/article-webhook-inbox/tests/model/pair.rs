@@ -78,10 +78,10 @@ impl Pair {
         self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
         self.given = Given::after(&expected.ledger, &self.given);
         for job_id in jobs() {
-            let expected = self.answer(&self.model, &Step::Forget(job_id.clone())).await;
-            let answer = self.answer(self.subject.store(), &Step::Forget(job_id.clone())).await;
+            let expected = self.answer(&self.model, &Step::Erase(job_id.clone())).await;
+            let answer = self.answer(self.subject.store(), &Step::Erase(job_id.clone())).await;
             if answer != expected {
-                let told = format!("forgetting {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
+                let told = format!("erasing {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
                 return Err(Difference { steps: steps.len(), told });
             }
         }
@@ -145,10 +145,10 @@ impl Pair {
             Step::Requeue { key, from } => {
                 Answer::Changed(store.requeue(vec![(key, from)]).await?[0])
             }
-            Step::Bury(key) => {
-                Answer::Changed(store.bury(vec![key], "not wanted".into()).await?[0])
+            Step::Discard(key) => {
+                Answer::Changed(store.discard(vec![key], "not wanted".into()).await?[0])
             }
-            Step::Forget(job_id) => Answer::Forgotten(store.forget(vec![job_id]).await?[0]),
+            Step::Erase(job_id) => Answer::Erased(store.erase(vec![job_id]).await?[0]),
             Step::Import { key, state, attempts, ago, bodies, has_cause } => {
                 let then = self.clock.now() - ago;
                 let entry = Entry {

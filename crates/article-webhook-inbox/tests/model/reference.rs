@@ -101,7 +101,7 @@ impl Store for Reference {
                 let Some(decision) = claiming.decide(id, &mut entry.row) else { break };
                 claims.expired += u32::from(has_expired_lease);
                 match decision {
-                    ClaimDecision::Buried => claims.buried.push(entry.key.clone()),
+                    ClaimDecision::Discarded => claims.discarded.push(entry.key.clone()),
                     ClaimDecision::Leased { lease, runs_alone } => claims.claimed.push(Claimed {
                         lease,
                         key: entry.key.clone(),
@@ -209,16 +209,16 @@ impl Store for Reference {
         })
     }
 
-    fn bury(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
+    fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let bury = |key: EntryKey| {
+            let discard = |key: EntryKey| {
                 let entry = tables.get_mut(&key);
-                let is_buried = entry.is_some_and(|entry| entry.row.bury(&*cause, now));
+                let is_discarded = entry.is_some_and(|entry| entry.row.discard(&*cause, now));
                 tables.sync_with_entry(&key, now);
-                is_buried
+                is_discarded
             };
-            Ok(entries.into_iter().map(bury).collect())
+            Ok(entries.into_iter().map(discard).collect())
         })
     }
 
@@ -241,17 +241,17 @@ impl Store for Reference {
         Box::pin(async move { Ok(self.open()?.0.paused_since) })
     }
 
-    fn forget(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
+    fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
         Box::pin(async move {
             let (mut tables, _) = self.open()?;
-            let forget = |job_id: JobId| {
-                tables.ledger.forget(&job_id);
+            let erase = |job_id: JobId| {
+                tables.ledger.erase(&job_id);
                 let of_job = tables.ids.iter().filter(|(key, _)| key.job_id == job_id);
                 let ids: Vec<_> = of_job.map(|(_, id)| *id).collect();
                 ids.iter().for_each(|id| tables.remove(*id));
                 ids.len() as u64
             };
-            Ok(jobs.into_iter().map(forget).collect())
+            Ok(jobs.into_iter().map(erase).collect())
         })
     }
 

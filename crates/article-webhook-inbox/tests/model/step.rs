@@ -58,8 +58,8 @@ pub(crate) enum Step {
         key: EntryKey,
         from: Option<State>,
     },
-    Bury(EntryKey),
-    Forget(JobId),
+    Discard(EntryKey),
+    Erase(JobId),
     Import {
         key: EntryKey,
         state: State,
@@ -170,8 +170,8 @@ fn step(rng: &mut Rng) -> Step {
         },
         86..88 => Step::Show(key(rng)),
         88..91 => Step::Requeue { key: key(rng), from: rng.bool().then(|| state(rng)) },
-        91..93 => Step::Bury(key(rng)),
-        93..95 => Step::Forget(job(rng)),
+        91..93 => Step::Discard(key(rng)),
+        93..95 => Step::Erase(job(rng)),
         95..98 => Step::Import {
             key: key(rng),
             state: state(rng),

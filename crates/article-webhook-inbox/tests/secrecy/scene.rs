@@ -110,7 +110,7 @@ impl Scene {
     }
 
     async fn deliver(&self, inbox: &Inbox) {
-        for job in ["succeeds", "fails_once", "gives_up", "panics", "is_forgotten", "never_ends"] {
+        for job in ["succeeds", "fails_once", "gives_up", "panics", "is_erased", "never_ends"] {
             assert_eq!(inbox.accept(self.delivery(&self.post(job))).await, Reply::Stored);
         }
         for note in ["second", "second", "third", "fourth", "fifth"] {
@@ -150,8 +150,8 @@ impl Scene {
                     ("fails_once", 1) => Err(Failed::from(said)),
                     ("gives_up", _) => Err(Failed::dead(said)),
                     ("panics", _) => resume_unwind(Box::new(panicked)),
-                    ("is_forgotten", _) => {
-                        inbox.forget(job.job_id().clone()).await?;
+                    ("is_erased", _) => {
+                        inbox.erase(job.job_id().clone()).await?;
                         Ok(())
                     }
                     ("never_ends", _) => pending().await,

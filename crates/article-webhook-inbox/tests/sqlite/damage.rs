@@ -116,7 +116,7 @@ async fn the_lease_of_an_entry_whose_row_is_damaged_is_lost() {
     assert!(store.extend(&[leased.lease], CLAIM.lease).await.unwrap().is_empty());
     assert_eq!(store.settle(leased.lease, Outcome::Done).await.unwrap(), Settled::LostLease);
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed, []);
-    assert!(store.bury(vec![key("job_4")], "no".into()).await.unwrap()[0]);
+    assert!(store.discard(vec![key("job_4")], "no".into()).await.unwrap()[0]);
     let states: Vec<_> = entries(&store).await.iter().map(|entry| entry.state).collect();
     assert_eq!(states, [State::Corrupt, State::Corrupt, State::Corrupt, State::Dead]);
 }
@@ -254,7 +254,7 @@ async fn a_damaged_last_removed_id_gives_no_row_the_id_of_another() {
     for damage in ["value = CAST(x'ff' AS TEXT)", "value = -1", "value = 1", "name = 'idw'"] {
         let place = closed().await;
         let store = place.open();
-        store.forget(vec!["job_2".parse().unwrap()]).await.unwrap();
+        store.erase(vec!["job_2".parse().unwrap()]).await.unwrap();
         store.close().await.unwrap();
         place.damage(&format!(
             "UPDATE article_inbox_meta SET {damage} WHERE name = 'last_removed_id'"

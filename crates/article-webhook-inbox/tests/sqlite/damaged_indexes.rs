@@ -46,8 +46,8 @@ async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_
     for error in [
         store.record(arrival("job_2", "{2}")).await.map(drop).unwrap_err(),
         store.show(key("job_2")).await.map(drop).unwrap_err(),
-        store.bury(vec![key("job_2")], "no".into()).await.map(drop).unwrap_err(),
-        store.forget(vec!["job_2".parse().unwrap()]).await.map(drop).unwrap_err(),
+        store.discard(vec![key("job_2")], "no".into()).await.map(drop).unwrap_err(),
+        store.erase(vec!["job_2".parse().unwrap()]).await.map(drop).unwrap_err(),
     ] {
         assert!(error.is_damage());
         assert_eq!(error.to_string(), DIFFERS);

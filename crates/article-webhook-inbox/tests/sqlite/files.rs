@@ -172,7 +172,7 @@ async fn a_list_uses_each_index() {
         }
         store.record(arrival).await.unwrap();
     }
-    store.bury(vec![key("job_2")], "no".into()).await.unwrap();
+    store.discard(vec![key("job_2")], "no".into()).await.unwrap();
     let list = async |filter: Filter| -> (Vec<i64>, Option<i64>) {
         let page = store.list(filter).await.unwrap();
         (page.entries.iter().map(|entry| entry.id).collect(), page.next)

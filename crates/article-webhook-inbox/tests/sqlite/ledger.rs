@@ -107,10 +107,10 @@ async fn a_tool_beside_the_receiver_orders_and_does_not_ask() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_forgotten_job_is_in_a_file() {
+async fn nothing_of_an_erased_job_is_in_a_file() {
     let place = Place::new();
     let store = place.open();
-    let id = "job_that_is_forgotten";
+    let id = "job_that_is_erased";
     let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET.key).await.unwrap() else {
         panic!("it is new")
     };
@@ -119,7 +119,7 @@ async fn nothing_of_a_forgotten_job_is_in_a_file() {
     let cause = format!("{id} is not known");
     store.settle_ask(lease, AskOutcome::NotFound { cause }, 1).await.unwrap();
     expect(&store, &[id, "job_2"]).await;
-    assert_eq!(store.forget(vec![job(id)]).await.unwrap()[0], 0);
+    assert_eq!(store.erase(vec![job(id)]).await.unwrap()[0], 0);
     assert_eq!(store.intent("post-17").await.unwrap().unwrap().job_id, None);
     for file in [place.path.clone(), place.beside("-wal")] {
         let bytes = std::fs::read(&file).unwrap_or_default();

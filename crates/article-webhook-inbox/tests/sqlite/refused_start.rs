@@ -273,7 +273,7 @@ async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", vec![b'a'; 100_000])).await.unwrap();
-    store.forget(vec!["job_1".parse().unwrap()]).await.unwrap();
+    store.erase(vec!["job_1".parse().unwrap()]).await.unwrap();
     store.record(arrival("job_2", "{}")).await.unwrap();
     let crashed = place.after_a_kill();
     // The log is in the file.

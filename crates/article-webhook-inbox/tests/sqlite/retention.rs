@@ -15,7 +15,7 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn a_forgotten_job_is_in_no_file() {
+async fn an_erased_job_is_in_no_file() {
     let place = Place::new();
     let store = place.open();
     // One body within a page of entries, and one that fills pages of its own.
@@ -31,12 +31,12 @@ async fn a_forgotten_job_is_in_no_file() {
     let files = [place.path.clone(), place.beside("-wal")];
     assert!(files.iter().any(|file| holds(file, CANARY)));
 
-    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 1);
+    assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 1);
     for file in &files {
         assert!(!holds(file, CANARY), "{}", file.display());
         assert!(!holds(file, b"job_1"), "{}", file.display());
     }
-    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 0);
+    assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 0);
     assert_eq!(store.counts().await.unwrap().total(), 20);
 }
 
@@ -51,7 +51,7 @@ async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
     }
     let mut jobs: Vec<_> = ids.map(|id| key(id).job_id).into();
     for left in [2, 0] {
-        assert_eq!(store.forget(jobs.clone()).await.unwrap(), [1, 1]);
+        assert_eq!(store.erase(jobs.clone()).await.unwrap(), [1, 1]);
         jobs.drain(..2);
         assert_eq!(store.counts().await.unwrap().total(), left);
     }
@@ -59,7 +59,7 @@ async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
 }
 
 #[tokio::test]
-async fn forgetting_beside_a_reader_must_be_repeated() {
+async fn erasing_beside_a_reader_must_be_repeated() {
     let place = Place::new();
     let store = place.open();
     store.record(arrival("job_1", CANARY)).await.unwrap();
@@ -67,14 +67,14 @@ async fn forgetting_beside_a_reader_must_be_repeated() {
     other.execute_batch("BEGIN").unwrap();
     other.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
 
-    let error = store.forget(vec![key("job_1").job_id]).await.unwrap_err();
+    let error = store.erase(vec![key("job_1").job_id]).await.unwrap_err();
     assert!(error.is_transient());
     assert!(
         error.to_string().starts_with("the entries are removed, but another program reads"),
         "{error}"
     );
     other.execute_batch("COMMIT").unwrap();
-    assert_eq!(store.forget(vec![key("job_1").job_id]).await.unwrap()[0], 0);
+    assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 0);
     assert!(!holds(&place.beside("-wal"), CANARY));
     assert!(!holds(&place.path, CANARY));
 }
@@ -143,7 +143,7 @@ async fn a_body_larger_than_a_batch_is_removed() {
 
 /// Rows that move between pages, when others are removed, must leave no copies.
 #[tokio::test]
-async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
+async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
     let place = Place::new();
     let store = place.open();
     let name = |number: usize| format!("canary-{number:04}-");
@@ -169,7 +169,7 @@ async fn a_forgotten_job_is_in_no_file_however_often_it_was_moved() {
     }
     for step in 0..100 {
         let number = (step * 31) % 100;
-        store.forget(vec![key(&name(number)).job_id]).await.unwrap();
+        store.erase(vec![key(&name(number)).job_id]).await.unwrap();
         for file in [&place.path, &place.beside("-wal")] {
             assert!(!holds(file, name(number).as_bytes()), "{number}: {}", file.display());
         }

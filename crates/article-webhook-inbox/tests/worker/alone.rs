@@ -188,7 +188,7 @@ async fn after_an_interrupted_last_attempt_one_more_runs_alone() {
         assert_eq!(scene.store.claim(last).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }
-    assert_eq!(scene.store.claim(last).await.unwrap().buried.len(), 1);
+    assert_eq!(scene.store.claim(last).await.unwrap().discarded.len(), 1);
     assert_eq!(scene.show("job_bad").await.0.attempts, 2);
 }
 

@@ -72,7 +72,7 @@ fn gives_back_when_its_runtime_is_dropped(inbox: &Inbox, new: fn() -> Runtime) {
                 }
             }));
             // It is not claimed in the next round.
-            ours.block_on(inbox.bury(key(job), "seen")).unwrap();
+            ours.block_on(inbox.discard(key(job), "seen")).unwrap();
         }
     }
 }

@@ -109,7 +109,7 @@ fn intent(row: &Row, tx: &mut Transaction<'_>) -> IntentRows {
         at: from_millis(number(row, 4)),
         fence: number(row, 5),
         job_id: value::<&str>(row, 6).and_then(|job_id| job_id.parse().ok()),
-        forgotten: known.map(|known| known.forgotten).unwrap_or_default(),
+        erased: known.map(|known| known.erased).unwrap_or_default(),
     };
     IntentRows { name: name.into(), row: Tracked::stored(number(row, 0), stored) }
 }

@@ -144,14 +144,14 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
             }
         }
         3 => drop(store.requeue(vec![(key, None)]).await?),
-        4 => drop(store.bury(vec![key], "not wanted".into()).await?),
+        4 => drop(store.discard(vec![key], "not wanted".into()).await?),
         5 => drop(store.expect(vec![expect(job()), expect(job())]).await?),
         6 => {
             if let Some((entry, bodies)) = store.show(key).await? {
                 store.import(vec![ImportRow::Entry(entry, bodies)]).await?;
             }
         }
-        7 => drop(store.forget(vec![key.job_id]).await?),
+        7 => drop(store.erase(vec![key.job_id]).await?),
         8 => {
             let name = format!("intent_{}", fastrand::u32(..2));
             store.ordered(&name, key.job_id, SystemTime::now(), 1).await?;
@@ -194,7 +194,7 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         for job in ["job_1", "job_2"] {
             store.record(arrival(job, "{}")).await.unwrap();
             store
-                .bury(vec![EntryKey::article(job.parse().unwrap())], "not wanted".into())
+                .discard(vec![EntryKey::article(job.parse().unwrap())], "not wanted".into())
                 .await
                 .unwrap();
         }

@@ -36,7 +36,7 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     }
     let key = EntryKey::article("job_2".parse().unwrap());
-    assert!(inbox.bury(key, "not wanted").await.unwrap());
+    assert!(inbox.discard(key, "not wanted").await.unwrap());
     settle_each(store, inbox).await;
 
     let reason = Reason::Refused { code: "too_large".into() };

@@ -79,7 +79,7 @@ pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
     trial.settle(claims.claimed[0].lease, Outcome::Done).await;
     assert_eq!(jobs(&trial, last).await, [("neighbour".into(), true)]);
     trial.advance_by(CLAIM.lease);
-    assert_eq!(claim(&trial, last).await.buried, [key("neighbour")]);
+    assert_eq!(claim(&trial, last).await.discarded, [key("neighbour")]);
 }
 
 /// The attempt after an interrupted last one may be put off or given back, and is still there.
@@ -122,10 +122,10 @@ pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<im
 }
 
 /// Bounded attempts: an entry that must run alone still runs out of attempts, also while others run.
-pub async fn an_entry_that_must_run_alone_is_buried_in_the_end(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
-    let expected = Claims { buried: vec![key("poison")], expired: 1, ..Claims::default() };
+    let expected = Claims { discarded: vec![key("poison")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
 }
 
@@ -160,7 +160,7 @@ pub async fn an_attempt_that_does_not_count_does_not_end_the_suspicion(
 /// A requeued entry begins without suspicion.
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
-    assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.buried, [key("job_1")]);
+    assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.discarded, [key("job_1")]);
     trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }

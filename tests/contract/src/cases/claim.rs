@@ -65,7 +65,7 @@ async fn two_of_each(trial: &mut Trial<impl Subject>) {
     trial.record("new_3", FIRST).await;
 }
 
-/// While claims are paused nothing is leased and nothing is buried, and everything else goes on.
+/// While claims are paused nothing is leased and nothing is discarded, and everything else goes on.
 pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Subject>) {
     let running = trial.leased("running").await;
     trial.claim().await;
@@ -139,7 +139,7 @@ pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<im
     let lost = trial.leased("job_1").await;
     trial.advance(LEASE);
     let claims = trial.claim().await;
-    assert_eq!((claims.expired, claims.buried.len(), claims.next_due), (1, 0, None));
+    assert_eq!((claims.expired, claims.discarded.len(), claims.next_due), (1, 0, None));
     assert_eq!(claims.claimed[0].attempt, 2);
     assert_eq!(claims.claimed[0].lease.id, lost.id);
     assert!(claims.claimed[0].lease.fence > lost.fence);
@@ -171,14 +171,14 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
 }
 
 /// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts and one more.
-pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     for attempt in 1..=CLAIM.attempts + 1 {
         assert_eq!(trial.claim().await.claimed[0].attempt, attempt);
         trial.advance(LEASE);
     }
     let claims = trial.claim().await;
-    let expected = Claims { buried: vec![key("job_1")], expired: 1, ..Claims::default() };
+    let expected = Claims { discarded: vec![key("job_1")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
     let entry = trial.entry("job_1").await;
     let attempts = CLAIM.attempts + 1;
@@ -186,8 +186,8 @@ pub async fn an_entry_whose_attempts_never_end_is_buried(mut trial: Trial<impl S
     assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
 }
 
-/// Bounded attempts: no worker ever gets a buried entry.
-pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
+/// Bounded attempts: no worker ever gets a discarded entry.
+pub async fn a_discarded_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
     let attempts = 1;
     trial.record("job_1", FIRST).await;
     for _ in 0..3 {
@@ -199,7 +199,7 @@ pub async fn a_buried_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
 }
 
 /// The cause of a failed attempt stays when the last attempt does not end.
-pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
+pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
     let claim = Claim { attempts: 2, ..CLAIM };
@@ -208,17 +208,17 @@ pub async fn a_buried_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
         trial.advance(LEASE);
     }
     let claims = trial.store().claim(claim).await.unwrap();
-    assert_eq!((claims.buried, claims.expired), (vec![key("job_1")], 1));
+    assert_eq!((claims.discarded, claims.expired), (vec![key("job_1")], 1));
     assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
 }
 
-/// Bounded attempts: a claim that allows fewer attempts than before buries waiting entries that have used them. These
+/// Bounded attempts: a claim that allows fewer attempts than before discards waiting entries that have used them. These
 /// do not count as expired leases.
-pub async fn a_waiting_entry_without_attempts_left_is_buried(trial: Trial<impl Subject>) {
+pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
     let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-    assert_eq!(claims, Claims { buried: vec![key("job_1")], ..Claims::default() });
+    assert_eq!(claims, Claims { discarded: vec![key("job_1")], ..Claims::default() });
     assert_eq!(trial.entry("job_1").await.state, State::Dead);
 }
 
@@ -318,17 +318,17 @@ pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
     assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
 }
 
-/// A failure that has used its attempts is buried by a claim that takes failures, and by no other.
-pub async fn a_failure_is_buried_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+/// A failure that has used its attempts is discarded by a claim that takes failures, and by no other.
+pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
     let failure = record_failure(&trial, "job_1").await;
     for _ in 0..2 {
         trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
         trial.advance(LEASE);
     }
     let claims = trial.store().claim(Claim { attempts: 1, ..EXCEPT_FAILURES }).await.unwrap();
-    assert!(claims.buried.is_empty());
+    assert!(claims.discarded.is_empty());
     let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-    assert_eq!(claims.buried, [failure]);
+    assert_eq!(claims.discarded, [failure]);
     assert_eq!(trial.claim().await, Claims::default());
 }
 

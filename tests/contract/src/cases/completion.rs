@@ -90,14 +90,14 @@ pub async fn an_entry_is_completed_once(mut trial: Trial<impl Transactional>) {
     assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
 }
 
-/// Fencing: an entry that was settled or forgotten, or never existed, is not completed.
+/// Fencing: an entry that was settled or erased, or never existed, is not completed.
 pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Transactional>) {
     let settled = trial.leased("job_1").await;
-    let forgotten = trial.leased("job_2").await;
-    let leases = [settled, forgotten, Lease { id: 4711, fence: 1 }];
+    let erased = trial.leased("job_2").await;
+    let leases = [settled, erased, Lease { id: 4711, fence: 1 }];
     let completions = leases.map(|lease| trial.store().completion(lease).unwrap());
     trial.settle(settled, retry(30)).await;
-    trial.store().forget(vec![key("job_2").job_id]).await.unwrap();
+    trial.store().erase(vec![key("job_2").job_id]).await.unwrap();
     trial.record("job_2", FIRST).await;
     for completion in completions {
         assert_eq!(trial.complete(&completion), 0);

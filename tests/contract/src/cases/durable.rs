@@ -80,18 +80,18 @@ pub async fn pauses_survive(mut trial: Trial<impl Durable>) {
 pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     trial.reopen();
     trial.record("job_2", FIRST).await;
     assert!(trial.entry("job_2").await.id > first);
 }
 
-/// Forgotten and pruned entries do not come back.
+/// Erased and pruned entries do not come back.
 pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     trial.put("job_1", State::Done).await;
     trial.put("job_2", State::Done).await;
     trial.advance(2);
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     let (bodies_before, entries_before) = (trial.now(), std::time::SystemTime::UNIX_EPOCH);
     trial
         .store()
@@ -107,7 +107,7 @@ pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
 pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;
-    trial.store().bury(vec![key("waiting")], "not wanted".into()).await.unwrap();
+    trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();
     trial.store().requeue(vec![(key("dead"), None)]).await.unwrap();
     trial.store().pause().await.unwrap();
     let paused_since = Some(trial.now());

@@ -84,15 +84,15 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     assert!(!trial.store().requeue(vec![(key("missing"), None)]).await.unwrap()[0]);
 }
 
-/// A buried entry is dead now, with the given cause.
-pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
+/// A discarded entry is dead now, with the given cause.
+pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
     for state in [State::Waiting, State::Unhandled, State::Corrupt] {
         let id = state.as_str();
         trial.put(id, state).await;
         let before = trial.entry(id).await;
         trial.advance(1);
         assert!(
-            trial.store().bury(vec![key(id)], "not wanted".into()).await.unwrap()[0],
+            trial.store().discard(vec![key(id)], "not wanted".into()).await.unwrap()[0],
             "{state}"
         );
         let (at, cause) = (trial.now(), String::from("not wanted"));
@@ -104,57 +104,58 @@ pub async fn a_buried_entry_is_dead(mut trial: Trial<impl Subject>) {
     assert!(trial.claim().await.claimed.is_empty());
 }
 
-/// A leased, done, dead or missing entry is not buried.
-pub async fn other_entries_are_not_buried(mut trial: Trial<impl Subject>) {
+/// A leased, done, dead or missing entry is not discarded.
+pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
     for state in [State::Leased, State::Done, State::Dead] {
         trial.put(state.as_str(), state).await;
         let before = trial.entry(state.as_str()).await;
         trial.advance(1);
         assert!(
-            !trial.store().bury(vec![key(state.as_str())], "not wanted".into()).await.unwrap()[0],
+            !trial.store().discard(vec![key(state.as_str())], "not wanted".into()).await.unwrap()
+                [0],
             "{state}"
         );
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().bury(vec![key("missing")], "not wanted".into()).await.unwrap()[0]);
+    assert!(!trial.store().discard(vec![key("missing")], "not wanted".into()).await.unwrap()[0]);
 }
 
-/// Forgetting a job erases all its entries, in every state.
-pub async fn a_forgotten_job_is_erased(trial: Trial<impl Subject>) {
+/// Erasing a job erases all its entries, in every state.
+pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
     let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.put("job_1", State::Done).await;
     trial.store().record(Arrival { key: update.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
-    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 2);
+    assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 2);
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
     assert_eq!(trial.store().show(update).await.unwrap(), None);
     assert_eq!(trial.store().counts().await.unwrap().total(), 0);
-    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 0);
+    assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 0);
 }
 
-/// Forgetting a job leaves jobs with similar names as they are.
-pub async fn other_jobs_are_not_forgotten(trial: Trial<impl Subject>) {
+/// Erasing a job leaves jobs with similar names as they are.
+pub async fn other_jobs_are_not_erased(trial: Trial<impl Subject>) {
     for id in ["job_1", "job_10", "JOB_1", "job%"] {
         trial.put(id, State::Done).await;
     }
-    assert_eq!(trial.store().forget(vec![job("job%")]).await.unwrap()[0], 1);
-    assert_eq!(trial.store().forget(vec![job("job_1")]).await.unwrap()[0], 1);
+    assert_eq!(trial.store().erase(vec![job("job%")]).await.unwrap()[0], 1);
+    assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 1);
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(left, [key("job_10"), key("JOB_1")]);
 }
 
-/// Fencing: a worker that holds a lease of a forgotten job cannot bring it back.
-pub async fn a_forgotten_entry_is_not_settled(trial: Trial<impl Subject>) {
+/// Fencing: a worker that holds a lease of an erased job cannot bring it back.
+pub async fn an_erased_entry_is_not_settled(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
     assert_eq!(trial.store().extend(&[lease], CLAIM.lease).await.unwrap(), []);
     assert!(trial.all().await.is_empty());
 }
 
-/// A forgotten job that is delivered again is stored as a new one.
-pub async fn a_forgotten_job_may_come_again(trial: Trial<impl Subject>) {
+/// An erased job that is delivered again is stored as a new one.
+pub async fn an_erased_job_may_come_again(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     assert_eq!(trial.entry("job_1").await.attempts, 0);
 }
@@ -166,7 +167,7 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
     trial.claim().await;
     trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
-    assert_eq!(trial.store().claim(claim).await.unwrap().buried, [key("job_1")]);
+    assert_eq!(trial.store().claim(claim).await.unwrap().discarded, [key("job_1")]);
     trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_ne!(trial.lease("job_1").await.fence, old.fence);
@@ -197,8 +198,8 @@ pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<impl Subjec
     let requeued = trial.store().requeue(page).await.unwrap();
     assert_eq!(requeued, [true, false, false, true, false]);
     let page = ["job_1", "missing", "job_2", "job_1"].map(key);
-    let buried = trial.store().bury(page.into(), "not wanted".into()).await.unwrap();
-    assert_eq!(buried, [true, false, false, false]);
+    let discarded = trial.store().discard(page.into(), "not wanted".into()).await.unwrap();
+    assert_eq!(discarded, [true, false, false, false]);
     let states = trial.all().await.into_iter().map(|entry| entry.state);
     assert!(states.eq([State::Waiting, State::Leased, State::Dead]));
     assert_eq!(trial.store().requeue(Vec::new()).await.unwrap(), [true; 0]);
@@ -210,7 +211,7 @@ pub async fn jobs_are_erased_together(trial: Trial<impl Subject>) {
         trial.put(id, State::Done).await;
     }
     let page = ["job_3", "missing", "job_1", "job_3"].map(job);
-    assert_eq!(trial.store().forget(page.into()).await.unwrap(), [1, 0, 1, 0]);
+    assert_eq!(trial.store().erase(page.into()).await.unwrap(), [1, 0, 1, 0]);
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(left, [key("job_2")]);
 }

@@ -88,7 +88,7 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
 pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let (entry, bodies) = trial.shown("job_1").await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
     assert!(trial.import(ImportRow::Entry(entry, without_bytes)).await);
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);

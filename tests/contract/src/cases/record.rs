@@ -308,7 +308,7 @@ pub async fn an_id_is_never_given_to_another_entry(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_2", FIRST).await;
     let (first, second) = (trial.entry("job_1").await.id, trial.entry("job_2").await.id);
-    trial.store().forget(vec![key("job_2").job_id]).await.unwrap();
+    trial.store().erase(vec![key("job_2").job_id]).await.unwrap();
     trial.record("job_3", FIRST).await;
     assert!(first < second);
     assert!(second < trial.entry("job_3").await.id);

@@ -41,11 +41,11 @@ pub async fn leases_that_hold_are_told_from_those_that_do_not(mut trial: Trial<i
     trial.advance(CLAIM.lease.as_secs() - 1);
     let settled = trial.leased("settled").await;
     trial.settle(settled, Outcome::Done).await;
-    let forgotten = trial.leased("forgotten").await;
-    trial.store().forget(vec![key("forgotten").job_id]).await.unwrap();
+    let erased = trial.leased("erased").await;
+    trial.store().erase(vec![key("erased").job_id]).await.unwrap();
     let held = trial.leased("held").await;
     trial.advance(1);
-    let leases = [ended, settled, forgotten, held];
+    let leases = [ended, settled, erased, held];
     assert_eq!(trial.store().extend(&leases, CLAIM.lease).await.unwrap(), [held]);
 }
 
@@ -256,7 +256,7 @@ pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
         trial.advance(1);
         assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease, "{id}");
         assert_eq!(trial.entry(id).await, before, "{id}");
-        trial.store().forget(vec![key(id).job_id]).await.unwrap();
+        trial.store().erase(vec![key(id).job_id]).await.unwrap();
     }
 }
 
@@ -276,7 +276,7 @@ pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
 pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
     let lease = trial.leased("job_1").await;
-    trial.store().forget(vec![key("job_1").job_id]).await.unwrap();
+    trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
     trial.record("job_1", FIRST).await;
     trial.claim().await;
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);

@@ -99,7 +99,7 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
         let told: Vec<_> = claimed.bodies.iter().map(|body| body.bytes.clone()).collect();
         assert_eq!((claimed.attempt, told), (1, vec![bytes(second)]));
         trial.settle(claimed.lease, Outcome::Done).await;
-        trial.store().forget(vec![job("job_1")]).await.unwrap();
+        trial.store().erase(vec![job("job_1")]).await.unwrap();
     }
 }
 
@@ -130,7 +130,7 @@ pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
             }
             trial.advance(1);
             trial.work("job_1", Outcome::Done).await;
-            trial.store().forget(vec![job("job_1")]).await.unwrap();
+            trial.store().erase(vec![job("job_1")]).await.unwrap();
         }
     }
 }
@@ -153,12 +153,12 @@ pub async fn the_answer_of_a_lost_ask_is_not_stored(mut trial: Trial<impl Ledger
     }
 }
 
-/// Forgetting is for good: the answer to an ask that was under way does not bring the job back, nor does it end the ask
+/// Erasing is for good: the answer to an ask that was under way does not bring the job back, nor does it end the ask
 /// of another job.
-pub async fn an_answer_does_not_bring_back_what_was_forgotten(trial: Trial<impl LedgerSubject>) {
+pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl LedgerSubject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
         let lease = trial.asking("job_1").await;
-        trial.store().forget(vec![job("job_1")]).await.unwrap();
+        trial.store().erase(vec![job("job_1")]).await.unwrap();
         assert_eq!(trial.settle_ask(lease, outcome.clone()).await, AskSettled::LostLease);
         assert!(trial.all().await.is_empty());
         assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
@@ -166,7 +166,7 @@ pub async fn an_answer_does_not_bring_back_what_was_forgotten(trial: Trial<impl 
         let other = trial.asking("job_1").await;
         assert_eq!(trial.settle_ask(lease, outcome).await, AskSettled::LostLease);
         trial.settle_ask(other, super::steps::not_found()).await;
-        trial.store().forget(vec![job("job_1")]).await.unwrap();
+        trial.store().erase(vec![job("job_1")]).await.unwrap();
     }
 }
 

@@ -182,16 +182,16 @@ pub async fn an_entry_in_hand_is_not_asked_for(trial: Trial<impl LedgerSubject>)
     }
 }
 
-/// A person who requeues or buries the entry takes it in hand.
+/// A person who requeues or discards the entry takes it in hand.
 pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl LedgerSubject>) {
-    for id in ["requeued", "buried"] {
+    for id in ["requeued", "discarded"] {
         trial.expect_now(id).await;
         trial.record(id, FIRST).await;
         trial.work(id, unhandled()).await;
         assert_eq!(trial.state(id).await, JobState::Expected);
         let is_done = match id {
             "requeued" => trial.store().requeue(vec![(key(id), None)]).await.unwrap()[0],
-            _ => trial.store().bury(vec![key(id)], "never mind".into()).await.unwrap()[0],
+            _ => trial.store().discard(vec![key(id)], "never mind".into()).await.unwrap()[0],
         };
         assert!(is_done);
         assert_eq!(trial.state(id).await, JobState::Arrived, "{id}");
@@ -207,7 +207,7 @@ pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
         let id = state.as_str();
         trial.put(id, state).await;
         let (entry, bodies) = trial.shown(id).await;
-        trial.store().forget(vec![job(id)]).await.unwrap();
+        trial.store().erase(vec![job(id)]).await.unwrap();
         trial.expect_now(id).await;
         assert!(trial.import(ImportRow::Entry(entry, bodies)).await);
         let expected = if state == State::Done { JobState::Arrived } else { JobState::Expected };

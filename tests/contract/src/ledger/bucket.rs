@@ -175,7 +175,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
         let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}, and the lease is lost");
         report(&trial, BucketEvent::Resumed).await;
-        trial.store().forget(vec![id.parse().unwrap()]).await.unwrap();
+        trial.store().erase(vec![id.parse().unwrap()]).await.unwrap();
     }
 }
 

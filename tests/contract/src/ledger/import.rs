@@ -25,7 +25,7 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
     trial.advance(9);
     for id in ["expected", "collected", "not_found", "asking"] {
         let shown = trial.job(id).await;
-        trial.store().forget(vec![job(id)]).await.unwrap();
+        trial.store().erase(vec![job(id)]).await.unwrap();
         assert!(trial.import(ImportRow::RemovedJob(shown.clone())).await);
         let imported = trial.job(id).await;
         assert!(imported.id > shown.id);
@@ -46,7 +46,7 @@ pub async fn an_imported_job_needs_its_article(trial: Trial<impl LedgerSubject>)
     trial.end("job_1", answered(FIRST)).await;
     let (entry, bodies) = trial.shown("job_1").await;
     let shown = trial.job("job_1").await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     let row = ImportRow::Job(shown.clone());
     let (imported, early) = trial.store().import(vec![row.clone()]).await.unwrap();
     assert_eq!((imported.ledger_added, early), (0, vec![shown]));
@@ -66,7 +66,7 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
         let id = state.as_str();
         trial.expect(Expect::job(job(id), trial.after(600))).await;
         let shown = trial.job(id).await;
-        trial.store().forget(vec![job(id)]).await.unwrap();
+        trial.store().erase(vec![job(id)]).await.unwrap();
         trial.put(id, state).await;
         assert!(trial.import(ImportRow::RemovedJob(shown)).await);
         assert_eq!(trial.state(id).await, expected);

@@ -1,4 +1,4 @@
-//! What is forgotten, or removed by retention.
+//! What is erased, or removed by retention.
 
 use article_webhook_inbox::{
     Intent, IntentState, JobFilter, JobState, LedgerPruned,
@@ -17,23 +17,23 @@ async fn jobs(trial: &Trial<impl LedgerSubject>) -> Vec<String> {
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
-/// A forgotten job is gone from the ledger. Its intent stays ordered, without the job, so that it is not ordered again.
-pub async fn a_forgotten_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSubject>) {
+/// An erased job is gone from the ledger. Its intent stays ordered, without the job, so that it is not ordered again.
+pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSubject>) {
     for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
         trial.intended(name).await;
         trial.ledger().ordered(name, job(id), trial.now(), KEY).await.unwrap();
     }
     let before = trial.intent("post-17").await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(jobs(&trial).await, ["job_2"]);
     assert_eq!(trial.intent("post-17").await, Intent { job_id: None, ..before });
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
     assert_eq!(trial.asked(ASKS).await, ["job_2"]);
 }
 
-/// The answer to an order may be stored after its job was forgotten, and once more. The job stays forgotten, and the intent
+/// The answer to an order may be stored after its job was erased, and once more. The job stays erased, and the intent
 /// is ordered.
-pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
+pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
     mut trial: Trial<impl LedgerSubject>,
 ) {
     let intents = ["unnoted", "noted", "unknown", "abandoned", "delivered"];
@@ -45,7 +45,7 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
     trial.advance_by(WITHIN);
     trial.ledger().abandon("abandoned").await.unwrap();
     for name in intents {
-        trial.store().forget(vec![job(name)]).await.unwrap();
+        trial.store().erase(vec![job(name)]).await.unwrap();
         for _ in 0..2 {
             trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
             assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
@@ -54,14 +54,14 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_forgotten(
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None), "{name}");
     }
     trial.ledger().ordered("noted", job("another"), trial.after(600), KEY).await.unwrap();
-    assert_eq!(trial.state("another").await, JobState::Expected, "it was not forgotten");
+    assert_eq!(trial.state("another").await, JobState::Expected, "it was not erased");
 }
 
-/// A job that was forgotten may be expected again, under a new id.
-pub async fn a_forgotten_job_may_be_expected_again(trial: Trial<impl LedgerSubject>) {
+/// A job that was erased may be expected again, under a new id.
+pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;
     let before = trial.job("job_1").await;
-    trial.store().forget(vec![job("job_1")]).await.unwrap();
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
     trial.expect_now("job_1").await;
     let after = trial.job("job_1").await;
     assert!(after.id > before.id);

@@ -87,7 +87,7 @@ macro_rules! ledger_contract {
                 another_failure_is_handed_out,
                 a_failure_that_an_article_overtook_is_not_handed_out,
                 the_answer_of_a_lost_ask_is_not_stored,
-                an_answer_does_not_bring_back_what_was_forgotten,
+                an_answer_does_not_bring_back_what_was_erased,
                 an_ask_is_settled_once,
                 a_later_body_changes_no_job,
             }
@@ -116,9 +116,9 @@ macro_rules! ledger_contract {
                 a_refused_key_stays_paused_beside_another,
             }
             retention {
-                a_forgotten_job_leaves_its_intent_ordered,
-                an_answer_to_an_order_does_not_bring_back_what_was_forgotten,
-                a_forgotten_job_may_be_expected_again,
+                an_erased_job_leaves_its_intent_ordered,
+                an_answer_to_an_order_does_not_bring_back_what_was_erased,
+                an_erased_job_may_be_expected_again,
                 only_jobs_that_ended_are_pruned,
                 no_intent_is_pruned,
                 a_batch_removes_the_oldest,

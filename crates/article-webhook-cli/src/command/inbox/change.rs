@@ -67,9 +67,9 @@ impl ChangeArguments {
     }
 }
 
-/// Why an entry was not forgotten: a job is forgotten with all its entries, or not at all.
+/// Why an entry was not erased: a job is erased with all its entries, or not at all.
 const PART_OF_A_JOB: &str =
-    "the filters leave out another entry of its job, which would be forgotten with it";
+    "the filters leave out another entry of its job, which would be erased with it";
 
 pub(super) async fn run(
     change: Change,
@@ -94,7 +94,7 @@ pub(super) async fn run(
         if parts > 0 {
             return Err(Failure::nothing_matched(format!("{}: {PART_OF_A_JOB}", entries(parts)))
                 .fix(format!(
-                    "name the jobs to forget them whole: {}",
+                    "name the jobs to erase them whole: {}",
                     command::list(place.shown())
                 )));
         }

@@ -43,9 +43,9 @@ impl OtherBody {
             Self::NotKept => "neither kept nor passed on",
             Self::HandedOut => return "kept, and handed out: the first is no article".to_owned(),
         };
-        let forget = command::forget(inbox, job.as_str());
+        let erase = command::erase(inbox, job.as_str());
         format!(
-            "{kept}: the inbox hands out one body of a job; deliver it under another job id, or again after: {forget}"
+            "{kept}: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
         )
     }
 }

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(turns.of(&key("first")).await.unwrap(), Turn::Now);
         assert_eq!(turns.of(&key("second")).await.unwrap(), later(true));
         assert_eq!(turns.of(&key("second")).await.unwrap(), later(false));
-        inbox.bury(key("first"), "no").await.unwrap();
+        inbox.discard(key("first"), "no").await.unwrap();
         assert_eq!(turns.of(&key("second")).await.unwrap(), Turn::Now);
         assert_eq!(turns.of(&key("third")).await.unwrap(), later(true));
         inbox.requeue(key("first")).await.unwrap();

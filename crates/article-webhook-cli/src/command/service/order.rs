@@ -73,7 +73,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
             return tell("ordered before", &job_id, &context.output);
         }
         OrderOutcome::OrderedBefore(None) => {
-            failed("the intent was ordered before, and its job was forgotten".to_owned())
+            failed("the intent was ordered before, and its job was erased".to_owned())
                 .fix("choose another --intent for a new article")
         }
         OrderOutcome::InProgress { until } => {

@@ -245,7 +245,7 @@ fn commands(shared: &Shared, entry: &Entry) -> Markup {
     html! {
         p.quiet { "The body as it came; giving up; erasing all of the job:" }
         (command(&shown_command::show_body(file, job)))
-        (command(&shown_command::bury(file, job)))
-        (command(&shown_command::forget(file, job)))
+        (command(&shown_command::discard(file, job)))
+        (command(&shown_command::erase(file, job)))
     }
 }

@@ -79,7 +79,7 @@ impl fmt::Debug for ApiAnswer {
 /// No number of asks ends a job. The caller decides when the service has been asked often enough for a job that it does
 /// not know, and then says [`NotFound`](Self::NotFound).
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets an outcome must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases an outcome must not compile")]
 pub enum AskOutcome {
     /// The article. It is recorded as a delivery is.
     Answered(ApiAnswer),
@@ -125,6 +125,6 @@ pub enum AskOutcome {
 pub enum AskSettled {
     /// It was stored, and its job is in this state now.
     Settled(JobState),
-    /// The lease no longer held: it ended, the article came meanwhile, or the job was forgotten. Nothing changed.
+    /// The lease no longer held: it ended, the article came meanwhile, or the job was erased. Nothing changed.
     LostLease,
 }

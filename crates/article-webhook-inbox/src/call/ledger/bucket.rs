@@ -21,7 +21,7 @@ pub struct BucketSettings {
 /// assert_ne!(PauseReason::KeyRefused { key: 1 }, PauseReason::KeyRefused { key: 2 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases a reason must not compile")]
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
     RateLimited,
@@ -78,7 +78,7 @@ pub struct Pause {
 
 /// What happened to the bucket, other than that a token was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets an event must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases an event must not compile")]
 pub enum BucketEvent {
     /// The service answered 429. The bucket pauses for as long as it said.
     RateLimited {

@@ -15,10 +15,7 @@ use crate::Error;
 /// assert_eq!(IntentState::from_name("paid"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a store or tool that forgets a state must not compile"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
 pub enum IntentState {
     /// The call that orders may be under way, until its deadline.
     #[default]
@@ -101,7 +98,7 @@ pub struct Intent {
     /// Ordering: the deadline of the call. Unknown: when that passed, or the call ended. Otherwise: when it entered its
     /// state.
     pub at: SystemTime,
-    /// The job that it became. `None` before that, and after that job was forgotten.
+    /// The job that it became. `None` before that, and after that job was erased.
     pub job_id: Option<JobId>,
 }
 

@@ -21,10 +21,7 @@ use crate::EntryKey;
 /// assert_eq!(JobState::from_name("done"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a store or tool that forgets a state must not compile"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
 pub enum JobState {
     /// Its article is not there, and is asked for when the time comes.
     #[default]
@@ -107,7 +104,7 @@ impl fmt::Display for JobState {
 /// # Ok::<(), article_webhook_inbox::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets a reason must not compile")]
+#[expect(clippy::exhaustive_enums, reason = "a store that erases a reason must not compile")]
 pub enum Reason {
     /// It was ordered with an intent.
     Ordered,

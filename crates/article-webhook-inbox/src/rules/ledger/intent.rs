@@ -39,9 +39,9 @@ pub struct IntentRow {
     /// The job that it became.
     #[serde(skip)]
     pub job_id: Option<JobId>,
-    /// Digests of the ids of [forgotten](Self::forget) jobs.
+    /// Digests of the ids of [erased](Self::erase) jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub forgotten: Vec<Digest>,
+    pub erased: Vec<Digest>,
 }
 
 impl IntentRow {
@@ -54,7 +54,7 @@ impl IntentRow {
             at: later(now, within),
             fence: first_fence(now),
             job_id: None,
-            forgotten: Vec::new(),
+            erased: Vec::new(),
         }
     }
 
@@ -164,7 +164,7 @@ impl IntentRow {
             // Not the first call: the service may have taken an order of the other store.
             fence: next_fence(first_fence(rounded(intent.created_at)), now),
             job_id: intent.job_id.clone(),
-            forgotten: Vec::new(),
+            erased: Vec::new(),
         };
         row.restart(now);
         row
@@ -181,7 +181,7 @@ impl IntentRow {
             at: now,
             fence: next_fence(first_fence(created_at), now),
             job_id: Some(job.job_id.clone()),
-            forgotten: Vec::new(),
+            erased: Vec::new(),
         }
     }
 
@@ -200,7 +200,7 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { state: _, created_at, at, fence: _, job_id, forgotten: _ } = self;
+        let Self { state: _, created_at, at, fence: _, job_id, erased: _ } = self;
         Intent { id, name, state, created_at, at, job_id }
     }
 }

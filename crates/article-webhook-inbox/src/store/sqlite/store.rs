@@ -121,7 +121,7 @@ impl SqliteStore {
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
     ///
     /// It frees and claims no lease, does not change the schema, and leaves checkpoints to the other process, unless it
-    /// [forgets](crate::store::Store::forget) a job. Its clock is the system's.
+    /// [erases](crate::store::Store::erase) a job. Its clock is the system's.
     ///
     /// # Errors
     ///

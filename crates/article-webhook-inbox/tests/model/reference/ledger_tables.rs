@@ -98,12 +98,12 @@ impl LedgerTables {
         Some(row.clone().into_job(id, job_id.clone()))
     }
 
-    pub(super) fn forget(&mut self, job_id: &JobId) {
+    pub(super) fn erase(&mut self, job_id: &JobId) {
         let job = self.jobs.id(job_id).and_then(|id| self.jobs.remove(id));
         let intent = job.and_then(|row| row.intent);
         for (name, row) in self.intents.values_mut() {
             if row.may_have_ordered(name, job_id, intent.as_deref()) {
-                row.forget(job_id);
+                row.erase(job_id);
             }
         }
     }

@@ -69,9 +69,9 @@ async fn call_each(store: &PostgresStore) {
         .unwrap();
     store.show(key(6)).await.unwrap();
     store.requeue(vec![(key(1003), None)]).await.unwrap();
-    store.bury(vec![key(1004)], "not wanted".into()).await.unwrap();
+    store.discard(vec![key(1004)], "not wanted".into()).await.unwrap();
     let (entry, bodies) = store.show(key(1005)).await.unwrap().unwrap();
-    store.forget(vec![job(1005)]).await.unwrap();
+    store.erase(vec![job(1005)]).await.unwrap();
     store.import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap();
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(5000);
     let prune =

@@ -62,7 +62,7 @@ pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject
     assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::Crowded);
     assert_eq!(intents(&trial, "job_1").await, [None, None, None, None]);
 
-    trial.store().bury(vec![key("job_1")], "not wanted".into()).await.unwrap();
+    trial.store().discard(vec![key("job_1")], "not wanted".into()).await.unwrap();
     assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::Conflict { kept: false });
     assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), None, None, None]);
 }

@@ -14,24 +14,24 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
     Requeue,
-    Bury { cause: String },
-    Forget,
+    Discard { cause: String },
+    Erase,
 }
 
 impl Change {
     pub(super) fn verb(&self) -> &'static str {
         match self {
             Self::Requeue => "requeue",
-            Self::Bury { .. } => "bury",
-            Self::Forget => "forget",
+            Self::Discard { .. } => "discard",
+            Self::Erase => "erase",
         }
     }
 
     pub(super) fn done(&self) -> &'static str {
         match self {
             Self::Requeue => "requeued",
-            Self::Bury { .. } => "buried",
-            Self::Forget => "forgot",
+            Self::Discard { .. } => "discarded",
+            Self::Erase => "erased",
         }
     }
 
@@ -39,8 +39,8 @@ impl Change {
     pub(super) fn states(&self) -> &'static [State] {
         match self {
             Self::Requeue => &[State::Dead, State::Unhandled, State::Corrupt],
-            Self::Bury { .. } => &[State::Waiting, State::Unhandled, State::Corrupt],
-            Self::Forget => &State::ALL,
+            Self::Discard { .. } => &[State::Waiting, State::Unhandled, State::Corrupt],
+            Self::Erase => &State::ALL,
         }
     }
 
@@ -68,18 +68,18 @@ impl Change {
                     page.iter().map(|entry| (entry.key.clone(), Some(entry.state))).collect();
                 patiently(async || store.requeue(entries.clone()).await).await?.0
             }
-            Self::Bury { cause } => {
+            Self::Discard { cause } => {
                 let keys: Vec<_> = page.iter().map(|entry| entry.key.clone()).collect();
-                patiently(async || store.bury(keys.clone(), cause.clone()).await).await?.0
+                patiently(async || store.discard(keys.clone(), cause.clone()).await).await?.0
             }
-            Self::Forget => {
+            Self::Erase => {
                 let mut selected = HashMap::new();
                 for entry in page {
                     *selected.entry(entry.key.job_id).or_default() += 1;
                 }
                 let mut jobs: Vec<_> = selected.keys().cloned().collect();
                 while !jobs.is_empty() {
-                    let call = async || store.forget(jobs.clone()).await;
+                    let call = async || store.erase(jobs.clone()).await;
                     let (erased, is_repeated) = patiently(call).await?;
                     for (job, entries) in jobs.drain(..erased.len()).zip(erased) {
                         // What a call has erased although it failed is not there when it is repeated.
@@ -108,7 +108,9 @@ impl Change {
     fn why_not(&self, was: State, now: Option<State>) -> &'static str {
         match (self, now) {
             (_, None) => GONE,
-            (Self::Bury { .. }, _) => "only a waiting, unhandled or corrupt entry can be buried",
+            (Self::Discard { .. }, _) => {
+                "only a waiting, unhandled or corrupt entry can be discarded"
+            }
             (_, Some(State::Leased)) => "a worker has it",
             (_, Some(State::Done)) if was == State::Done => "retention has removed its bodies",
             _ => "it has changed since it was selected",
@@ -128,7 +130,7 @@ async fn patiently<T>(call: impl AsyncFn() -> Result<T, Error>) -> Result<(T, bo
 }
 
 /// Why nothing can be done with an entry that was there when it was selected.
-pub(super) const GONE: &str = "it is gone: it was forgotten meanwhile, or retention removed it";
+pub(super) const GONE: &str = "it is gone: it was erased meanwhile, or retention removed it";
 
 /// What became of an entry.
 pub(super) enum Applied {
@@ -163,20 +165,20 @@ mod tests {
 
     #[tokio::test]
     async fn the_cause_is_that_of_the_entry_as_others_left_it() {
-        let forget = async |inbox: &Inbox, key: EntryKey| {
-            assert_eq!(inbox.forget(key.job_id).await.unwrap(), 1);
+        let erase = async |inbox: &Inbox, key: EntryKey| {
+            assert_eq!(inbox.erase(key.job_id).await.unwrap(), 1);
         };
-        let bury = async |inbox: &Inbox, key| assert!(inbox.bury(key, "no").await.unwrap());
+        let discard = async |inbox: &Inbox, key| assert!(inbox.discard(key, "no").await.unwrap());
         let work = async |inbox: &Inbox, _| {
             inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
         };
-        let why_buried = "only a waiting, unhandled or corrupt entry can be buried";
-        let buried = || Change::Bury { cause: "no".to_owned() };
+        let why_discarded = "only a waiting, unhandled or corrupt entry can be discarded";
+        let discarded = || Change::Discard { cause: "no".to_owned() };
         assert_eq!(raced(Change::Requeue, async |_: &Inbox, _| ()).await, "changed");
-        assert_eq!(raced(Change::Requeue, forget).await, GONE);
-        assert_eq!(raced(buried(), forget).await, GONE);
-        assert_eq!(raced(Change::Requeue, bury).await, "it has changed since it was selected");
-        assert_eq!(raced(buried(), bury).await, why_buried);
+        assert_eq!(raced(Change::Requeue, erase).await, GONE);
+        assert_eq!(raced(discarded(), erase).await, GONE);
+        assert_eq!(raced(Change::Requeue, discard).await, "it has changed since it was selected");
+        assert_eq!(raced(discarded(), discard).await, why_discarded);
         assert_eq!(raced(Change::Requeue, work).await, "it has changed since it was selected");
     }
 }

@@ -10,14 +10,14 @@ use crate::{failure::Failure, output::Output, text::number::entries};
 /// How many of the entries a dry run and a question show to people.
 const SHOWN: usize = 20;
 
-/// The entries of a page that can be changed without others, and how many cannot: a job is forgotten with all its entries.
+/// The entries of a page that can be changed without others, and how many cannot: a job is erased with all its entries.
 pub(super) async fn whole(
     change: &Change,
     selection: &Selection,
     inbox: &Inbox,
     page: Vec<Entry>,
 ) -> Result<(Vec<Entry>, u64), Error> {
-    if !matches!(change, Change::Forget) {
+    if !matches!(change, Change::Erase) {
         return Ok((page, 0));
     }
     let mut is_whole = HashMap::new();

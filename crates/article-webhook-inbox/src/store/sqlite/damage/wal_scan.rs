@@ -12,8 +12,8 @@ const FRAME_HEADER: usize = 24;
 
 /// What SQLite will not read of a log, as a finding; `None` if it reads all of it.
 ///
-/// SQLite ends the recovery of a log at the first frame whose checksum is wrong, and silently forgets the commits after
-/// it. That is right for a commit that was cut off, because nothing of it was acknowledged. After damage, it forgets
+/// SQLite ends the recovery of a log at the first frame whose checksum is wrong, and silently erases the commits after
+/// it. That is right for a commit that was cut off, because nothing of it was acknowledged. After damage, it erases
 /// commits that were acknowledged. Only the log itself shows the difference, and only before the database is opened.
 pub(in crate::store::sqlite) fn unreadable(database: &Path) -> Option<String> {
     let log = with_suffix(database, "-wal");

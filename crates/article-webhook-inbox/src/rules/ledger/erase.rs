@@ -5,11 +5,11 @@ use article_webhook::JobId;
 use super::IntentRow;
 use crate::{Digest, call::IntentState};
 
-/// How many forgotten jobs an intent remembers, the last ones.
-const MOST_FORGOTTEN: usize = 16;
+/// How many erased jobs an intent remembers, the last ones.
+const MAX_ERASED_JOBS: usize = 16;
 
 impl IntentRow {
-    /// Whether an answer to a call of this intent may name a job that is forgotten now. `intent` is the one that the ledger
+    /// Whether an answer to a call of this intent may name a job that is erased now. `intent` is the one that the ledger
     /// has for the job. If it has none, the job may be that of any order which is not known to be another.
     #[must_use]
     pub fn may_have_ordered(&self, name: &str, job_id: &JobId, intent: Option<&str>) -> bool {
@@ -18,29 +18,29 @@ impl IntentRow {
         is_possible || self.job_id.as_ref() == Some(job_id)
     }
 
-    /// A job that [may be](Self::may_have_ordered) that of this intent was forgotten. An intent that was ordered stays so, and is
+    /// A job that [may be](Self::may_have_ordered) that of this intent was erased. An intent that was ordered stays so, and is
     /// not ordered again. It keeps a digest of the job id, so that an answer which is stored later does not bring the job
     /// back.
-    pub fn forget(&mut self, job_id: &JobId) {
+    pub fn erase(&mut self, job_id: &JobId) {
         if self.job_id.as_ref() == Some(job_id) {
             self.job_id = None;
         }
         let digest = digest(job_id);
-        self.forgotten.retain(|known| *known != digest);
-        self.forgotten.push(digest);
-        let surplus = self.forgotten.len().saturating_sub(MOST_FORGOTTEN);
-        self.forgotten.drain(..surplus);
+        self.erased.retain(|known| *known != digest);
+        self.erased.push(digest);
+        let surplus = self.erased.len().saturating_sub(MAX_ERASED_JOBS);
+        self.erased.drain(..surplus);
     }
 
     /// The answer to a call says that the intent became this job. `true` if the job is to be expected. One that was
-    /// forgotten since the call began stays so, and the intent is ordered, without a job.
+    /// erased since the call began stays so, and the intent is ordered, without a job.
     pub fn answer(&mut self, job_id: &JobId, now: SystemTime) -> bool {
         let is_new = self.resolve(job_id, now);
-        let is_forgotten = self.forgotten.contains(&digest(job_id));
-        if is_new && is_forgotten {
+        let is_erased = self.erased.contains(&digest(job_id));
+        if is_new && is_erased {
             self.job_id = None;
         }
-        !is_forgotten
+        !is_erased
     }
 }
 
@@ -61,9 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_does_not_bring_back_what_was_forgotten() {
+    fn an_answer_does_not_bring_back_what_was_erased() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        row.forget(&job(1));
+        row.erase(&job(1));
         assert!(!row.answer(&job(1), NOW));
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
         assert!(row.answer(&job(2), NOW), "another job of the intent is expected");
@@ -74,24 +74,24 @@ mod tests {
     fn a_repeated_answer_does_not_either() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
         assert!(row.answer(&job(1), NOW) && row.answer(&job(1), NOW));
-        row.forget(&job(2));
+        row.erase(&job(2));
         assert_eq!(row.job_id, Some(job(1)));
-        row.forget(&job(1));
+        row.erase(&job(1));
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
         assert!(!row.answer(&job(1), NOW) && !row.answer(&job(2), NOW));
         assert!(!row.resolve(&job(3), NOW));
     }
 
     #[test]
-    fn an_intent_remembers_the_last_forgotten_jobs() {
+    fn an_intent_remembers_the_last_erased_jobs() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        for number in 0..=MOST_FORGOTTEN {
-            row.forget(&job(number));
-            row.forget(&job(number));
+        for number in 0..=MAX_ERASED_JOBS {
+            row.erase(&job(number));
+            row.erase(&job(number));
         }
-        assert_eq!(row.forgotten.len(), MOST_FORGOTTEN);
+        assert_eq!(row.erased.len(), MAX_ERASED_JOBS);
         assert!(row.clone().answer(&job(0), NOW));
-        assert!((1..=MOST_FORGOTTEN).all(|number| !row.clone().answer(&job(number), NOW)));
+        assert!((1..=MAX_ERASED_JOBS).all(|number| !row.clone().answer(&job(number), NOW)));
     }
 
     #[test]
