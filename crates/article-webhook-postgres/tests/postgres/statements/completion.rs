@@ -1,15 +1,23 @@
-//! What it costs that an application completes an entry in its own transaction.
+//! An application completes an entry in its own transaction: what that costs, and that nothing undoes it.
 
-use std::fs;
+use std::{fs, time::Duration};
 
-use article_webhook_inbox::store::{Lease, Outcome, Settled, Store};
+use article_webhook_inbox::{
+    State,
+    store::{Lease, Outcome, Settled, Store},
+};
 use article_webhook_postgres::PostgresStore;
 use tokio_postgres::{
     Client,
     types::{ToSql, Type},
 };
 
-use crate::{CLAIM, arrival, fresh, scene, scene::wait, server::Server};
+use crate::{
+    CLAIM, arrival, fresh, scene,
+    scene::wait,
+    schema,
+    server::{Server, shared_url},
+};
 
 /// How many transactions have written something.
 async fn written(client: &Client) -> i64 {
@@ -51,5 +59,35 @@ fn an_entry_that_its_application_has_completed_is_settled_by_one_transaction_tha
         // What the application has not completed, the worker does.
         assert_eq!(store.settle(leases[1], Outcome::Done).await.unwrap(), Settled::Settled);
         assert_eq!(written(&application).await, before + 1);
+    });
+}
+
+/// The application's transaction ends between the moment in which a worker reads the entry and that in which it writes it.
+#[test]
+fn an_outcome_that_waited_for_the_application_does_not_undo_its_completion() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let application = scene::connect(&url).await;
+        application.batch_execute("BEGIN").await.unwrap();
+        complete(&application, &store, lease).await;
+        let settling = {
+            let store = store.clone();
+            let retry = Outcome::Retry { after: Duration::ZERO, cause: "late".into() };
+            tokio::spawn(async move { store.settle(lease, retry).await })
+        };
+        let waits = format!(
+            "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid' AND pid IN \
+             (SELECT pid FROM pg_locks WHERE relation = '{schema}.article_inbox_entries'::regclass)"
+        );
+        let other = scene::connect(&url).await;
+        while other.query(&waits, &[]).await.unwrap().is_empty() {}
+        application.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(settling.await.unwrap().unwrap(), Settled::AlreadyDone);
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
     });
 }
