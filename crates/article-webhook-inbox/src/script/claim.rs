@@ -64,11 +64,13 @@ impl Script for Claim {
 
         claims.alone_waits = claiming.alone_waits();
         let claimed = claims.claimed.iter().map(|claimed| claimed.lease.id).collect();
-        let mut next = tables.next(vec![Next::Entry(self.events, claimed), Next::Failure]).await?;
-        let failure = next.pop().flatten();
-        claims.next_due = next.pop().flatten();
-        claims.failures_wait =
-            self.events == Events::ExceptFailures && failure.is_some_and(|at| at <= now);
+        let mut which = vec![Next::Entry(self.events, claimed)];
+        if self.events == Events::ExceptFailures {
+            which.push(Next::Failure);
+        }
+        let next = tables.next(which).await?;
+        claims.next_due = next.first().copied().flatten();
+        claims.failures_wait = next.get(1).copied().flatten().is_some_and(|at| at <= now);
         Ok(claims)
     }
 }
