@@ -32,7 +32,7 @@ const CALL_WAL_BYTES: u64 = 4 * PAGE_BYTES as u64;
 
 /// The log is copied into the database once it has grown by this much, after the callers were answered, or once no call
 /// has come for the pause between two looks.
-const CHECKPOINT_BYTES: u64 = 4 << 20;
+const CHECKPOINT_BYTES: u64 = 8 << 20;
 
 /// The pause between two looks at the log, to which other programs write as fast as the disk lets them, and between two
 /// attempts to recover without a call.
