@@ -1,5 +1,5 @@
 //! Ten articles are ordered, and the receiver is down for as long as the service tries to deliver them. When the
-//! application runs again, it asks for each, and gets all ten. The service is simulated, two hundred times as fast as it
+//! application runs again, it polls each, and gets all ten. The service is simulated, two hundred times as fast as it
 //! would be.
 #![allow(clippy::print_stdout)] // its output is what the program is for
 
@@ -92,7 +92,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("missed     {intent:<7}  {job_id:<15}  tried at{tries}");
     }
 
-    println!("\nup         the application runs again, and asks for what it ordered\n");
+    println!("\nup         the application runs again, and polls what it ordered\n");
     let application = Application::start(Inbox::open(&file).await?, &api, &url, publish)?;
     proxy.set(Some(application.receiver.clone()));
     let mut left = orders.clone();
@@ -105,10 +105,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     proxy.set(None);
     application.stop().await?;
 
-    let [pushed, asked] = [JobState::Arrived, JobState::Collected].map(|state| counts.of(state));
+    let [pushed, polled] = [JobState::Arrived, JobState::Collected].map(|state| counts.of(state));
     let times = if published.recv().await.is_none() { "once" } else { "more than once" };
     println!("\nresult     {} articles, each published {times}", orders.len());
-    println!("           {pushed} were delivered, {asked} were asked for");
+    println!("           {pushed} were delivered, {polled} were polled");
     println!("\nnext       examples/collect.rs: `Application::start` is what an application needs");
     println!("           cargo doc -p article-webhook-collector --open");
     Ok(())
@@ -135,7 +135,7 @@ impl Application {
         let client = Client::new(ApiKey::new(API_KEY)?, api)?;
         let collector = Collector::builder(&inbox, client)
             .webhook_urls(key.clone(), url)
-            // The defaults, 200 times as fast: first after 10 minutes, and 30 asks a minute.
+            // The defaults, 200 times as fast: first after 10 minutes, and 30 polls a minute.
             .schedule(Schedule::new(10 * MINUTE / SPEED, 60 * MINUTE / SPEED)?)
             .rate(30 * SPEED, 5)
             .build()?;

@@ -1,4 +1,4 @@
-//! An application orders articles under intents, and asks for those that do not come. It is killed, and its power is cut.
+//! An application orders articles under intents, and polls those that do not come. It is killed, and its power is cut.
 
 mod api;
 pub(crate) mod application;

@@ -38,7 +38,7 @@ enum Destination {
     OwnUrlAndTarget,
 }
 
-/// When the API answers an ask.
+/// When the API answers a poll.
 #[derive(Debug, Clone, Copy)]
 enum Answer {
     AtOnce,
@@ -75,7 +75,7 @@ impl Orders {
         self.collector.order(INTENT, &article).await.unwrap()
     }
 
-    /// Lets this time pass, a minute at a time, and asks for what is due after each.
+    /// Lets this time pass, a minute at a time, and polls what is due after each.
     async fn pass(&self, time: Duration) {
         for _ in 0..time.as_secs() / 60 {
             self.clock.advance(MINUTE);
@@ -124,9 +124,9 @@ impl Api for Line {
         Api::create(&self.client, article)
     }
 
-    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+    fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
         Box::pin(async move {
-            let answer = Api::ask(&self.client, job_id).await;
+            let answer = Api::poll(&self.client, job_id).await;
             if let Answer::AfterDeliveries = self.answer {
                 self.simulator.advance(HOUR).await;
             }
@@ -143,11 +143,11 @@ impl Api for Line {
     }
 }
 
-/// The first ask is ten minutes after the order, so that a delivery that is late comes after it.
+/// The first poll is ten minutes after the order, so that a delivery that is late comes after it.
 #[tokio::test]
 async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
     let late = || Rule::new(Fault::Late(HOUR / 2));
-    // One that is refused would be noted after it was answered, and end an ask that is under way by then.
+    // One that is refused would be noted after it was answered, and end a poll that is under way by then.
     let lost = vec![Rule::new(Fault::Late(2 * HOUR))];
     let (own, both) = (Destination::OwnUrl, Destination::OwnUrlAndTarget);
     let (arrived, collected) = (JobState::Arrived, JobState::Collected);
@@ -156,10 +156,10 @@ async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
         ("to the target, then to its URL", both, Answer::AtOnce, vec![], arrived, 0),
         ("to its URL, then to the target", both, Answer::AtOnce, vec![late().nth(1)], arrived, 0),
         ("collected, then delivered", own, Answer::AtOnce, vec![late()], collected, 1),
-        ("delivered during the ask", own, Answer::AfterDeliveries, vec![late()], arrived, 1),
+        ("delivered during the poll", own, Answer::AfterDeliveries, vec![late()], arrived, 1),
         ("collected", own, Answer::AtOnce, lost, collected, 1),
     ];
-    for (name, destination, answer, faults, state, asks) in cases {
+    for (name, destination, answer, faults, state, polls) in cases {
         let is_delivered = name != "collected";
         for framework in Framework::ALL {
             let about = format!("{framework:?}, {name}");
@@ -171,8 +171,8 @@ async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
 
             let job = orders.job().await;
             assert_eq!(
-                (job.state, job.asks, job.intent.as_deref()),
-                (state, asks, Some(INTENT)),
+                (job.state, job.polls, job.intent.as_deref()),
+                (state, polls, Some(INTENT)),
                 "{about}"
             );
             assert_eq!(
@@ -211,7 +211,7 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
 
         let job = orders.job().await;
         let expected = (JobState::Arrived, 0, Some(INTENT));
-        assert_eq!((job.state, job.asks, job.intent.as_deref()), expected, "{framework:?}");
+        assert_eq!((job.state, job.polls, job.intent.as_deref()), expected, "{framework:?}");
         let OrderOutcome::OrderedBefore(Some(job_id)) = orders.order().await else {
             panic!("{framework:?}: it is known again");
         };
@@ -221,7 +221,7 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
     }
 }
 
-/// A person found the job in the service and had it asked for, so that its article came without the intent.
+/// A person found the job in the service and had it polled, so that its article came without the intent.
 #[tokio::test]
 async fn a_delivery_brings_the_intent_to_an_article_that_was_collected_without_it() {
     for framework in Framework::ALL {

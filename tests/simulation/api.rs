@@ -184,7 +184,7 @@ fn id(request: &Request<Bytes>) -> &str {
     request.uri().path().rsplit('/').next().unwrap_or_default()
 }
 
-/// The job that is asked for, or the order.
+/// The job that is polled, or the order.
 fn subject(request: &Request<Bytes>) -> &str {
     match request.method() {
         &http::Method::GET => id(request),
@@ -227,14 +227,14 @@ impl Api for ApiConnection {
         })
     }
 
-    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+    fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
         Box::pin(async move {
             let path = format!("/v1/content/articles/{job_id}");
             let sent = request(self.process.account(), "GET", &path, Bytes::new());
-            let ask = |observed: &mut Observed, now| {
-                observed.ask_sent(&self.process, job_id.as_str(), now)
+            let poll = |observed: &mut Observed, now| {
+                observed.poll_sent(&self.process, job_id.as_str(), now)
             };
-            let raw = self.call("ask", sent, ask).await.result()?;
+            let raw = self.call("poll", sent, poll).await.result()?;
             Ok(Response::classify(&self.key, job_id, raw))
         })
     }

@@ -7,22 +7,22 @@ use article_webhook_inbox::{
     Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
     LedgerPruned, Reason,
     store::{
-        self, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Expect,
-        Intended, IntentLease, Ledger, Pending,
+        self, Bucket, BucketEvent, Expect, Intended, IntentLease, Ledger, Pending, PollClaim,
+        PollLease, PollOutcome, PollSettled, Polls,
     },
 };
 
 use crate::{
-    observed::{Ask, Observed},
+    observed::{Observed, Poll},
     store::{Connection, calls},
 };
 
 /// What a job that is expected was before.
 #[derive(Clone, Copy)]
 enum Opened {
-    /// It is new, or had ended without an article, and is asked for after this pause.
+    /// It is new, or had ended without an article, and is polled after this pause.
     Now(Duration),
-    /// It is open, and asked for after this pause at the latest.
+    /// It is open, and polled after this pause at the latest.
     Before(Duration),
     Not,
 }
@@ -45,19 +45,19 @@ impl Connection {
         })
     }
 
-    /// How long the job waits of which an ask has ended.
+    /// How long the job waits of which a poll has ended.
     async fn waits(&self, id: i64) {
         let row = self.world.with(|inner| inner.observed.rows.get(&id).cloned());
-        let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return };
+        let Some(job_id) = row.and_then(|poll| poll.job.parse().ok()) else { return };
         let Ok(Some(job)) = self.world.store.job(job_id).await else { return };
         let now = self.world.time();
         // After a body that cannot be read, the pause is an hour.
-        let asks = if job.unreadable_since.is_some() { u32::MAX } else { job.asks };
-        if job.state == JobState::Expected && asks > 0 {
+        let polls = if job.unreadable_since.is_some() { u32::MAX } else { job.polls };
+        if job.state == JobState::Expected && polls > 0 {
             let wait = job.at.duration_since(now).unwrap_or_default();
             let expected_for = now.duration_since(job.expected_at).unwrap_or_default();
             let id = job.job_id.as_str();
-            self.world.seen(|_, _| Observed::waits(id, wait, asks, expected_for));
+            self.world.seen(|_, _| Observed::waits(id, wait, polls, expected_for));
         }
     }
 }
@@ -144,35 +144,35 @@ impl Ledger for Connection {
         Box::pin(async move { call.await.map(|(states, _)| states) })
     }
 
-    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
-        let call = self.world.store.claim_asks(claim);
-        self.through("claim_asks", call, move |asks, observed, now| {
-            for store::Ask { lease, job } in &asks.asks {
-                let ask = Ask {
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
+        let call = self.world.store.claim_polls(claim);
+        self.through("claim_polls", call, move |polls, observed, now| {
+            for store::Poll { lease, job } in &polls.polls {
+                let poll = Poll {
                     job: job.job_id.to_string(),
                     fence: lease.fence,
                     claimed: now,
                     ends: now + claim.lease,
                     settled: false,
                 };
-                observed.rows.insert(lease.id, ask);
+                observed.rows.insert(lease.id, poll);
             }
             Ok(())
         })
     }
 
-    fn settle_ask(
+    fn settle_poll(
         &self,
-        lease: AskLease,
-        outcome: AskOutcome,
+        lease: PollLease,
+        outcome: PollOutcome,
         key: u64,
-    ) -> Pending<'_, AskSettled> {
+    ) -> Pending<'_, PollSettled> {
         let settled = outcome.clone();
         let call = Box::pin(async move {
             let before = self.delivered(lease.id).await;
-            let result = self.world.store.settle_ask(lease, outcome, key).await;
+            let result = self.world.store.settle_poll(lease, outcome, key).await;
             let after = self.delivered(lease.id).await;
-            if matches!(result, Ok(AskSettled::Settled(_))) {
+            if matches!(result, Ok(PollSettled::Settled(_))) {
                 self.waits(lease.id).await;
             }
             if !before.iter().all(|digest| after.contains(digest)) {
@@ -180,23 +180,23 @@ impl Ledger for Connection {
             }
             result
         });
-        self.through("settle_ask", call, move |result, observed, now| {
-            let ask = observed.rows.get(&lease.id).cloned().unwrap_or_default();
-            let id = ask.job;
-            if !matches!(settled, AskOutcome::Again { .. } | AskOutcome::Released) {
+        self.through("settle_poll", call, move |result, observed, now| {
+            let poll = observed.rows.get(&lease.id).cloned().unwrap_or_default();
+            let id = poll.job;
+            if !matches!(settled, PollOutcome::Again { .. } | PollOutcome::Released) {
                 observed.rate.key_accepted(key);
             }
-            if *result == AskSettled::LostLease {
+            if *result == PollSettled::LostLease {
                 return Ok(());
             }
-            if ask.fence != lease.fence || now >= ask.ends || ask.settled {
-                return Err(format!("the answer to a lost ask for {id} is stored"));
+            if poll.fence != lease.fence || now >= poll.ends || poll.settled {
+                return Err(format!("the answer to a lost poll of {id} is stored"));
             }
             observed.rows.entry(lease.id).or_default().settled = true;
             match (result, settled) {
-                (_, AskOutcome::Released) => observed.ask_released(&id),
-                (AskSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
-                _ => observed.ask_ended(&id, now),
+                (_, PollOutcome::Released) => observed.poll_released(&id),
+                (PollSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                _ => observed.poll_ended(&id, now),
             }
             Ok(())
         })

@@ -57,9 +57,9 @@ const TWICE: u64 = 8;
 /// The calls at which a process crashes, before or after they are carried out. The long form must reach each.
 const POINTS: [&str; 18] = [
     "abandon",
-    "ask",
+    "poll",
     "claim",
-    "claim_asks",
+    "claim_polls",
     "create",
     "expect",
     "erase",
@@ -73,7 +73,7 @@ const POINTS: [&str; 18] = [
     "record",
     "report",
     "settle",
-    "settle_ask",
+    "settle_poll",
 ];
 
 /// What all runs did together.

@@ -144,7 +144,7 @@ fn start(world: &Arc<World>, process: &Process) -> Running {
     Running { collector, inbox, store }
 }
 
-/// Asks for what is due. A run of `Collector::run` over days would look into the store each ten seconds, so it is run for
+/// Polls what is due. A run of `Collector::run` over days would look into the store each ten seconds, so it is run for
 /// some seconds now and then, and until it is idle at all other times.
 async fn collect(world: Arc<World>, account: Account, collector: Collector) {
     loop {
@@ -158,7 +158,7 @@ async fn collect(world: Arc<World>, account: Account, collector: Collector) {
         if is_early || ended.is_err() {
             world.fail(&format!("the collector ended by itself: {ended:?}"));
         }
-        let pause = next_ask(&world, account).await.clamp(SECOND / 10, HOUR);
+        let pause = next_poll(&world, account).await.clamp(SECOND / 10, HOUR);
         select! {
             biased;
             () = world.changed.notified() => sleep(SECOND / 100).await,
@@ -167,8 +167,8 @@ async fn collect(world: Arc<World>, account: Account, collector: Collector) {
     }
 }
 
-/// How long nothing can be asked for.
-async fn next_ask(world: &World, account: Account) -> Duration {
+/// How long nothing can be polled.
+async fn next_poll(world: &World, account: Account) -> Duration {
     let now = world.time();
     let jobs = world.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await;
     let open = jobs.into_iter().flat_map(|page| page.items).filter(|job| job.state.is_open());

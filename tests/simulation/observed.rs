@@ -16,10 +16,10 @@ use crate::{
     world::{DAY, HOUR, Plan, SECOND},
 };
 
-/// The pause of `Schedule::webhooks` before the first ask.
+/// The pause of `Schedule::webhooks` before the first poll.
 const FIRST_ASK: Duration = Duration::from_secs(600);
 
-/// The time-out of the API, which is shorter than the lease of an ask.
+/// The time-out of the API, which is shorter than the lease of a poll.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long after a collection a push still shows that it was not needed.
@@ -38,7 +38,7 @@ pub(crate) struct Observed {
     pub(crate) keyed: BTreeSet<String>,
     pub(crate) jobs: BTreeMap<String, SeenJob>,
     /// The jobs of the rows of the ledger, and the keys of the entries, by the ids that leases name.
-    pub(crate) rows: BTreeMap<i64, Ask>,
+    pub(crate) rows: BTreeMap<i64, Poll>,
     pub(crate) entries: BTreeMap<i64, EntryKey>,
     /// What the service has sent, to be sent once more.
     pub(crate) pushes: Vec<Push>,
@@ -58,9 +58,9 @@ pub(crate) struct Observed {
     pub(crate) pruned_jobs: BTreeSet<String>,
 }
 
-/// The last ask that a row of the ledger was claimed for.
+/// The last poll that a row of the ledger was claimed for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ask {
+pub(crate) struct Poll {
     pub(crate) job: String,
     pub(crate) fence: i64,
     pub(crate) claimed: Duration,
@@ -71,9 +71,9 @@ pub(crate) struct Ask {
 
 #[derive(Debug, Default)]
 pub(crate) struct SeenJob {
-    /// How often it was asked for since it was last opened.
-    asks: u32,
-    /// When it may be asked for again.
+    /// How often it was polled since it was last opened.
+    polls: u32,
+    /// When it may be polled again.
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
@@ -124,64 +124,64 @@ impl Observed {
         self.jobs.get(job).is_some_and(|job| job.is_undecodable)
     }
 
-    /// An ask is sent.
-    pub(crate) fn ask_sent(
+    /// A poll is sent.
+    pub(crate) fn poll_sent(
         &mut self,
         process: &Process,
         id: &str,
         now: Duration,
     ) -> Result<(), String> {
-        self.rate.ask_sent(process, now)?;
-        let asks = self.rows.values().filter(|ask| ask.job == id);
-        let claimed = asks.map(|ask| ask.claimed).max().unwrap_or_default();
+        self.rate.poll_sent(process, now)?;
+        let polls = self.rows.values().filter(|poll| poll.job == id);
+        let claimed = polls.map(|poll| poll.claimed).max().unwrap_or_default();
         if now > claimed + TOKEN_VALID + SECOND / 100 {
             let age = now - claimed;
-            return Err(format!("{id} is asked for with a token that is {age:?} old"));
+            return Err(format!("{id} is polled with a token that is {age:?} old"));
         }
         let job = self.job(id);
         if now < job.not_before {
             let early = job.not_before - now;
-            return Err(format!("{id} is asked for {early:?} earlier than the schedule says"));
+            return Err(format!("{id} is polled {early:?} earlier than the schedule says"));
         }
         if job.in_hand.is_some_and(|since| now > since + TOKEN_VALID) {
-            return Err(format!("{id} is asked for, and its article is in the inbox"));
+            return Err(format!("{id} is polled, and its article is in the inbox"));
         }
-        job.asks += 1;
+        job.polls += 1;
         // The lease is longer than the call.
         job.not_before = now + API_TIMEOUT;
         Ok(())
     }
 
-    /// An ask without an article was stored: the next comes after the pause of the schedule.
-    pub(crate) fn ask_ended(&mut self, id: &str, now: Duration) {
+    /// A poll without an article was stored: the next comes after the pause of the schedule.
+    pub(crate) fn poll_ended(&mut self, id: &str, now: Duration) {
         let job = self.job(id);
-        let exponent = i32::try_from(job.asks).unwrap_or(i32::MAX);
+        let exponent = i32::try_from(job.polls).unwrap_or(i32::MAX);
         let pause = FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent);
         let pause = pause.min(HOUR.as_secs_f64()) / 2.0;
         job.not_before = now + Duration::from_secs_f64(pause) - SECOND / 1000;
     }
 
-    /// The job is expected from now on, and asked for after this pause.
+    /// The job is expected from now on, and polled after this pause.
     pub(crate) fn opened(&mut self, id: &str, now: Duration, pause: Duration) {
         let job = self.job(id);
         let not_before = (now + pause).saturating_sub(SECOND / 1000);
-        (job.asks, job.not_before, job.in_hand) = (0, not_before, None);
+        (job.polls, job.not_before, job.in_hand) = (0, not_before, None);
     }
 
-    /// A reason of its own brings the ask of an open job forward.
+    /// A reason of its own brings the poll of an open job forward.
     pub(crate) fn brought_forward(&mut self, id: &str, now: Duration, pause: Duration) {
         let job = self.job(id);
         job.not_before = job.not_before.min((now + pause).saturating_sub(SECOND / 1000));
     }
 
-    /// The job waits for so long until it is asked for again, which is so often now. It is expected for so long.
+    /// The job waits for so long until it is polled again, which is so often now. It is expected for so long.
     pub(crate) fn waits(
         id: &str,
         wait: Duration,
-        asks: u32,
+        polls: u32,
         expected_for: Duration,
     ) -> Result<(), String> {
-        let exponent = i32::try_from(asks).unwrap_or(i32::MAX);
+        let exponent = i32::try_from(polls).unwrap_or(i32::MAX);
         let pause = (FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent)).min(HOUR.as_secs_f64());
         let longest = if expected_for < OVERDUE { Duration::from_secs_f64(pause) } else { DAY };
         match wait <= longest {
@@ -190,20 +190,20 @@ impl Observed {
         }
     }
 
-    /// The job may be asked for at once, or was opened again.
-    pub(crate) fn may_be_asked(&mut self, id: &str) {
+    /// The job may be polled at once, or was opened again.
+    pub(crate) fn may_be_polled(&mut self, id: &str) {
         let job = self.job(id);
-        (job.asks, job.not_before, job.in_hand) = (0, Duration::ZERO, None);
+        (job.polls, job.not_before, job.in_hand) = (0, Duration::ZERO, None);
     }
 
     /// What was stored is no article.
     pub(crate) fn unreadable(&mut self, id: &str) {
-        self.may_be_asked(id);
+        self.may_be_polled(id);
         self.job(id).collected = None;
     }
 
-    /// An ask was given back before it was sent.
-    pub(crate) fn ask_released(&mut self, id: &str) {
+    /// A poll was given back before it was sent.
+    pub(crate) fn poll_released(&mut self, id: &str) {
         self.job(id).not_before = Duration::ZERO;
     }
 

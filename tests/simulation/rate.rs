@@ -22,7 +22,7 @@ const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Rate {
     plan: Plan,
-    /// The asks that are not yet paid for by the rate, and when that was.
+    /// The polls that are not yet paid for by the rate, and when that was.
     level: (f64, Duration),
     /// The pauses that the service asked for and the application has stored: from when, until when.
     pauses: Vec<(Duration, Duration)>,
@@ -94,8 +94,8 @@ impl Rate {
         Self { plan, level, pauses, answered, stored, asleep, refusals, refused }
     }
 
-    /// An ask is sent.
-    pub(crate) fn ask_sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
+    /// A poll is sent.
+    pub(crate) fn poll_sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
         let rate = f64::from(self.plan.per_minute) / 60.0;
         let (level, at) = self.level;
         let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
@@ -103,12 +103,12 @@ impl Rate {
         // Rounded, because this counts in fractions.
         let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
         if level > most {
-            return Err(format!("{level:.2} asks at once, and at most {most:.2} may be"));
+            return Err(format!("{level:.2} polls at once, and at most {most:.2} may be"));
         }
         self.sent(process, now)
     }
 
-    /// A call is sent, for an ask or an order.
+    /// A call is sent, for a poll or an order.
     pub(crate) fn sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
         let awake = now - self.asleep;
         let mut answered = self.answered.iter().filter(|answered| answered.process == *process);

@@ -109,11 +109,11 @@ async fn until_ended(world: &World) {
     let open = u32::try_from(jobs(world).await.len()).expect("few jobs");
     let paused = world.with(|inner| inner.observed.rate.paused_until());
     let start = world.now().max(paused);
-    // A job is asked for once a day at least. The probe of a refused key comes every five minutes, and an unreadable answer
-    // is asked for again after an hour.
-    let asks = MINUTE * 2 * open / world.plan.per_minute;
-    let limit = start + 26 * HOUR + 3 * HOUR + asks;
-    // A job whose body never is an article is asked for each hour until that is so for 72 hours. A day more, because the
+    // A job is polled once a day at least. The probe of a refused key comes every five minutes, and an unreadable answer
+    // is polled again after an hour.
+    let polls = MINUTE * 2 * open / world.plan.per_minute;
+    let limit = start + 26 * HOUR + 3 * HOUR + polls;
+    // A job whose body never is an article is polled each hour until that is so for 72 hours. A day more, because the
     // clock may have been set back.
     for (jobs, limit) in [(Jobs::Readable, limit), (Jobs::All, limit + 96 * HOUR)] {
         while let Some(why) = unsettled(world, jobs).await {

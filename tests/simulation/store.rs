@@ -63,7 +63,7 @@ impl Connection {
             if let Ok(value) = &result {
                 world.seen(|observed, now| seen(value, observed, now));
             }
-            if !matches!(name, "claim" | "claim_asks" | "intent") {
+            if !matches!(name, "claim" | "claim_polls" | "intent") {
                 world.note(&format!("{process} {name} {call_fault:?}"));
                 world.changed.notify_waiters();
             }
@@ -92,7 +92,7 @@ impl Connection {
     /// The bodies of a job's article that were delivered, read past the connection.
     pub(crate) async fn delivered(&self, id: i64) -> Vec<Digest> {
         let row = self.world.with(|inner| inner.observed.rows.get(&id).cloned());
-        let Some(job_id) = row.and_then(|ask| ask.job.parse().ok()) else { return Vec::new() };
+        let Some(job_id) = row.and_then(|poll| poll.job.parse().ok()) else { return Vec::new() };
         let shown = self.world.store.show(EntryKey::article(job_id)).await;
         let bodies = shown.ok().flatten().map(|(_, bodies)| bodies).unwrap_or_default();
         let delivered = bodies.iter().filter(|body| body.source == Source::Webhook);

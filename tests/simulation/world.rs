@@ -210,8 +210,8 @@ impl World {
     pub(crate) fn finished_article(&self, job: &str) -> Option<Bytes> {
         let path = format!("/v1/content/articles/{job}");
         let account = if self.is_of_other(job) { Account::Other } else { Account::Ours };
-        let ask = request(account, "GET", &path, Bytes::new());
-        let response = self.service(|service, now| service.call(now, &ask));
+        let poll = request(account, "GET", &path, Bytes::new());
+        let response = self.service(|service, now| service.call(now, &poll));
         let is_complete = self.state_of(job) == Some(SimulatedJobState::Complete);
         is_complete.then(|| response.into_body())
     }

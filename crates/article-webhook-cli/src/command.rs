@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Brand(brand::BrandArguments),
     /// Configure where the service delivers the articles of a brand
     Targets(targets::TargetsArguments),
-    /// Ask the service for articles that were missed, and store them
+    /// Poll the service for articles that were missed, and store them
     Collect(collect::CollectArguments),
     /// Imitate the service on this machine: its API, deliveries, retries and faults
     Simulate(simulate::SimulateArguments),

@@ -39,7 +39,7 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///         Box::pin(async { Created::classify(&self.0, article, Ok(raw)) })
 ///     }
 ///
-///     fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+///     fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
 ///         let raw = RawResponse::new(200, &[("", ""); 0], r#"{"status":"queued"}"#, SystemTime::now());
 ///         Box::pin(async { Ok(Response::classify(&self.0, job_id, raw)) })
 ///     }
@@ -58,7 +58,7 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///     let api = Slow(ApiKey::new("sk-5f2b9c0e7a1d4e38")?);
 ///     let created = api.create(&NewArticle::new("Shoes")).await?;
 ///     assert_eq!(created.job_id.as_str(), "job_1");
-///     assert_eq!(api.ask(&created.job_id).await?.status, 200);
+///     assert_eq!(api.poll(&created.job_id).await?.status, 200);
 ///     Ok(())
 /// }
 /// ```
@@ -67,8 +67,8 @@ pub trait Api: Send + Sync + 'static {
     /// taken the order.
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created>;
 
-    /// Asks for a job.
-    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response>;
+    /// Polls a job.
+    fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response>;
 
     /// How long a call may take, up to an hour. One that takes longer is dropped.
     fn timeout(&self) -> Duration;
@@ -83,7 +83,7 @@ impl Api for Client {
         Box::pin(self.create_article_once(article))
     }
 
-    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+    fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
         Box::pin(self.article_once(job_id))
     }
 

@@ -1,4 +1,4 @@
-//! What an answer of the API means for the job that was asked for, and for the asks that follow. Nothing here waits,
+//! What an answer of the API means for the job that was polled, and for the polls that follow. Nothing here waits,
 //! reads a clock or stores anything.
 
 mod call_start;
@@ -7,4 +7,4 @@ mod response;
 
 pub(crate) use call_start::CallStart;
 pub(crate) use key_watch::KeyWatch;
-pub(crate) use response::{Asked, Meaning, NoAnswer, accepts_the_key, pause_of};
+pub(crate) use response::{Meaning, NoAnswer, Polled, accepts_the_key, pause_of};

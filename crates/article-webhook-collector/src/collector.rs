@@ -26,7 +26,7 @@ pub use backfill::{BackfillPlan, BackfillStopped, Backfilled};
 pub use builder::CollectorBuilder;
 pub use health::CollectorHealth;
 
-/// Orders articles, remembers which are expected, and asks the API for those that do not come. Clones share the
+/// Orders articles, remembers which are expected, and polls the API for those that do not come. Clones share the
 /// collector.
 ///
 /// It keeps everything in the store of an inbox, and what it orders survives a crash if that store does. Several
@@ -80,7 +80,7 @@ impl Collector {
     /// than its time limit, and that it is [in progress](OrderOutcome::InProgress) before. With [webhook
     /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
-    /// An order takes no token of the [rate](CollectorBuilder::rate), which limits asks alone. A pause holds orders too.
+    /// An order takes no token of the [rate](CollectorBuilder::rate), which limits polls alone. A pause holds orders too.
     ///
     /// All of this is done in a task of its own, which begins when this future is polled first. It goes on when the future
     /// is dropped, and another order of the intent tells what became of it. If the service took the order and the store
@@ -138,7 +138,7 @@ impl Collector {
     ///
     /// The store failed.
     pub async fn expect(&self, job_id: JobId) -> Result<JobState, Error> {
-        let expect = Expect::job(job_id, self.0.first_ask());
+        let expect = Expect::job(job_id, self.0.first_poll());
         let states = self.0.ledger.expect(vec![expect]).await?;
         self.0.wake_for_new_job();
         states
@@ -174,7 +174,7 @@ impl Collector {
     }
 
     /// A page of the jobs that were ordered or expected and that pass the filter, by ascending id: for instance those that
-    /// are overdue, with what the last ask of each brought.
+    /// are overdue, with what the last poll of each brought.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -241,7 +241,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Asks for the jobs that are due, until `shutdown` resolves. Then it asks for nothing more, releases what it
+    /// Polls the jobs that are due, until `shutdown` resolves. Then it polls nothing more, releases what it
     /// claimed, and gives the calls that are under way a [grace](CollectorBuilder::shutdown_grace) period. Any number
     /// of loops may run beside each other: in this process, and in others if they can share the store.
     ///
@@ -271,7 +271,7 @@ impl Collector {
         ended.inspect_err(telemetry::collector_failed)
     }
 
-    /// Asks for what is due and may be asked for now, until nothing is. A job whose time has not come, or for which
+    /// Polls what is due and may be polled now, until nothing is. A job whose time has not come, or for which
     /// there is no token, stays. For tests, and for programs that are started from time to time.
     ///
     /// # Errors

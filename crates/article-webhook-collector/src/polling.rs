@@ -1,6 +1,6 @@
-//! Asks the API for the jobs that should be there by now.
+//! Polls the API for the jobs that should be there by now.
 
-mod ask;
 mod event_loop;
+mod poll;
 
 pub(crate) use event_loop::EventLoop;

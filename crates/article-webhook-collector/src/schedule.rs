@@ -4,13 +4,13 @@ use article_webhook_inbox::{Error, ExpectedJob, OVERDUE};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The pause between two asks for a job that is overdue, and the longest pause that the ledger keeps.
+/// The pause between two polls of a job that is overdue, and the longest pause that the ledger keeps.
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// When a job is asked for. After the first ask, each pause is half as long again as the last one, up to the longest,
-/// minus a random part of at most a half. A job that is expected since 72 hours is asked for once a day.
+/// When a job is polled. After the first poll, each pause is half as long again as the last one, up to the longest,
+/// minus a random part of at most a half. A job that is expected since 72 hours is polled once a day.
 ///
-/// No number of asks ends a job, and retention removes none that is open: one that the service never finishes stays
+/// No number of polls ends a job, and retention removes none that is open: one that the service never finishes stays
 /// [overdue](article_webhook_inbox::LedgerCounts::overdue) and takes a token a day, until its article comes, the service gives
 /// it up, or a person [erases](article_webhook_inbox::Inbox::erase) it.
 ///
@@ -35,14 +35,14 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// For an application that the service delivers to: the first ask is ten minutes after the order, when the
+    /// For an application that the service delivers to: the first poll is ten minutes after the order, when the
     /// service has delivered or has given up (service document, section 6.2). The longest pause is an hour.
     #[must_use]
     pub fn webhooks() -> Self {
         Self { first: Duration::from_secs(600), longest: HOUR }
     }
 
-    /// For an application that the service does not deliver to: the first ask is 20 seconds after the order. The
+    /// For an application that the service does not deliver to: the first poll is 20 seconds after the order. The
     /// longest pause is an hour.
     #[must_use]
     pub fn polling() -> Self {
@@ -68,19 +68,19 @@ impl Schedule {
         Ok(Self { first, longest })
     }
 
-    /// How long after an order its job is asked for first.
+    /// How long after an order its job is polled first.
     #[must_use]
     pub fn first(&self) -> Duration {
         self.first
     }
 
-    /// The pause after an ask that brought no article. `expected_for`: how long the job is expected. `random` is
+    /// The pause after a poll that brought no article. `expected_for`: how long the job is expected. `random` is
     /// at least 0 and under 1.
     pub(crate) fn pause(&self, job: &ExpectedJob, expected_for: Duration, random: f64) -> Duration {
         if expected_for >= OVERDUE {
             return DAY;
         }
-        let growth = 1.5_f64.powi(i32::try_from(job.asks).unwrap_or(i32::MAX));
+        let growth = 1.5_f64.powi(i32::try_from(job.polls).unwrap_or(i32::MAX));
         let pause = (self.first.as_secs_f64() * growth).min(self.longest.as_secs_f64());
         Duration::from_secs_f64(pause * (1.0 - random / 2.0))
     }
@@ -100,16 +100,16 @@ mod tests {
 
     use super::*;
 
-    fn asked(asks: u32) -> ExpectedJob {
+    fn polled(polls: u32) -> ExpectedJob {
         ExpectedJob {
             id: 1,
             job_id: "job_1".parse().unwrap(),
-            state: JobState::Asking,
+            state: JobState::Polling,
             reason: Reason::Ordered,
             intent: None,
             expected_at: SystemTime::UNIX_EPOCH,
             at: SystemTime::UNIX_EPOCH,
-            asks,
+            polls,
             key: None,
             missing: None,
             pushed_at: None,
@@ -123,29 +123,29 @@ mod tests {
     fn pauses_grow_by_half_up_to_an_hour() {
         let longest = |schedule: Schedule| {
             (1..=6)
-                .map(|asks| schedule.pause(&asked(asks), HOUR, 0.0).as_secs())
+                .map(|polls| schedule.pause(&polled(polls), HOUR, 0.0).as_secs())
                 .collect::<Vec<_>>()
         };
         assert_eq!(longest(Schedule::webhooks()), [900, 1350, 2025, 3037, 3600, 3600]);
         assert_eq!(longest(Schedule::polling()), [30, 45, 67, 101, 151, 227]);
-        assert_eq!(Schedule::polling().pause(&asked(u32::MAX), HOUR, 0.0), HOUR);
+        assert_eq!(Schedule::polling().pause(&polled(u32::MAX), HOUR, 0.0), HOUR);
     }
 
     #[test]
     fn a_random_part_takes_at_most_half_of_a_pause() {
         let schedule = Schedule::webhooks();
         for (random, seconds) in [(0.0, 900.0), (0.5, 675.0), (0.999_999, 450.0)] {
-            let pause = schedule.pause(&asked(1), HOUR, random).as_secs_f64();
+            let pause = schedule.pause(&polled(1), HOUR, random).as_secs_f64();
             assert!((pause - seconds).abs() < 0.01, "{random}: {pause}");
         }
     }
 
     #[test]
-    fn an_overdue_job_is_asked_for_once_a_day_however_often_it_was() {
-        for asks in [1, 100, u32::MAX] {
-            assert_eq!(Schedule::webhooks().pause(&asked(asks), OVERDUE, 0.9), DAY);
+    fn an_overdue_job_is_polled_once_a_day_however_often_it_was() {
+        for polls in [1, 100, u32::MAX] {
+            assert_eq!(Schedule::webhooks().pause(&polled(polls), OVERDUE, 0.9), DAY);
             let before = OVERDUE - Duration::from_millis(1);
-            assert!(Schedule::webhooks().pause(&asked(asks), before, 0.0) <= HOUR);
+            assert!(Schedule::webhooks().pause(&polled(polls), before, 0.0) <= HOUR);
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     /// Notified when a job may be due earlier than was known.
     pub(crate) wake: Notify,
-    /// How many loops ask.
+    /// How many loops poll.
     pub(crate) running: AtomicU32,
     /// How many orders are under way.
     pub(crate) orders: watch::Sender<u32>,
@@ -91,8 +91,8 @@ impl Shared {
         self.api.timeout().min(LONGEST_CALL) + Duration::from_secs(1)
     }
 
-    /// When a job that is expected from now on is asked for first.
-    pub(crate) fn first_ask(&self) -> SystemTime {
+    /// When a job that is expected from now on is polled first.
+    pub(crate) fn first_poll(&self) -> SystemTime {
         self.ledger.now() + self.settings.schedule.first()
     }
 
@@ -103,7 +103,7 @@ impl Shared {
         }
     }
 
-    /// An answer says this about the bucket. Until a pause is stored, this process asks and orders nothing in it.
+    /// An answer says this about the bucket. Until a pause is stored, this process polls and orders nothing in it.
     pub(crate) fn answered(&self, event: BucketEvent) -> Report {
         match event {
             BucketEvent::KeyRefused { .. } => telemetry::key_refused(),
@@ -128,7 +128,7 @@ impl Shared {
         repeat("report", is_late, || self.store_report(report)).await
     }
 
-    /// Stores the pause that the store does not have yet, if there is one. Nothing is asked or ordered before that.
+    /// Stores the pause that the store does not have yet, if there is one. Nothing is polled or ordered before that.
     pub(crate) async fn store_pause(&self) -> Result<(), Error> {
         match self.unstored_pause() {
             Some(report) => self.store_report(report).await,

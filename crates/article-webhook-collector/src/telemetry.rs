@@ -13,7 +13,7 @@ use std::{fmt::Display, time::Duration};
 
 use article_webhook::{DecodeError, JobId};
 use article_webhook_inbox::{
-    Error, ExpectedJob, JobState, LedgerCounts, OVERDUE, store::AskOutcome,
+    Error, ExpectedJob, JobState, LedgerCounts, OVERDUE, store::PollOutcome,
 };
 
 /// A log event. All have one target, so that one filter selects them.
@@ -49,7 +49,7 @@ pub(crate) struct Figures {
     pub(crate) counts: LedgerCounts,
     /// Since when the oldest job is expected.
     pub(crate) oldest: Duration,
-    /// How long nothing is asked or ordered from now on.
+    /// How long nothing is polled or ordered from now on.
     pub(crate) paused: Duration,
     pub(crate) tokens: u32,
 }
@@ -80,24 +80,24 @@ pub(crate) fn orders_left_unknown(orders: usize) {
     log!(warn: orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for, and an article that is delivered to the URL of its order resolves it; look at the service, and then call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown");
 }
 
-/// An ask was answered, or was not, after this time.
-pub(crate) fn asked(job: &ExpectedJob, answer: &'static str, took: Duration) {
-    measure!(counter(metric::ASKS, "answer" => answer).increment(1));
-    measure!(histogram(metric::ASK_DURATION).record(took));
-    let (job_id, asks) = (job.job_id.as_str(), job.asks);
-    log!(debug: job_id, asks, answer, ?took, "job asked for");
+/// A poll was answered, or was not, after this time.
+pub(crate) fn polled(job: &ExpectedJob, answer: &'static str, took: Duration) {
+    measure!(counter(metric::POLLS, "answer" => answer).increment(1));
+    measure!(histogram(metric::POLL_DURATION).record(took));
+    let (job_id, polls) = (job.job_id.as_str(), job.polls);
+    log!(debug: job_id, polls, answer, ?took, "job polled");
 }
 
-/// The outcome of an ask is stored. The job is in this state now, and was expected for this time. `undecodable`: why what
-/// the API answered cannot be decoded. Such a body ends no job: its entry will be unhandled, and the job is asked for again.
+/// The outcome of a poll is stored. The job is in this state now, and was expected for this time. `undecodable`: why what
+/// the API answered cannot be decoded. Such a body ends no job: its entry will be unhandled, and the job is polled again.
 pub(crate) fn settled(
     job: &ExpectedJob,
-    outcome: &AskOutcome,
+    outcome: &PollOutcome,
     undecodable: Option<&DecodeError>,
     state: JobState,
     expected_for: Duration,
 ) {
-    let (job_id, asks) = (job.job_id.as_str(), job.asks);
+    let (job_id, polls) = (job.job_id.as_str(), job.polls);
     let is_undecodable = state == JobState::Collected && undecodable.is_some();
     if !state.is_open() && !is_undecodable {
         measure!(counter(metric::ENDED, "state" => state.as_str()).increment(1));
@@ -107,10 +107,10 @@ pub(crate) fn settled(
     }
     match (outcome, state) {
         (_, JobState::Collected) if let Some(error) = undecodable => {
-            log!(warn: job_id, asks, cause = cause(error), "what the API gave is stored, and cannot be decoded as an article: see its entry");
+            log!(warn: job_id, polls, cause = cause(error), "what the API gave is stored, and cannot be decoded as an article: see its entry");
         }
         (_, JobState::Collected) => {
-            log!(info: job_id, asks, ?expected_for, "article collected");
+            log!(info: job_id, polls, ?expected_for, "article collected");
         }
         (_, JobState::Unreadable) => {
             log!(warn: job_id, "the API gives a body that cannot be read: see its entry");
@@ -118,45 +118,45 @@ pub(crate) fn settled(
         (_, JobState::Failed) => {
             log!(warn: job_id, "the service gave the job up, and refunded its credits");
         }
-        (AskOutcome::NotFound { .. }, _) => {
-            log!(warn: job_id, asks, "the service does not know the job, and it is asked for no more");
+        (PollOutcome::NotFound { .. }, _) => {
+            log!(warn: job_id, polls, "the service does not know the job, and it is polled no more");
         }
         (
-            AskOutcome::Again { after, cause: why } | AskOutcome::Missing { after, cause: why },
+            PollOutcome::Again { after, cause: why } | PollOutcome::Missing { after, cause: why },
             _,
         ) => {
-            log!(warn: job_id, asks, ?after, cause = cause(why), "the ask brought no article, and another will follow");
+            log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought no article, and another will follow");
         }
         _ => {}
     }
     if state.is_open() && expected_for >= OVERDUE {
-        log!(error: job_id, asks, ?expected_for, "article is overdue: its job has no end after 72 hours");
+        log!(error: job_id, polls, ?expected_for, "article is overdue: its job has no end after 72 hours");
     }
 }
 
-/// The outcome of an ask is dropped.
+/// The outcome of a poll is dropped.
 pub(crate) fn lost_lease(job: &ExpectedJob) {
     measure!(counter(metric::LOST_LEASES).increment(1));
     let job_id = job.job_id.as_str();
-    log!(debug: job_id, "the outcome of an ask is dropped: the article came meanwhile, the job was erased, or the lease ended");
+    log!(debug: job_id, "the outcome of a poll is dropped: the article came meanwhile, the job was erased, or the lease ended");
 }
 
-/// An ask ended without an outcome, because this crate or the store panicked.
-pub(crate) fn ask_panicked() {
-    measure!(counter(metric::ASKS, "answer" => "panicked").increment(1));
-    log!(error: "an ask panicked: its job is asked for again when its lease ends");
+/// A poll ended without an outcome, because this crate or the store panicked.
+pub(crate) fn poll_panicked() {
+    measure!(counter(metric::POLLS, "answer" => "panicked").increment(1));
+    log!(error: "a poll panicked: its job is polled again when its lease ends");
 }
 
 /// The service refused the API key.
 pub(crate) fn key_refused() {
     measure!(counter(metric::KEY_REFUSALS).increment(1));
-    log!(error: "the service refuses the API key: nothing is asked or ordered with this key until it is accepted again, except for a try from time to time");
+    log!(error: "the service refuses the API key: nothing is polled or ordered with this key until it is accepted again, except for a try from time to time");
 }
 
 /// The service answered 429, with this pause.
 pub(crate) fn rate_limited(pause: Duration) {
     if pause.is_zero() {
-        log!(warn: "the service gets too many calls, and names no pause: none is kept, and each job is asked for again after its own");
+        log!(warn: "the service gets too many calls, and names no pause: none is kept, and each job is polled again after its own");
     } else {
         paused(pause, "the service gets too many calls");
     }
@@ -169,11 +169,11 @@ pub(crate) fn unavailable(pause: Duration) {
 
 fn paused(pause: Duration, why: &'static str) {
     if pause > ENDLESS_PAUSE {
-        log!(error: why, "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
+        log!(error: why, "the service asks for a pause without end: nothing is polled or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
     } else if pause > LONG_PAUSE {
-        log!(error: ?pause, why, "the service asks for a long pause: nothing is asked or ordered until it ends, or until `Collector::resume`");
+        log!(error: ?pause, why, "the service asks for a long pause: nothing is polled or ordered until it ends, or until `Collector::resume`");
     } else {
-        log!(warn: ?pause, why, "the service asks for a pause: nothing is asked or ordered until it ends");
+        log!(warn: ?pause, why, "the service asks for a pause: nothing is polled or ordered until it ends");
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn store_failed(call: &'static str, error: &Error) {
     log!(warn: call, "the store failed: {error}");
 }
 
-/// This many loops ask.
+/// This many loops poll.
 pub(crate) fn running(loops: u32) {
     measure!(gauge(metric::RUNNING).set(loops));
     // Registered with zero: an alarm on growth does not see a series that begins with one.
@@ -192,7 +192,7 @@ pub(crate) fn running(loops: u32) {
 
 /// A loop ended with an error.
 pub(crate) fn collector_failed(error: &Error) {
-    log!(error: "the collector has ended, and nothing is asked for until another runs: {error}");
+    log!(error: "the collector has ended, and nothing is polled until another runs: {error}");
 }
 
 /// A person or a probe asked for the figures. Counts are exact up to 2^53.
@@ -219,14 +219,14 @@ pub(crate) fn summary(figures: &Figures) {
     }
 }
 
-/// An ask came too late to be sent: the store took longer than its token is valid.
+/// A poll came too late to be sent: the store took longer than its token is valid.
 pub(crate) fn token_lost() {
     measure!(counter(metric::LOST_TOKENS).increment(1));
 }
 
-/// The store takes too long to hand out asks.
+/// The store takes too long to hand out polls.
 pub(crate) fn tokens_are_lost() {
-    log!(warn: "asks are given back unsent, because the store takes longer than 5 seconds to hand them out: nothing is asked for while that lasts");
+    log!(warn: "polls are given back unsent, because the store takes longer than 5 seconds to hand them out: nothing is polled while that lasts");
 }
 
 #[cfg(feature = "metrics")]
@@ -239,22 +239,22 @@ pub mod metric {
     //! | name | kind | unit | labels | when |
     //! |---|---|---|---|---|
     //! | `article_collector_orders_total` | counter | count | `outcome` | an order ended: `ordered`, `ordered_before`, `in_progress`, `unknown`, `abandoned`, `refused`, `paused`, or `unavailable` if the store failed |
-    //! | `article_collector_asks_total` | counter | count | `answer` | the API was asked: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `invalid_job_id`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_job`, `no_answer`, `panicked`, `stopped` or `other` |
-    //! | `article_collector_ask_duration_seconds` | histogram | seconds | | the API was asked: how long it took |
-    //! | `article_collector_ended_total` | counter | count | `state` | an ask ended a job: `collected`, `failed`, `unreadable` or `not_found`. A body that cannot be decoded ends none; `article_inbox_unreadable_total` counts jobs that a worker ends after 72 hours of such |
-    //! | `article_collector_collected_after_seconds` | histogram | seconds | | an ask brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
-    //! | `article_collector_lost_leases_total` | counter | count | | the outcome of an ask was dropped, because the article came meanwhile, the job was erased, or its lease ended |
-    //! | `article_collector_lost_tokens_total` | counter | count | | an ask was given back unsent, because the store took longer than 5 seconds to hand it out |
+    //! | `article_collector_polls_total` | counter | count | `answer` | the API was polled: `complete`, `unfinished`, `failed`, `job_not_found`, `unauthorized`, `forbidden`, `rate_limited`, `unavailable`, `undecodable`, `other_job`, `invalid_job_id`, `page`, `not_json`, `too_large`, `redirect`, `refused`, `not_found`, `unknown_status`, `no_job`, `no_answer`, `panicked`, `stopped` or `other` |
+    //! | `article_collector_poll_duration_seconds` | histogram | seconds | | the API was polled: how long it took |
+    //! | `article_collector_ended_total` | counter | count | `state` | a poll ended a job: `collected`, `failed`, `unreadable` or `not_found`. A body that cannot be decoded ends none; `article_inbox_unreadable_total` counts jobs that a worker ends after 72 hours of such |
+    //! | `article_collector_collected_after_seconds` | histogram | seconds | | a poll brought the article of an order: since when its job was expected. For articles that were delivered: `article_inbox_arrived_after_seconds` |
+    //! | `article_collector_lost_leases_total` | counter | count | | the outcome of a poll was dropped, because the article came meanwhile, the job was erased, or its lease ended |
+    //! | `article_collector_lost_tokens_total` | counter | count | | a poll was given back unsent, because the store took longer than 5 seconds to hand it out |
     //! | `article_collector_key_refusals_total` | counter | count | | the service refused the API key |
-    //! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_asks`, `settle_ask`, `report`, `ordered`, `not_ordered`, `outcome_lost` or `intents` |
-    //! | `article_collector_running` | gauge | count | | a collector began or ended: how many of this one's clones ask now |
+    //! | `article_collector_store_failures_total` | counter | count | `call` | the store failed: `claim_polls`, `settle_poll`, `report`, `ordered`, `not_ordered`, `outcome_lost` or `intents` |
+    //! | `article_collector_running` | gauge | count | | a collector began or ended: how many of this one's clones poll now |
     //! | `article_collector_expected` | gauge | count | | only when `health` is called: jobs that are expected |
     //! | `article_collector_oldest_expected_seconds` | gauge | seconds | | the same: since when the oldest of them is |
     //! | `article_collector_overdue` | gauge | count | | the same: how many are expected since 72 hours |
     //! | `article_collector_unknown_intents` | gauge | count | | the same: orders with an unknown outcome |
     //! | `article_collector_recovered` | gauge | count | | the same: articles that came by the collection alone, of the jobs that the ledger still has |
-    //! | `article_collector_paused_seconds` | gauge | seconds | | the same: how long nothing is asked or ordered from now on |
-    //! | `article_collector_tokens` | gauge | count | | the same: how many asks may be sent at once |
+    //! | `article_collector_paused_seconds` | gauge | seconds | | the same: how long nothing is polled or ordered from now on |
+    //! | `article_collector_tokens` | gauge | count | | the same: how many polls may be sent at once |
     //!
     //! Call [`health`](crate::Collector::health) at each scrape, so that the last seven are current. A collector that runs calls it
     //! every hour.
@@ -286,18 +286,18 @@ pub mod metric {
     metrics! {
         ORDERS: describe_counter Count, "article_collector_orders_total",
             "Orders, by their outcome";
-        ASKS: describe_counter Count, "article_collector_asks_total",
-            "Asks of the API, by their answer";
-        ASK_DURATION: describe_histogram Seconds, "article_collector_ask_duration_seconds",
-            "How long the API took to answer an ask";
+        POLLS: describe_counter Count, "article_collector_polls_total",
+            "Polls of the API, by their answer";
+        POLL_DURATION: describe_histogram Seconds, "article_collector_poll_duration_seconds",
+            "How long the API took to answer a poll";
         ENDED: describe_counter Count, "article_collector_ended_total",
-            "Jobs that an ask ended, by their state";
+            "Jobs that a poll ended, by their state";
         COLLECTED_AFTER: describe_histogram Seconds, "article_collector_collected_after_seconds",
             "Since when the orders were expected whose articles were collected";
         LOST_LEASES: describe_counter Count, "article_collector_lost_leases_total",
-            "Asks whose outcome was dropped, because their lease was lost";
+            "Polls whose outcome was dropped, because their lease was lost";
         LOST_TOKENS: describe_counter Count, "article_collector_lost_tokens_total",
-            "Asks that were given back unsent, because they came too late";
+            "Polls that were given back unsent, because they came too late";
         KEY_REFUSALS: describe_counter Count, "article_collector_key_refusals_total",
             "How often the service refused the API key";
         STORE_FAILURES: describe_counter Count, "article_collector_store_failures_total",
@@ -315,8 +315,8 @@ pub mod metric {
         RECOVERED: describe_gauge Count, "article_collector_recovered",
             "Articles that came by the collection alone";
         PAUSED: describe_gauge Seconds, "article_collector_paused_seconds",
-            "How long nothing would be asked or ordered";
+            "How long nothing would be polled or ordered";
         TOKENS: describe_gauge Count, "article_collector_tokens",
-            "How many asks could be sent at once";
+            "How many polls could be sent at once";
     }
 }

@@ -31,9 +31,9 @@ pub mod tables {
 }
 
 pub use crate::call::{
-    ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent,
-    BucketSettings, Claim, Claimed, Claims, Events, Expect, Intended, IntentLease, LAST_DELIVERY,
-    Lease, Outcome, Pause, Recorded, Settled, StoreHealth,
+    ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Claimed, Claims, Events, Expect,
+    Intended, IntentLease, LAST_DELIVERY, Lease, Outcome, Pause, Poll, PollClaim, PollLease,
+    PollOutcome, PollSettled, Polls, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
     ArticleEntry, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow, KnownBody,

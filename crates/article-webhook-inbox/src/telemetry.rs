@@ -199,7 +199,7 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
 pub(crate) fn unreadable(key: &EntryKey) {
     measure!(counter(metric::UNREADABLE).increment(1));
     let job_id = key.job_id.as_str();
-    log!(error: job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is asked for no more, see its entry");
+    log!(error: job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is polled no more, see its entry");
 }
 
 /// The result of an attempt is dropped.

@@ -98,7 +98,7 @@ impl Worker {
         Self { handlers, store, registry, settings: Settings::default() }
     }
 
-    /// Also runs this handler, for each job that the service gave up: an ask of the API, for example by the collector,
+    /// Also runs this handler, for each job that the service gave up: a poll of the API, for example by the collector,
     /// brought `generation_failed`. Everything that is said about articles holds for failures: at least once, attempts,
     /// pauses, dead entries, time limits, and the shutdown. If the article comes after all, the other handler gets it,
     /// and a failure that no attempt has ended with is not handed out any more.

@@ -12,8 +12,8 @@ use article_webhook_inbox::{
     Clock, Digest, Entry, EntryKey, ExpectedJob, Filter, IntentState, JobState, MemoryStore, Prune,
     Source, State,
     store::{
-        ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, BucketSettings, Claim,
-        Events, Expect, Intended, IntentLease, Ledger, Outcome, Recorded, Store,
+        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Intended, IntentLease, Ledger,
+        Outcome, PollClaim, PollLease, PollOutcome, PollSettled, Recorded, Store,
     },
 };
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ enum Step {
     Expect(usize),
     ClaimAsks,
     /// Settles a lease that was given at any time before.
-    SettleAsk {
+    SettlePoll {
         lease: usize,
         outcome: u8,
         body: u8,
@@ -73,7 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => job.prop_map(Step::Expect),
         4 => Just(Step::ClaimAsks),
         5 => (any::<prop::sample::Index>(), 0..7_u8, body)
-            .prop_map(|(lease, outcome, body)| Step::SettleAsk { lease: lease.index(64), outcome, body }),
+            .prop_map(|(lease, outcome, body)| Step::SettlePoll { lease: lease.index(64), outcome, body }),
     ]
 }
 
@@ -81,8 +81,8 @@ fn step() -> impl Strategy<Value = Step> {
 struct Scene {
     store: MemoryStore,
     clock: Clock,
-    asks: Vec<(AskLease, usize)>,
-    asked_at: Vec<SystemTime>,
+    polls: Vec<(PollLease, usize)>,
+    polled_at: Vec<SystemTime>,
     /// The last call of each intent, and how many there were.
     calls: HashMap<usize, (IntentLease, u32)>,
     /// The job that each intent became, once it is known.
@@ -110,8 +110,8 @@ impl Scene {
         Self {
             store: MemoryStore::new(clock.clone()),
             clock,
-            asks: Vec::new(),
-            asked_at: Vec::new(),
+            polls: Vec::new(),
+            polled_at: Vec::new(),
             calls: HashMap::new(),
             became: HashMap::new(),
             known: HashMap::new(),
@@ -236,15 +236,15 @@ impl Scene {
                 self.known.entry(number).or_default();
             }
             Step::ClaimAsks => {
-                let claim = AskClaim { limit: 2, lease: LEASE, bucket: BUCKET };
-                for ask in store.claim_asks(claim).await.unwrap().asks {
-                    let number = (0..JOBS).find(|number| job(*number) == ask.job.job_id).unwrap();
-                    self.asks.push((ask.lease, number));
-                    self.asked_at.push(now);
+                let claim = PollClaim { limit: 2, lease: LEASE, bucket: BUCKET };
+                for poll in store.claim_polls(claim).await.unwrap().polls {
+                    let number = (0..JOBS).find(|number| job(*number) == poll.job.job_id).unwrap();
+                    self.polls.push((poll.lease, number));
+                    self.polled_at.push(now);
                 }
             }
-            Step::SettleAsk { lease, outcome, body: text } => {
-                let Some((lease, number)) = self.asks.iter().rev().nth(lease).copied() else {
+            Step::SettlePoll { lease, outcome, body: text } => {
+                let Some((lease, number)) = self.polls.iter().rev().nth(lease).copied() else {
                     return;
                 };
                 self.settle(lease, number, outcome, text).await;
@@ -252,27 +252,27 @@ impl Scene {
         }
     }
 
-    async fn settle(&mut self, lease: AskLease, number: usize, outcome: u8, text: u8) {
+    async fn settle(&mut self, lease: PollLease, number: usize, outcome: u8, text: u8) {
         let (digest, bytes) = body(text);
         let answer = ApiAnswer { target: "api".into(), digest, bytes };
         let (after, cause) = (Duration::from_secs(60), String::from("no"));
         let outcome = match outcome {
-            0 => AskOutcome::Failed { answer, cause },
-            1 => AskOutcome::NotFound { cause },
-            2 => AskOutcome::Unfinished { after },
-            3 => AskOutcome::Missing { after, cause },
-            4 => AskOutcome::Again { after, cause },
-            5 => AskOutcome::Released,
-            _ => AskOutcome::Answered(answer),
+            0 => PollOutcome::Failed { answer, cause },
+            1 => PollOutcome::NotFound { cause },
+            2 => PollOutcome::Unfinished { after },
+            3 => PollOutcome::Missing { after, cause },
+            4 => PollOutcome::Again { after, cause },
+            5 => PollOutcome::Released,
+            _ => PollOutcome::Answered(answer),
         };
         let before = self.seen(number).await;
         let is_held = matches!(&before.0, Some(job)
-            if job.state == JobState::Asking && job.id == lease.id && self.clock.now() < job.at);
-        let settled = self.store.settle_ask(lease, outcome.clone(), 1).await.unwrap();
+            if job.state == JobState::Polling && job.id == lease.id && self.clock.now() < job.at);
+        let settled = self.store.settle_poll(lease, outcome.clone(), 1).await.unwrap();
         let after = self.seen(number).await;
         match settled {
-            AskSettled::LostLease => assert_eq!(before, after, "a lost lease changes nothing"),
-            AskSettled::Settled(state) => {
+            PollSettled::LostLease => assert_eq!(before, after, "a lost lease changes nothing"),
+            PollSettled::Settled(state) => {
                 assert!(is_held);
                 assert_eq!(after.0.map(|job| job.state), Some(state));
                 let ends = !state.is_open();
@@ -282,13 +282,13 @@ impl Scene {
                 };
                 let is_end = match outcome {
                     // A body that cannot be read ends a job only after three days of such bodies.
-                    AskOutcome::Answered(_) => {
+                    PollOutcome::Answered(_) => {
                         state == JobState::Unreadable || !after.1.iter().any(is_rejected)
                     }
-                    AskOutcome::Failed { .. } | AskOutcome::NotFound { .. } => true,
+                    PollOutcome::Failed { .. } | PollOutcome::NotFound { .. } => true,
                     _ => false,
                 };
-                assert_eq!(ends, is_end, "no number of asks ends a job");
+                assert_eq!(ends, is_end, "no number of polls ends a job");
             }
         }
     }
@@ -320,10 +320,10 @@ impl Scene {
                 }
             }
         }
-        for (first, since) in self.asked_at.iter().enumerate() {
-            let window = self.asked_at.last().unwrap().duration_since(*since).unwrap();
-            let asks = (self.asked_at.len() - first) as u128;
-            assert!(asks * 10_000 <= 20_000 + window.as_millis(), "{asks} in {window:?}");
+        for (first, since) in self.polled_at.iter().enumerate() {
+            let window = self.polled_at.last().unwrap().duration_since(*since).unwrap();
+            let polls = (self.polled_at.len() - first) as u128;
+            assert!(polls * 10_000 <= 20_000 + window.as_millis(), "{polls} in {window:?}");
         }
     }
 }

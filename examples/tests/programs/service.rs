@@ -25,7 +25,7 @@ fn an_article_is_ordered_delivered_and_read() {
     assert!(line(lines.len() - 1).starts_with("read       the same article"), "{said}");
 }
 
-/// The service tries each delivery four times in vain, and then all articles come by asking.
+/// The service tries each delivery four times in vain, and then all articles come by polling.
 #[test]
 fn ten_articles_are_collected_after_an_outage_each_once() {
     collected_after_an_outage(&mut command("collect"));
@@ -64,7 +64,7 @@ fn collected_after_an_outage(command: &mut Command) {
     assert_eq!((orders("missed   "), orders("published")), (ordered.clone(), ordered), "{said}");
     let is_tried_four_times = |line: &Vec<&str>| line[2..4] == ["tried", "at"] && line.len() == 8;
     assert!(lines("missed   ").iter().all(is_tried_four_times), "{said}");
-    let result = "\nresult     10 articles, each published once\n           0 were delivered, 10 were asked for\n";
+    let result = "\nresult     10 articles, each published once\n           0 were delivered, 10 were polled\n";
     assert!(said.contains(result), "{said}");
     assert!(
         said.lines().last().unwrap().contains("cargo doc -p article-webhook-collector"),

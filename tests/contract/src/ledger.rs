@@ -4,12 +4,12 @@ mod steps;
 
 pub mod answer;
 pub mod arrival;
-pub mod ask;
 pub mod bucket;
 pub mod expect;
 pub mod import;
 pub mod intent;
 pub mod outcome;
+pub mod poll;
 pub mod read;
 pub mod retention;
 pub mod unreadable;

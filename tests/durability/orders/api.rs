@@ -39,8 +39,8 @@ pub(crate) struct Api {
 
 struct Record {
     simulator: Simulator,
-    /// When each ask came.
-    asks: Mutex<Vec<Instant>>,
+    /// When each poll came.
+    polls: Mutex<Vec<Instant>>,
     orders: AtomicUsize,
 }
 
@@ -57,7 +57,7 @@ impl Api {
                 .start()
                 .await
                 .expect("the simulator starts");
-            let record = Record { simulator, asks: Mutex::default(), orders: AtomicUsize::new(0) };
+            let record = Record { simulator, polls: Mutex::default(), orders: AtomicUsize::new(0) };
             (Arc::new(record), Server::bind("127.0.0.1:0").await.expect("there is a port"))
         });
         let address = server.local_addr().expect("it is bound");
@@ -79,9 +79,9 @@ impl Api {
         orders
     }
 
-    /// When each ask came.
-    pub(crate) fn asks(&self) -> Vec<Instant> {
-        self.record.asks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// When each poll came.
+    pub(crate) fn polls(&self) -> Vec<Instant> {
+        self.record.polls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The article of a job.
@@ -101,7 +101,7 @@ impl Record {
             return StatusCode::BAD_REQUEST.into_response();
         };
         if head.method == Method::GET {
-            self.asks.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
+            self.polls.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
         }
         let is_lost = head.method == Method::POST
             && self.orders.fetch_add(1, Ordering::Relaxed) % LOST == LOST - 1;

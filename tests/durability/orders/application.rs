@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::api;
 use crate::role::{self, Failure, until};
 
-/// The rate of asks.
+/// The rate of polls.
 pub(crate) const PER_MINUTE: u32 = 1200;
 pub(crate) const BURST: u32 = 20;
 

@@ -1,6 +1,6 @@
-//! An application whose power is cut finds each of its orders and asks in its file.
+//! An application whose power is cut finds each of its orders and polls in its file.
 //!
-//! Children are recorded while they order and ask. Their files are rebuilt as they may be after a cut at any moment, and
+//! Children are recorded while they order and poll. Their files are rebuilt as they may be after a cut at any moment, and
 //! held against what had left the machine by then: calls of the service, and answers to customers.
 
 use std::{
@@ -38,9 +38,9 @@ pub(crate) fn no_order_is_forgotten(form: Form) {
     );
     assert_eq!((found.lost, found.damaged), (0, 0), "{}", found.example);
     println!(
-        "durability: orders, cuts: {} orders and {} asks sent, {} answered, {found}, in {} s",
+        "durability: orders, cuts: {} orders and {} polls sent, {} answered, {found}, in {} s",
         tape.orders.len(),
-        tape.asks.len(),
+        tape.polls.len(),
         tape.recording.acknowledged.len(),
         start.elapsed().as_secs(),
     );
@@ -52,8 +52,8 @@ struct Tape {
     recording: Recording,
     /// When each order began to be sent, and its intent.
     orders: Vec<(Moment, String)>,
-    /// When each ask began to be sent, and its job.
-    asks: Vec<(Moment, String)>,
+    /// When each poll began to be sent, and its job.
+    polls: Vec<(Moment, String)>,
     /// The article of each job.
     articles: BTreeMap<String, Vec<u8>>,
 }
@@ -96,13 +96,13 @@ impl Tape {
             child.stop();
         }
         let recording = Recording::read(&folder, &traces, &answers);
-        let (mut orders, mut asks) = (Vec::new(), Vec::new());
+        let (mut orders, mut polls) = (Vec::new(), Vec::new());
         for (moment, text) in &recording.requests {
             let word = |from: &str, to| Some(text.split_once(from)?.1.split_once(to)?.0.to_owned());
             if text.starts_with("POST ") {
                 orders.push((*moment, word("\"topic\":\"", '"').expect("an order has a topic")));
             } else if let Some(job_id) = word("GET /v1/content/articles/", ' ') {
-                asks.push((*moment, job_id));
+                polls.push((*moment, job_id));
             }
         }
         let taken = api.orders();
@@ -112,15 +112,15 @@ impl Tape {
             taken.values().all(|jobs| jobs.len() == 1),
             "an intent was ordered twice: {taken:?}"
         );
-        assert!(!asks.is_empty() && !recording.acknowledged.is_empty(), "nothing was collected");
+        assert!(!polls.is_empty() && !recording.acknowledged.is_empty(), "nothing was collected");
         let articles = taken.into_values().flatten();
         let articles = articles.map(|job_id| (job_id.clone(), api.article(&job_id))).collect();
-        Self { begin, recording, orders, asks, articles }
+        Self { begin, recording, orders, polls, articles }
     }
 
     /// After which moments something must be in the file.
     fn promises(&self) -> Vec<Moment> {
-        let requests = self.orders.iter().chain(&self.asks).map(|(moment, _)| *moment);
+        let requests = self.orders.iter().chain(&self.polls).map(|(moment, _)| *moment);
         requests.chain(self.recording.acknowledged.keys().copied()).collect()
     }
 
@@ -161,22 +161,20 @@ impl Tape {
                 wrong.push(format!("{intent} was ordered as {job_id}, and is forgotten"));
             }
         }
-        let mut asked: BTreeMap<&str, u32> = BTreeMap::new();
-        for (_, job_id) in self.asks.iter().filter(|(sent, _)| *sent < moment) {
-            *asked.entry(job_id).or_default() += 1;
+        let mut polled: BTreeMap<&str, u32> = BTreeMap::new();
+        for (_, job_id) in self.polls.iter().filter(|(sent, _)| *sent < moment) {
+            *polled.entry(job_id).or_default() += 1;
         }
-        for (job_id, times) in &asked {
-            let counted = found.jobs.get(*job_id).map_or(0, |job| job.asks);
+        for (job_id, times) in &polled {
+            let counted = found.jobs.get(*job_id).map_or(0, |job| job.polls);
             if counted < *times {
-                wrong.push(format!(
-                    "{job_id} was asked for {times} times, and {counted} are stored"
-                ));
+                wrong.push(format!("{job_id} was polled {times} times, and {counted} are stored"));
             }
         }
         // A token that is taken makes the bucket full later by the time in which one comes back.
-        let asks = asked.values().sum::<u32>();
-        if asks > 0 && found.bucket.full_at < self.begin + TOKEN * asks {
-            wrong.push(format!("{asks} asks were sent, and not so many tokens are spent"));
+        let polls = polled.values().sum::<u32>();
+        if polls > 0 && found.bucket.full_at < self.begin + TOKEN * polls {
+            wrong.push(format!("{polls} polls were sent, and not so many tokens are spent"));
         }
         for (job_id, job) in &found.jobs {
             let bodies: Vec<_> = found.entries.get(job_id).into_iter().flatten().collect();
@@ -185,8 +183,8 @@ impl Tape {
             if job.state.has_article() != is_there || job.state.is_open() != bodies.is_empty() {
                 wrong.push(format!("{job_id} is {}, with {} entries", job.state, bodies.len()));
             }
-            if job.state.is_open() != found.asked.contains(job_id) {
-                wrong.push(format!("{job_id} is {}, and is not asked for", job.state));
+            if job.state.is_open() != found.polled.contains(job_id) {
+                wrong.push(format!("{job_id} is {}, and is not polled", job.state));
             }
         }
         wrong

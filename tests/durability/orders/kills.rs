@@ -29,7 +29,7 @@ use crate::{
 /// How many customers there are.
 const LINES: usize = 2;
 
-/// How much later than its token an ask may come.
+/// How much later than its token a poll may come.
 const LATE: Duration = Duration::from_secs(1);
 
 /// Where an obstacle keeps everything from being traced, every kill is one at random.
@@ -72,9 +72,9 @@ pub(crate) fn forget_no_order(form: Form, obstacle: Option<&str>) {
     }
     let orders = api.orders();
     println!(
-        "durability: orders, kills: {rounds} kills, {} orders taken, 0 twice, 0 forgotten, {} asks, all collected, in {} s",
+        "durability: orders, kills: {rounds} kills, {} orders taken, 0 twice, 0 forgotten, {} polls, all collected, in {} s",
         orders.len(),
-        api.asks().len(),
+        api.polls().len(),
         start.elapsed().as_secs(),
     );
 }
@@ -112,7 +112,7 @@ impl Point {
     }
 }
 
-/// Starts a child, lets it order and ask, and kills it. Says where that was.
+/// Starts a child, lets it order and poll, and kills it. Says where that was.
 fn kill_once(folder: &Path, customers: &Customers, point: Point, rng: &mut Rng) -> &'static str {
     let strace = point.strace(folder, rng);
     let Ok(mut child) = Child::start(folder, Role::Orders, strace.as_ref()) else {
@@ -180,17 +180,17 @@ fn check(folder: &Path, api: &Api, customers: &Customers) {
         assert_eq!(entry.bodies, [api.article(job_id)], "{job_id}");
     }
     assert_eq!(entries.len(), jobs.len(), "only what was ordered is in the inbox");
-    check_rate(&api.asks());
+    check_rate(&api.polls());
 }
 
 /// The bucket is not refilled by a start.
-fn check_rate(asks: &[Instant]) {
-    for (first, from) in asks.iter().enumerate() {
-        for (last, to) in asks.iter().enumerate().skip(first) {
+fn check_rate(polls: &[Instant]) {
+    for (first, from) in polls.iter().enumerate() {
+        for (last, to) in polls.iter().enumerate().skip(first) {
             let time = (*to - *from + LATE).as_secs_f64();
             let most = f64::from(BURST) + f64::from(PER_MINUTE) / 60.0 * time;
             let sent = last - first + 1;
-            assert!(sent as f64 <= most, "{sent} asks in {time} s, at most {most} are allowed");
+            assert!(sent as f64 <= most, "{sent} polls in {time} s, at most {most} are allowed");
         }
     }
 }

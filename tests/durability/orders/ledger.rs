@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
 
 use article_webhook_inbox::{
     Clock, ExpectedJob, Filter, Intent, JobFilter, SqliteSettings, SqliteStore, State,
-    store::{AskClaim, Bucket, BucketSettings, Ledger, Store},
+    store::{Bucket, BucketSettings, Ledger, PollClaim, Store},
 };
 use tokio::runtime;
 
@@ -20,8 +20,8 @@ pub(crate) struct Found {
     /// The entries of each job.
     pub(crate) entries: BTreeMap<String, Vec<Entry>>,
     pub(crate) bucket: Bucket,
-    /// The jobs that are asked for, later.
-    pub(crate) asked: Vec<String>,
+    /// The jobs that are polled, later.
+    pub(crate) polled: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
             jobs: BTreeMap::new(),
             entries: BTreeMap::new(),
             bucket: store.bucket().await?,
-            asked: Vec::new(),
+            polled: Vec::new(),
         };
         let all = JobFilter { limit: u32::MAX - 1, ..JobFilter::default() };
         for job in store.jobs(all).await?.items {
@@ -62,9 +62,9 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
         }
         clock.advance(LATER);
         let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
-        let claim = AskClaim { limit: 1_000_000, lease: LATER, bucket };
-        let asks = store.claim_asks(claim).await?.asks;
-        found.asked = asks.into_iter().map(|ask| ask.job.job_id.to_string()).collect();
+        let claim = PollClaim { limit: 1_000_000, lease: LATER, bucket };
+        let polls = store.claim_polls(claim).await?.polls;
+        found.polled = polls.into_iter().map(|poll| poll.job.job_id.to_string()).collect();
         // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
         let findings = store.health().await?.findings;
         store.close().await?;

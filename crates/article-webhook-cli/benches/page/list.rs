@@ -123,7 +123,7 @@ async fn fill(file: &Path, entries: u32) {
 fn expected(number: u32, entry: &Entry) -> ExpectedJob {
     let state = match number % 100 {
         1 => JobState::Expected,
-        2 => JobState::Asking,
+        2 => JobState::Polling,
         3 => JobState::Failed,
         4 => JobState::Unreadable,
         5 => JobState::NotFound,
@@ -143,7 +143,7 @@ fn expected(number: u32, entry: &Entry) -> ExpectedJob {
         intent: number.is_multiple_of(10).then(|| format!("post-{number}").into()),
         expected_at: entry.received_at,
         at: entry.at,
-        asks: u32::from(!state.has_article()),
+        polls: u32::from(!state.has_article()),
         key: None,
         missing: None,
         pushed_at: (state == JobState::Arrived).then_some(entry.received_at),

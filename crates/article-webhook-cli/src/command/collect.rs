@@ -45,7 +45,7 @@ pub(crate) struct CollectArguments {
     /// Read job ids from this file, one a line; - is standard input
     #[arg(long, value_name = "PATH", conflicts_with = "jobs")]
     from: Option<PathBuf>,
-    /// Only show what would be asked for
+    /// Only show what would be polled
     #[arg(long)]
     dry_run: bool,
     /// Lift the pause that the service asked for, or that a refused key caused
@@ -97,9 +97,9 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
         Err(_) if place.is_worked_on() => return left_to_others(ids.len(), output),
         Err(why) => return Err(why),
     };
-    let asked = ask(&Collector::new(&inbox, client), &inbox, &ids, output).await;
+    let polled = poll(&Collector::new(&inbox, client), &inbox, &ids, output).await;
     let closed = inbox.close().await;
-    let states = asked?;
+    let states = polled?;
     closed?;
     report(&ids, &states, output)
 }
@@ -121,13 +121,13 @@ async fn resume(
     Ok(())
 }
 
-/// Why nothing is asked for, and until when.
+/// Why nothing is polled, and until when.
 pub(super) fn pause_told(pause: &Pause) -> String {
     let why = pause.why.as_str().replace('_', " ");
     format!("the service asked for a pause ({why}), until {}", moment::shown(pause.until))
 }
 
-/// A person names these jobs: those that ended without an article are asked for again, now.
+/// A person names these jobs: those that ended without an article are polled again, now.
 async fn open(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
     let ledger = inbox.ledger();
     for id in ids {
@@ -139,26 +139,26 @@ async fn open(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// No job of the ledger is to be asked for now.
+/// No job of the ledger is to be polled now.
 fn nothing_due(next: Option<SystemTime>, place: &Place) -> Failure {
-    let what = "the ledger has no job that is to be asked for now";
+    let what = "the ledger has no job that is to be polled now";
     let Some(next) = next else {
         let name = command::collect_job(place.shown());
-        return Failure::nothing_matched(what).fix(format!("name a job to ask for it: {name}"));
+        return Failure::nothing_matched(what).fix(format!("name a job to poll it: {name}"));
     };
     let (time, when) = (moment::shown(next), moment::relative(next, SystemTime::now()));
     Failure::nothing_matched(format!("{what}; the next is due {when}, at {time}"))
         .fix(format!("repeat the command then; to read an article before: {}", command::get("JOB")))
 }
 
-/// The jobs stay in the ledger: a store in a file claims asks for the process that works on it alone.
+/// The jobs stay in the ledger: a store in a file claims polls for the process that works on it alone.
 fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
     let (jobs, them) = if count == 1 { ("job is", "it") } else { ("jobs are", "them") };
     let line = format!(
-        "{count} {jobs} in the ledger. Another process works on the inbox: its collector asks for {them}, if it has one"
+        "{count} {jobs} in the ledger. Another process works on the inbox: its collector polls {them}, if it has one"
     );
     output.either(&json!({ "stored": count }), &line)?;
-    output.note("`listen` has none: after it has ended, repeat the command, which asks then");
+    output.note("`listen` has none: after it has ended, repeat the command, which polls then");
     Ok(Exit::Done)
 }
 
@@ -170,7 +170,7 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
     }
     if output.is_json() {
         output.json(&json!({
-            "ask_for": plan.asked_for,
+            "to_poll": plan.to_poll,
             "has_article": plan.has_article,
             "given_up": plan.given_up,
             "no_trace": plan.no_trace,
@@ -182,19 +182,19 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
     let mut row = |count: u64, text: &str| {
         table.row([(Tone::Head, format!("{count:>6}")), (Tone::Plain, text.to_owned())]);
     };
-    row(plan.asked_for, "jobs would be asked for");
+    row(plan.to_poll, "jobs would be polled");
     row(plan.no_trace, "of them left no trace in this inbox");
     row(plan.has_article, "jobs have their article");
     if plan.given_up > 0 {
-        row(plan.given_up, "jobs failed, are unreadable or were not found: name one to ask for it");
+        row(plan.given_up, "jobs failed, are unreadable or were not found: name one to poll it");
     }
     table.write(output)?;
     output.note(&format!("it would take {}; nothing was changed", moment::span(plan.takes)));
     Ok(Exit::Done)
 }
 
-/// Asks until no job is to be asked for now. Returns the jobs' states.
-async fn ask(
+/// Polls until no job is to be polled now. Returns the jobs' states.
+async fn poll(
     collector: &Collector,
     inbox: &Inbox,
     ids: &[JobId],
@@ -205,14 +205,14 @@ async fn ask(
     let states = async {
         loop {
             let (states, due) = look(inbox, ids).await?;
-            output.progress(&format!("{due} of {} to ask for", ids.len()));
+            output.progress(&format!("{due} of {} to poll", ids.len()));
             let paused = collector.health().await?.ledger.paused;
             if due == 0 {
                 return Ok(states);
             }
             if let Some(pause) = paused {
                 return Err(Failure::failed(pause_told(&pause)).fix(
-                    "repeat the command after that, or with --resume to ask now; the jobs stay in the ledger",
+                    "repeat the command after that, or with --resume to poll now; the jobs stay in the ledger",
                 ));
             }
             sleep(TICK).await;
@@ -231,15 +231,15 @@ async fn ask(
     states
 }
 
-/// The states of the jobs, and how many of them are to be asked for now.
+/// The states of the jobs, and how many of them are to be polled now.
 async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> {
     let ledger = inbox.ledger();
     let (mut states, mut due) = (HashMap::new(), 0);
     for id in ids {
         if let Some(job) = ledger.job(id.clone()).await? {
             // Of many that are named, most are due later: they are spread at the rate.
-            let is_named = job.reason == Reason::Backfill && job.asks == 0;
-            let is_due = job.state == JobState::Asking
+            let is_named = job.reason == Reason::Backfill && job.polls == 0;
+            let is_due = job.state == JobState::Polling
                 || (job.state == JobState::Expected && (is_named || job.at <= ledger.now()));
             due += usize::from(is_due);
             states.insert(id.clone(), (job.state, job.at));
@@ -255,7 +255,7 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
         let Some((state, _)) = states.get(id) else { continue };
         let tone = match state {
             JobState::Arrived | JobState::Collected => Tone::Good,
-            JobState::Expected | JobState::Asking => Tone::Busy,
+            JobState::Expected | JobState::Polling => Tone::Busy,
             JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
         };
         match output.is_json() {

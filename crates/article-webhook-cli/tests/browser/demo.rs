@@ -38,7 +38,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     press(&browser, "order-ten").await;
     browser.wait("return document.querySelectorAll('#panel-rows tbody tr').length === 12").await;
     browser
-        .wait(&format!("return {NOW}?.startsWith('not delivered; the collector asks at ')"))
+        .wait(&format!("return {NOW}?.startsWith('not delivered; the collector polls at ')"))
         .await;
     press(&browser, "mend").await;
     // Those that the service still tried may be delivered.

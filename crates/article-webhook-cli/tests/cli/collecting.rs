@@ -1,4 +1,4 @@
-//! What `collect` says of jobs that it does not ask for.
+//! What `collect` says of jobs that it does not poll.
 
 use std::{
     path::Path,
@@ -24,7 +24,7 @@ fn collect(inbox: &Path, arguments: &[&str]) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
-async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_asked_for_after_it() {
+async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_polled_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let simulator =
@@ -36,11 +36,11 @@ async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_asked_for_after_it() 
 
     let (exit, out, note) =
         seen(&collect(&file, &[&job, &job, "--api-url", &url]).output().unwrap());
-    let left = "1 job is in the ledger. Another process works on the inbox: its collector asks for it, if it has one\n";
+    let left = "1 job is in the ledger. Another process works on the inbox: its collector polls it, if it has one\n";
     assert_eq!((exit, &*out), (Some(0), left), "{note}");
     assert_eq!(
         note,
-        "`listen` has none: after it has ended, repeat the command, which asks then\n"
+        "`listen` has none: after it has ended, repeat the command, which polls then\n"
     );
     let again = collect(&file, &["--api-url", &url, "--json"]).output().unwrap();
     assert_eq!(seen(&again).1, "{\"stored\":1}\n");
@@ -58,7 +58,7 @@ async fn it_is_said_when_the_next_job_is_due() {
     sample::inbox(&file).await;
     let (exit, _, error) = seen(&collect(&file, &[]).output().unwrap());
     assert_eq!(exit, Some(3), "{error}");
-    assert!(error.contains("fix:   name a job to ask for it: article-webhook collect"), "{error}");
+    assert!(error.contains("fix:   name a job to poll it: article-webhook collect"), "{error}");
 
     let store = SqliteStore::open(&file).unwrap();
     let jobs = [("job_2", 900), ("job_1", 630)].map(|(job, seconds)| {
@@ -69,7 +69,7 @@ async fn it_is_said_when_the_next_job_is_due() {
     let (exit, _, error) = seen(&collect(&file, &[]).output().unwrap());
     assert_eq!(exit, Some(3), "{error}");
     let what =
-        "error: the ledger has no job that is to be asked for now; the next is due in 10 min, at 2";
+        "error: the ledger has no job that is to be polled now; the next is due in 10 min, at 2";
     assert!(error.starts_with(what), "{error}");
     assert!(error.contains("to read an article before: article-webhook get --wait JOB"), "{error}");
 }
@@ -95,7 +95,7 @@ async fn a_pause_is_told_with_what_lifts_it() {
     assert_eq!(exit, Some(1), "{error}");
     let [what, fix] = [
         "error: the service asked for a pause (rate limited), until 21",
-        "fix:   repeat the command after that, or with --resume to ask now",
+        "fix:   repeat the command after that, or with --resume to poll now",
     ];
     assert!(error.contains(what) && error.contains(fix), "{error}");
     let (exit, _, note) = seen(&collect(&file, &["--dry-run"]).output().unwrap());

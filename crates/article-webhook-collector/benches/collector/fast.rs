@@ -18,7 +18,7 @@ use crate::{
     table::{Table, at_least, plain},
 };
 
-/// How many asks are under way at the same time.
+/// How many polls are under way at the same time.
 const AT_ONCE: u32 = 16;
 
 const ARTICLES: usize = 2000;
@@ -51,7 +51,7 @@ pub(crate) fn run(form: Form) {
     let ratio = |contender: usize| median(rounds.iter().map(|laps| laps[contender] / laps[0]));
 
     let mut table = Table::new(
-        "articles of 16 KB a second over loopback, 16 asks at once, without a limit",
+        "articles of 16 KB a second over loopback, 16 polls at once, without a limit",
         &["", "a second", ": client alone"],
     );
     table.row("client alone", [plain(rate(0), ""), plain(1.0, " ×")]);

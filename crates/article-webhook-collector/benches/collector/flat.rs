@@ -6,7 +6,7 @@ use std::{
 use article_webhook_client::JobId;
 use article_webhook_inbox::{
     SqliteStore,
-    store::{AskClaim, AskOutcome, BucketSettings, Expect, Ledger},
+    store::{BucketSettings, Expect, Ledger, PollClaim, PollOutcome},
 };
 use tokio::task::JoinSet;
 
@@ -21,7 +21,7 @@ const DUE: u64 = 1000;
 /// Jobs that wait for their time.
 const WAITING: u64 = 1_000_000;
 
-/// How many asks each claim takes: as many as the bench `fast` makes at once, and so many that the commit hardly counts.
+/// How many polls each claim takes: as many as the bench `fast` makes at once, and so many that the commit hardly counts.
 const AT_ONCE: [u32; 2] = [16, 100];
 
 /// The cost of a claim of 16 beside a million jobs that wait, compared with one where nothing waits.
@@ -85,23 +85,23 @@ async fn fill(ledger: &dyn Ledger, numbers: std::ops::Range<u64>, after: Duratio
 /// How many milliseconds it takes to claim everything that is due. Then it is due again.
 async fn claim_all(ledger: &Arc<dyn Ledger>, at_once: u32) -> f64 {
     let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
-    let claim = AskClaim { limit: at_once, lease: DAY, bucket };
+    let claim = PollClaim { limit: at_once, lease: DAY, bucket };
     let mut claimed = Vec::new();
     let start = Instant::now();
     loop {
-        let asks = ledger.claim_asks(claim).await.unwrap().asks;
-        if asks.is_empty() {
+        let polls = ledger.claim_polls(claim).await.unwrap().polls;
+        if polls.is_empty() {
             break;
         }
-        claimed.extend(asks);
+        claimed.extend(polls);
     }
     let took = start.elapsed();
     assert_eq!(claimed.len() as u64, DUE, "what is due is claimed, and nothing else");
     let mut releases = JoinSet::new();
-    for ask in claimed {
+    for poll in claimed {
         let ledger = Arc::clone(ledger);
         releases.spawn(async move {
-            ledger.settle_ask(ask.lease, AskOutcome::Released, 1).await.unwrap()
+            ledger.settle_poll(poll.lease, PollOutcome::Released, 1).await.unwrap()
         });
     }
     releases.join_all().await;

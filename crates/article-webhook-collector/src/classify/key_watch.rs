@@ -68,15 +68,15 @@ impl KeyWatch {
         self.forbidden.len() >= SEVERAL
     }
 
-    /// Whether the service has known another job since that time, and before it was asked in this call. A key of another
+    /// Whether the service has known another job since that time, and before it was polled in this call. A key of another
     /// environment knows none of them, and may have been in use until after this call began.
-    pub(crate) fn has_known(&self, since: SystemTime, asked: CallStart) -> bool {
+    pub(crate) fn has_known(&self, since: SystemTime, polled: CallStart) -> bool {
         let Some(knew) = self.knew else { return false };
-        let Some(ago) = asked.instant.checked_duration_since(knew.instant) else { return false };
+        let Some(ago) = polled.instant.checked_duration_since(knew.instant) else { return false };
         // Both, because the clock of the store may have been set forward, and the other stands still while the machine is
         // suspended.
         since <= knew.store_time
-            && asked.store_time.checked_sub(ago).is_some_and(|time| since <= time)
+            && polled.store_time.checked_sub(ago).is_some_and(|time| since <= time)
     }
 }
 
@@ -140,8 +140,8 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let ahead = |began: CallStart| CallStart { store_time: began.store_time + hour, ..began };
         watch.knew(ahead(call()));
-        let (since, asked) = (call().store_time, call());
-        assert!(!watch.has_known(since, asked), "the clock is an hour behind now");
+        let (since, polled) = (call().store_time, call());
+        assert!(!watch.has_known(since, polled), "the clock is an hour behind now");
         watch.knew(call());
         assert!(watch.has_known(since, call()));
     }
@@ -162,12 +162,12 @@ mod tests {
         let since = missing.store_time - hour;
         let late = call();
         watch.begins(late);
-        let asked = ahead(2, call());
-        watch.begins(asked);
-        assert!(!watch.has_known(since, asked), "it was known before the job was missing");
+        let polled = ahead(2, call());
+        watch.begins(polled);
+        assert!(!watch.has_known(since, polled), "it was known before the job was missing");
         watch.knew(known);
-        assert!(!watch.has_known(since, asked), "a late answer");
-        watch.knew(asked);
+        assert!(!watch.has_known(since, polled), "a late answer");
+        watch.knew(polled);
         assert!(watch.has_known(since, ahead(2, call())));
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use article_webhook_client::{CallOutcome, ErrorCode, Response};
 use article_webhook_inbox::{
     Digest, ExpectedJob, Missing, OVERDUE,
-    store::{ApiAnswer, AskOutcome, BucketEvent},
+    store::{ApiAnswer, BucketEvent, PollOutcome},
 };
 
 use super::{CallStart, KeyWatch};
@@ -20,8 +20,8 @@ const TARGET: &str = "api";
 #[derive(Debug)]
 pub(crate) struct Meaning {
     /// For the job.
-    pub(crate) outcome: AskOutcome,
-    /// For all asks.
+    pub(crate) outcome: PollOutcome,
+    /// For all polls.
     pub(crate) event: Option<BucketEvent>,
     /// The name of the answer in metrics and logs.
     pub(crate) name: &'static str,
@@ -40,8 +40,8 @@ pub(crate) enum NoAnswer {
     Stopped,
 }
 
-/// An ask, when its answer came.
-pub(crate) struct Asked<'a> {
+/// A poll, when its answer came.
+pub(crate) struct Polled<'a> {
     /// The job.
     pub(crate) job: &'a ExpectedJob,
     /// The pause of the schedule.
@@ -52,11 +52,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) key: u64,
 }
 
-impl Asked<'_> {
+impl Polled<'_> {
     /// The meaning of the answer.
     ///
     /// What the service says about a job counts only in its documented form. Any other answer says nothing about the
-    /// job, which is asked for again: no number of them ends it.
+    /// job, which is polled again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
             CallOutcome::Complete(_) | CallOutcome::Failed { .. } => watch.knew(self.began),
@@ -77,61 +77,65 @@ impl Asked<'_> {
             }
             _ => pause_of(response),
         };
-        let asked = response.retry_after.unwrap_or_default().min(DAY);
+        let polled = response.retry_after.unwrap_or_default().min(DAY);
         let after = match event {
             // The bucket waits for as long as the service asks for, and then the schedule of the job counts.
             Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => self.pause,
-            _ => self.pause.max(asked),
+            _ => self.pause.max(polled),
         };
         let outcome = match &response.outcome {
-            CallOutcome::Complete(_) => AskOutcome::Answered(recorded(response)),
+            CallOutcome::Complete(_) => PollOutcome::Answered(recorded(response)),
             // Kept, although it cannot be decoded now: a later version may be able to. One that names no job may come from
             // a proxy, and would take the place of the article.
             CallOutcome::Undecodable(_) if response.names_the_job() => {
-                AskOutcome::Answered(recorded(response))
+                PollOutcome::Answered(recorded(response))
             }
             CallOutcome::Failed { .. } => {
-                AskOutcome::Failed { answer: recorded(response), cause: response.to_string() }
+                PollOutcome::Failed { answer: recorded(response), cause: response.to_string() }
             }
             CallOutcome::Unfinished { .. } if response.names_the_job() => {
-                AskOutcome::Unfinished { after }
+                PollOutcome::Unfinished { after }
             }
             CallOutcome::JobNotFound => self.missing(response, watch, after),
-            _ => AskOutcome::Again { after, cause: response.to_string() },
+            _ => PollOutcome::Again { after, cause: response.to_string() },
         };
         Meaning { outcome, event, name }
     }
 
-    /// The meaning of an ask without an answer: nothing is known about the job.
+    /// The meaning of a poll without an answer: nothing is known about the job.
     pub(crate) fn without_answer(&self, why: &NoAnswer) -> Meaning {
         let (name, cause) = match why {
             NoAnswer::Failed(error) => ("no_answer", error.to_string()),
             NoAnswer::Late => ("no_answer", "the call took longer than its time limit".to_owned()),
-            NoAnswer::Panicked => ("panicked", "the ask panicked: see standard error".to_owned()),
+            NoAnswer::Panicked => ("panicked", "the poll panicked: see standard error".to_owned()),
             NoAnswer::Stopped => {
                 ("stopped", "the collector stopped before the answer came".to_owned())
             }
         };
-        let outcome = AskOutcome::Again { after: self.pause, cause };
+        let outcome = PollOutcome::Again { after: self.pause, cause };
         Meaning { outcome, event: None, name }
     }
 
     /// The service does not know the job. That ends the job only if the service has said so for days, with a key that has
     /// known the job, and has known other jobs meanwhile: a key of another environment knows none, or only its own. Of a job
     /// that was ordered elsewhere, no key may be known: then any that knows other jobs counts.
-    fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> AskOutcome {
+    fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> PollOutcome {
         let cause = response.to_string();
         if self.job.key.is_some_and(|known| known != self.key) {
             let cause =
                 format!("{cause} (the job is known to another API key: is this one right?)");
-            return AskOutcome::Missing { after, cause };
+            return PollOutcome::Missing { after, cause };
         }
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
             times.saturating_add(1) >= TIMES
                 && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE
                 && watch.has_known(since, self.began)
         });
-        if is_lost { AskOutcome::NotFound { cause } } else { AskOutcome::Missing { after, cause } }
+        if is_lost {
+            PollOutcome::NotFound { cause }
+        } else {
+            PollOutcome::Missing { after, cause }
+        }
     }
 }
 

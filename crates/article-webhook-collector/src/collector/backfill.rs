@@ -18,14 +18,14 @@ const BATCH: usize = 500;
 /// ```
 /// use article_webhook_collector::Backfilled;
 ///
-/// let backfilled = Backfilled { asked_for: 980, has_article: 10, given_up: 10 };
+/// let backfilled = Backfilled { to_poll: 980, has_article: 10, given_up: 10 };
 /// assert_ne!(backfilled, Backfilled::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, is asked for, or is not")]
+#[expect(clippy::exhaustive_structs, reason = "an article is there, is polled, or is not")]
 pub struct Backfilled {
-    /// Jobs that will be asked for, one after the other at the rate.
-    pub asked_for: u64,
+    /// Jobs that will be polled, one after the other at the rate.
+    pub to_poll: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
     /// Jobs that failed, are unreadable or were not found. They stay so: [`Collector::expect`](crate::Collector::expect)
@@ -39,22 +39,21 @@ pub struct Backfilled {
 /// use std::time::Duration;
 /// use article_webhook_collector::BackfillPlan;
 ///
-/// let plan = BackfillPlan { no_trace: 60, asked_for: 60, takes: Duration::from_secs(120), ..BackfillPlan::default() };
+/// let plan = BackfillPlan { no_trace: 60, to_poll: 60, takes: Duration::from_secs(120), ..BackfillPlan::default() };
 /// assert_eq!(plan.has_article, 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, is asked for, or is not")]
+#[expect(clippy::exhaustive_structs, reason = "an article is there, is polled, or is not")]
 pub struct BackfillPlan {
-    /// Jobs that would be asked for.
-    pub asked_for: u64,
+    /// Jobs that would be polled.
+    pub to_poll: u64,
     /// Jobs whose article is in the inbox, or was.
     pub has_article: u64,
     /// Jobs that failed, are unreadable or were not found, and would stay so.
     pub given_up: u64,
-    /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be asked
-    /// for.
+    /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be polled.
     pub no_trace: u64,
-    /// How long the asks take, with a full bucket and if nothing else is asked for.
+    /// How long the polls take, with a full bucket and if nothing else is polled.
     pub takes: Duration,
 }
 
@@ -72,7 +71,7 @@ pub struct BackfillPlan {
 ///     let inbox = Inbox::memory();
 ///     let collector = Collector::new(&inbox, client);
 ///     let ids = ["job_1".parse()?, "job_2".parse()?];
-///     assert_eq!(collector.expect_all(ids.clone()).await?.asked_for, 2);
+///     assert_eq!(collector.expect_all(ids.clone()).await?.to_poll, 2);
 ///
 ///     inbox.close().await?;
 ///     let stopped = collector.expect_all(ids).await.unwrap_err();
@@ -116,18 +115,18 @@ pub(crate) async fn expect_all(
     let begin = shared.ledger.now();
     let mut ids = ids.peekable();
     while ids.peek().is_some() {
-        let batch = ids.by_ref().take(BATCH).zip(backfilled.asked_for..).map(|(id, place)| {
+        let batch = ids.by_ref().take(BATCH).zip(backfilled.to_poll..).map(|(id, place)| {
             // Due when the bucket would have a token for it, so that no other job that is due waits for all of these.
             let at = begin + shared.settings.time_of_tokens(place + 1);
             Expect { reason: Reason::Backfill, ..Expect::job(id, at) }
         });
-        let done = backfilled.asked_for + backfilled.has_article + backfilled.given_up;
+        let done = backfilled.to_poll + backfilled.has_article + backfilled.given_up;
         let states = shared.ledger.expect(batch.collect()).await;
         for state in states.map_err(|error| BackfillStopped { done, error })? {
             match Trace::of(state) {
                 Trace::Article => backfilled.has_article += 1,
                 Trace::GivenUp => backfilled.given_up += 1,
-                Trace::Open | Trace::None => backfilled.asked_for += 1,
+                Trace::Open | Trace::None => backfilled.to_poll += 1,
             }
         }
         shared.wake.notify_one();
@@ -144,14 +143,14 @@ pub(crate) async fn plan(
         match trace(&*shared.ledger, id).await? {
             Trace::Article => plan.has_article += 1,
             Trace::GivenUp => plan.given_up += 1,
-            Trace::Open => plan.asked_for += 1,
+            Trace::Open => plan.to_poll += 1,
             Trace::None => {
-                plan.asked_for += 1;
+                plan.to_poll += 1;
                 plan.no_trace += 1;
             }
         }
     }
-    plan.takes = shared.settings.time_of_tokens(plan.asked_for);
+    plan.takes = shared.settings.time_of_tokens(plan.to_poll);
     Ok(plan)
 }
 
@@ -170,7 +169,7 @@ impl Trace {
         match state {
             JobState::Arrived | JobState::Collected => Self::Article,
             JobState::Failed | JobState::Unreadable | JobState::NotFound => Self::GivenUp,
-            JobState::Expected | JobState::Asking => Self::Open,
+            JobState::Expected | JobState::Polling => Self::Open,
         }
     }
 }

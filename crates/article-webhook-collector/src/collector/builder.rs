@@ -42,15 +42,15 @@ impl CollectorBuilder {
         Self { inbox, api, settings: Settings::default(), urls: None }
     }
 
-    /// When a job is asked for.
+    /// When a job is polled.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.settings.schedule = schedule;
         self
     }
 
-    /// How many tokens a minute brings, 60,000 at most, and how many may be saved up. An ask waits for a token: in any
-    /// time, asks take at most as many as were saved up and as that time brings. An order takes none. An ask is sent up to 5
-    /// seconds after it took its token, so the asks of a short time may be a few more than its tokens.
+    /// How many tokens a minute brings, 60,000 at most, and how many may be saved up. A poll waits for a token: in any
+    /// time, polls take at most as many as were saved up and as that time brings. An order takes none. A poll is sent up to 5
+    /// seconds after it took its token, so the polls of a short time may be a few more than its tokens.
     ///
     /// Collectors that share a store share its tokens, and must use the same rate. A SQLite store belongs to one
     /// process, so each of several machines has tokens of its own: divide the rate by their number.
@@ -59,13 +59,13 @@ impl CollectorBuilder {
         self
     }
 
-    /// How many asks are under way at the same time, in each [`run`](Collector::run).
+    /// How many polls are under way at the same time, in each [`run`](Collector::run).
     pub fn concurrency(mut self, concurrency: u32) -> Self {
         self.settings.concurrency = concurrency;
         self
     }
 
-    /// How long calls may go on after `shutdown`. Then asks are cancelled, and orders are no longer waited for. An order
+    /// How long calls may go on after `shutdown`. Then polls are cancelled, and orders are no longer waited for. An order
     /// takes up to the timeout of the client: a shorter grace period may cut one off.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.grace = grace;

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///     let health = collector.health().await?;
 ///     assert_eq!((health.ledger.counts.open(), health.ledger.counts.overdue), (1, 0));
 ///     assert!(health.ledger.paused.is_none() && health.ledger.key_refused_at.is_none());
-///     assert_eq!(health.running, 0, "nothing is asked for: `run` was not called");
+///     assert_eq!(health.running, 0, "nothing is polled: `run` was not called");
 ///     assert_eq!(health.tokens, 5);
 ///     Ok(())
 /// }
@@ -41,12 +41,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive] // more may be reported
 pub struct CollectorHealth {
-    /// What is expected, and the pause of asks and orders with the API key of this collector. Under
+    /// What is expected, and the pause of polls and orders with the API key of this collector. Under
     /// [`Schedule::polling`] nothing is recovered.
     pub ledger: LedgerHealth,
-    /// How many clones of this collector run in this process. While it is 0, nothing is asked for.
+    /// How many clones of this collector run in this process. While it is 0, nothing is polled.
     pub running: u32,
-    /// How many asks may be sent at once now, unless they are paused.
+    /// How many polls may be sent at once now, unless they are paused.
     pub tokens: u32,
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn health(shared: &Shared) -> Result<CollectorHealth, Error> {
     // Another collector may use another key.
     ledger.paused = bucket.paused(settings.key, now);
     if shared.settings.schedule == Schedule::polling() {
-        // Every article comes by an ask, and is no proof of a lost delivery.
+        // Every article comes by a poll, and is no proof of a lost delivery.
         ledger.counts.recovered = 0;
     }
     let health = CollectorHealth {

@@ -224,8 +224,8 @@ impl Order {
         let ledger = &self.shared.ledger;
         match note {
             Note::Ordered(job_id) => {
-                let first_ask = self.shared.first_ask();
-                ledger.ordered(&self.intent, job_id.clone(), first_ask, self.key).await?;
+                let first_poll = self.shared.first_poll();
+                ledger.ordered(&self.intent, job_id.clone(), first_poll, self.key).await?;
                 self.shared.wake_for_new_job();
                 Ok(())
             }

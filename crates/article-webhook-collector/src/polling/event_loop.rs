@@ -7,7 +7,7 @@ use std::{
 
 use article_webhook_inbox::{
     Error,
-    store::{Asks, Pending},
+    store::{Pending, Polls},
 };
 use tokio::{
     select,
@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::ask::{Signal, ask, claim_of};
+use super::poll::{Signal, claim_of, poll};
 use crate::{
     classify::CallStart,
     shared::{POLL, Shared, may_pass},
@@ -32,12 +32,12 @@ const AFTER_CANCEL: Duration = Duration::from_secs(5);
 /// The first and the longest pause after a claim that failed.
 const AFTER_FAILURES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
-/// Claims asks, and carries out as many at the same time as the settings say.
+/// Claims polls, and carries out as many at the same time as the settings say.
 ///
 /// Dropped, it cancels the calls that are under way. Their jobs are due again when their leases end.
 pub(crate) struct EventLoop {
     shared: Arc<Shared>,
-    asks: JoinSet<Option<Duration>>,
+    polls: JoinSet<Option<Duration>>,
     signal: watch::Sender<Signal>,
     /// When the next claim may bring something. `None` while a claim is under way and nothing has
     /// happened since it began.
@@ -69,7 +69,7 @@ impl EventLoop {
         telemetry::running(running + 1);
         Self {
             shared,
-            asks: JoinSet::new(),
+            polls: JoinSet::new(),
             signal: watch::Sender::new(Signal::Go),
             due: Some(Instant::now()),
             failures: 0,
@@ -84,11 +84,11 @@ impl EventLoop {
         self
     }
 
-    /// Asks until `shutdown`, and then until the calls and the orders that are under way have ended.
+    /// Polls until `shutdown`, and then until the calls and the orders that are under way have ended.
     pub(crate) async fn run(mut self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let mut shutdown = pin!(shutdown);
-        let mut claiming: Option<Pending<'_, (CallStart, Asks)>> = None;
+        let mut claiming: Option<Pending<'_, (CallStart, Polls)>> = None;
         let mut orders = shared.orders.subscribe();
         loop {
             // Checked before each claim.
@@ -97,7 +97,7 @@ impl EventLoop {
             }
             let is_going = self.stopping.is_none();
             if claiming.is_none()
-                && self.asks.is_empty()
+                && self.polls.is_empty()
                 && !(self.waits_for_orders() && *orders.borrow_and_update() > 0)
                 && let Some(Stopping { error, .. }) = &mut self.stopping
             {
@@ -111,7 +111,7 @@ impl EventLoop {
                 claiming = Some(Box::pin(async move {
                     shared.store_pause().await?;
                     let began = shared.began();
-                    Ok((began, shared.ledger.claim_asks(claim).await?))
+                    Ok((began, shared.ledger.claim_polls(claim).await?))
                 }));
             }
             let timer = match &self.stopping {
@@ -122,7 +122,7 @@ impl EventLoop {
                 biased;
                 _ = &mut shutdown, if is_going => self.stop(None),
                 claimed = result(&mut claiming) => self.claimed(claimed),
-                Some(ended) = self.asks.join_next() => self.ended(ended),
+                Some(ended) = self.polls.join_next() => self.ended(ended),
                 () = shared.wake.notified(), if is_going => self.due_in(Duration::ZERO),
                 Ok(()) = orders.changed(), if !is_going => {}
                 () = sleep_until_then(timer) => match &mut self.stopping {
@@ -132,7 +132,7 @@ impl EventLoop {
                         stopping.next += AFTER_CANCEL;
                     }
                     Some(stopping) => {
-                        self.asks.abort_all();
+                        self.polls.abort_all();
                         claiming = None;
                         stopping.next += AFTER_CANCEL;
                     }
@@ -141,9 +141,9 @@ impl EventLoop {
         }
     }
 
-    /// How many more asks may be carried out.
+    /// How many more polls may be carried out.
     fn free(&self) -> u32 {
-        let running = u32::try_from(self.asks.len()).unwrap_or(u32::MAX);
+        let running = u32::try_from(self.polls.len()).unwrap_or(u32::MAX);
         self.shared.settings.concurrency.saturating_sub(running)
     }
 
@@ -165,11 +165,11 @@ impl EventLoop {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    fn claimed(&mut self, claimed: Result<(CallStart, Asks), Error>) {
-        let (began, Asks { asks, next }) = match claimed {
-            Ok(asks) => asks,
+    fn claimed(&mut self, claimed: Result<(CallStart, Polls), Error>) {
+        let (began, Polls { polls, next }) = match claimed {
+            Ok(polls) => polls,
             Err(error) => {
-                telemetry::store_failed("claim_asks", &error);
+                telemetry::store_failed("claim_polls", &error);
                 if may_pass(&error) {
                     let [first, longest] = AFTER_FAILURES;
                     let pause = first.saturating_mul(1 << self.failures.min(8));
@@ -184,16 +184,16 @@ impl EventLoop {
         self.failures = 0;
         let time = self.shared.ledger.now();
         let pause = next.map_or(POLL, |next| next.duration_since(time).unwrap_or_default());
-        let is_idle = asks.is_empty() && self.asks.is_empty() && !pause.is_zero();
+        let is_idle = polls.is_empty() && self.polls.is_empty() && !pause.is_zero();
         // What happened during the claim may not have been known to it.
         if is_idle && self.due.is_none() && self.ends == Ends::WhenIdle && self.stopping.is_none() {
             self.stop(None);
         }
-        let shortest = if asks.is_empty() { AFTER_NOTHING } else { Duration::ZERO };
+        let shortest = if polls.is_empty() { AFTER_NOTHING } else { Duration::ZERO };
         self.due_in(pause.clamp(shortest, POLL));
-        for claimed in asks {
+        for claimed in polls {
             let (shared, signal) = (Arc::clone(&self.shared), self.signal.subscribe());
-            self.asks.spawn(ask(shared, claimed, began, signal));
+            self.polls.spawn(poll(shared, claimed, began, signal));
         }
     }
 
@@ -201,7 +201,7 @@ impl EventLoop {
         match ended {
             // The last claim did not know of this pause, which may be shorter than the loop's.
             Ok(Some(pause)) => self.due_in(pause.clamp(AFTER_NOTHING, POLL)),
-            Err(error) if error.is_panic() => telemetry::ask_panicked(),
+            Err(error) if error.is_panic() => telemetry::poll_panicked(),
             Ok(None) | Err(_) => {}
         }
         // Whether anything is due now is known after another claim.

@@ -41,7 +41,7 @@ impl Reply {
         Self::Says(202, "", format!(r#"{{"job_id":"{job_id}","status":"queued"}}"#))
     }
 
-    /// The answer to an ask.
+    /// The answer to a poll.
     pub(crate) fn complete(job_id: &str) -> Self {
         Self::Says(200, "", article(job_id))
     }
@@ -68,11 +68,11 @@ struct Inner {
     clock: Clock,
     key: u64,
     orders: Mutex<Answers>,
-    asks: Mutex<Answers>,
+    polls: Mutex<Answers>,
     /// The orders that were sent, as JSON would show them.
     ordered: Mutex<Vec<NewArticle>>,
-    /// The jobs that were asked for, and when.
-    asked: Mutex<Vec<(SystemTime, String)>>,
+    /// The jobs that were polled, and when.
+    polled: Mutex<Vec<(SystemTime, String)>>,
     under_way: AtomicU32,
     most_under_way: AtomicU32,
 }
@@ -89,12 +89,12 @@ impl Script {
             clock,
             key,
             orders: Mutex::new(Box::new(|_| Reply::created("job_1"))),
-            asks: Mutex::new(Box::new(|_| {
+            polls: Mutex::new(Box::new(|_| {
                 let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
                 Reply::Says(404, "", lost.to_owned())
             })),
             ordered: Mutex::default(),
-            asked: Mutex::default(),
+            polled: Mutex::default(),
             under_way: AtomicU32::new(0),
             most_under_way: AtomicU32::new(0),
         }))
@@ -110,9 +110,9 @@ impl Script {
         *self.0.orders.lock().unwrap() = Box::new(reply);
     }
 
-    /// What asks are answered, by the job.
-    pub(crate) fn on_ask(&self, reply: impl FnMut(&str) -> Reply + Send + 'static) {
-        *self.0.asks.lock().unwrap() = Box::new(reply);
+    /// What polls are answered, by the job.
+    pub(crate) fn on_poll(&self, reply: impl FnMut(&str) -> Reply + Send + 'static) {
+        *self.0.polls.lock().unwrap() = Box::new(reply);
     }
 
     pub(crate) fn orders(&self) -> usize {
@@ -123,17 +123,17 @@ impl Script {
         self.0.ordered.lock().unwrap().last().expect("there was one").clone()
     }
 
-    /// The jobs that were asked for.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.0.asked.lock().unwrap().iter().map(|(_, job)| job.clone()).collect()
+    /// The jobs that were polled.
+    pub(crate) fn polled(&self) -> Vec<String> {
+        self.0.polled.lock().unwrap().iter().map(|(_, job)| job.clone()).collect()
     }
 
-    /// When jobs were asked for.
-    pub(crate) fn asked_at(&self) -> Vec<SystemTime> {
-        self.0.asked.lock().unwrap().iter().map(|(at, _)| *at).collect()
+    /// When jobs were polled.
+    pub(crate) fn polled_at(&self) -> Vec<SystemTime> {
+        self.0.polled.lock().unwrap().iter().map(|(at, _)| *at).collect()
     }
 
-    /// How many asks were under way at the same time.
+    /// How many polls were under way at the same time.
     pub(crate) fn most_under_way(&self) -> u32 {
         self.0.most_under_way.load(Ordering::SeqCst)
     }
@@ -173,13 +173,13 @@ impl Api for Script {
         })
     }
 
-    fn ask<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
+    fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
         Box::pin(async move {
-            self.0.asked.lock().unwrap().push((self.0.clock.now(), job_id.to_string()));
+            self.0.polled.lock().unwrap().push((self.0.clock.now(), job_id.to_string()));
             let under_way = self.0.under_way.fetch_add(1, Ordering::SeqCst) + 1;
             self.0.most_under_way.fetch_max(under_way, Ordering::SeqCst);
             yield_now().await;
-            let reply = self.0.asks.lock().unwrap()(job_id.as_str());
+            let reply = self.0.polls.lock().unwrap()(job_id.as_str());
             let raw = self.reply(reply, String::new()).await;
             self.0.under_way.fetch_sub(1, Ordering::SeqCst);
             Ok(Response::classify(&key(), job_id, raw?))

@@ -19,7 +19,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
     world.expect(&collector, &["old_1"]).await;
     let plan = collector.plan(ids(1001)).await.unwrap();
     let expected = BackfillPlan {
-        asked_for: 1000,
+        to_poll: 1000,
         has_article: 1,
         given_up: 0,
         no_trace: 999,
@@ -29,7 +29,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
     assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1, "nothing changed");
 
     let done = collector.expect_all(ids(1001)).await.unwrap();
-    assert_eq!(done, Backfilled { asked_for: 1000, has_article: 1, given_up: 0 });
+    assert_eq!(done, Backfilled { to_poll: 1000, has_article: 1, given_up: 0 });
     assert_eq!(world.job("old_7").await.reason, Reason::Backfill);
     assert_eq!(world.job("old_1").await.reason, Reason::OrderedElsewhere);
 }
@@ -38,11 +38,11 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
 async fn a_backfill_goes_on_where_the_store_failed() {
     let world = World::new();
     let collector = world.collector();
-    assert_eq!(collector.expect_all(ids(700)).await.unwrap().asked_for, 700);
+    assert_eq!(collector.expect_all(ids(700)).await.unwrap().to_poll, 700);
     world.ledger.fault("expect", Fault::Fails(1));
     let stopped = collector.expect_all(ids(1200)).await.unwrap_err();
     assert_eq!((stopped.done, stopped.error.is_transient()), (0, true));
-    assert_eq!(collector.expect_all(ids(1200)).await.unwrap().asked_for, 1200);
+    assert_eq!(collector.expect_all(ids(1200)).await.unwrap().to_poll, 1200);
     assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1200);
 }
 
@@ -53,7 +53,7 @@ async fn a_backfill_opens_no_job_that_has_ended() {
     let collector = world.collector();
     collector.expect_all(ids(3)).await.unwrap();
     let failed = r#"{"error":"generation_failed","message":""}"#;
-    world.api.on_ask(|job| match job {
+    world.api.on_poll(|job| match job {
         "old_0" => Reply::complete(job),
         "old_1" => Reply::Says(500, "", failed.to_owned()),
         _ => Reply::queued(),
@@ -63,9 +63,9 @@ async fn a_backfill_opens_no_job_that_has_ended() {
     assert_eq!(before.state, JobState::Failed);
     let (has_article, given_up) = (1, 1);
     let plan = collector.plan(ids(3)).await.unwrap();
-    assert_eq!((plan.asked_for, plan.has_article, plan.given_up), (1, has_article, given_up));
+    assert_eq!((plan.to_poll, plan.has_article, plan.given_up), (1, has_article, given_up));
     let done = collector.expect_all(ids(3)).await.unwrap();
-    assert_eq!(done, Backfilled { asked_for: 1, has_article, given_up });
+    assert_eq!(done, Backfilled { to_poll: 1, has_article, given_up });
     assert_eq!(world.job("old_1").await, before);
     assert_eq!(collector.expect(before.job_id).await.unwrap(), JobState::Expected);
 }
@@ -80,7 +80,7 @@ async fn a_backfill_is_spread_at_the_rate() {
     for (id, seconds) in [(0, 0), (4, 0), (5, 2), (499, 990), (500, 992), (999, 1990)] {
         assert_eq!(world.job(&format!("old_{id}")).await.at, begin + seconds * SECOND, "{id}");
     }
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.expect(&collector, &["new"]).await;
     for _ in 0..11 * MINUTE.as_secs() {
         collector.run_until_idle().await.unwrap();
@@ -90,9 +90,9 @@ async fn a_backfill_is_spread_at_the_rate() {
     assert_eq!(world.state("old_999").await, JobState::Expected);
 }
 
-/// What is not asked for leaves no gap of more than a batch.
+/// What is not polled leaves no gap of more than a batch.
 #[tokio::test]
-async fn a_backfill_that_is_repeated_is_asked_for_from_now_on() {
+async fn a_backfill_that_is_repeated_is_polled_from_now_on() {
     let world = World::new();
     let collector = world.builder().rate(30, 5).build().unwrap();
     let deliveries = (0..500).map(|id| format!("old_{id}"));

@@ -17,7 +17,7 @@ use crate::{
 /// What the store says while it fails.
 const DOWN: &str = "the store is down";
 
-/// After an outage of a day everything is due at once. In any time, no more is asked than the bucket gives.
+/// After an outage of a day everything is due at once. In any time, no more is polled than the bucket gives.
 #[tokio::test(start_paused = true)]
 async fn the_bucket_spreads_what_is_due_at_once() {
     let world = World::new();
@@ -25,14 +25,14 @@ async fn the_bucket_spreads_what_is_due_at_once() {
     for job in 0..100 {
         collector.expect(format!("job_{job}").parse().unwrap()).await.unwrap();
     }
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(DAY);
     let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
     world.pass(5 * MINUTE, Duration::from_millis(100)).await;
-    let asked = world.api.asked_at();
-    assert_eq!(asked.len(), 100, "all within 5 minutes");
-    for (first, start) in asked.iter().enumerate() {
-        for (last, end) in asked.iter().enumerate().skip(first) {
+    let polled = world.api.polled_at();
+    assert_eq!(polled.len(), 100, "all within 5 minutes");
+    for (first, start) in polled.iter().enumerate() {
+        for (last, end) in polled.iter().enumerate().skip(first) {
             let tokens = 5.0 + 0.5 * end.duration_since(*start).unwrap().as_secs_f64();
             let sent = u32::try_from(last - first + 1).unwrap();
             assert!(f64::from(sent) <= tokens + 1e-6, "{sent} sent, {tokens} tokens");
@@ -41,16 +41,16 @@ async fn the_bucket_spreads_what_is_due_at_once() {
     running.abort();
 }
 
-/// Twice the rate for ten minutes: every order is made, and the asks have all tokens.
+/// Twice the rate for ten minutes: every order is made, and the polls have all tokens.
 #[tokio::test]
-async fn many_orders_take_nothing_of_the_asks() {
+async fn many_orders_take_nothing_of_the_polls() {
     let world = World::new();
     let collector = world.builder().rate(30, 5).build().unwrap();
     for job in 0..1000 {
         collector.expect(format!("old_{job}").parse().unwrap()).await.unwrap();
     }
     world.api.on_order_of(|topic| Reply::created(&format!("job_{topic}")));
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     for second in 0..600 {
         let article = NewArticle::new(&second.to_string());
@@ -59,12 +59,12 @@ async fn many_orders_take_nothing_of_the_asks() {
         collector.run_until_idle().await.unwrap();
         world.clock.advance(SECOND);
     }
-    assert_eq!(world.api.asked().len(), 5 + 299, "the last token is not there yet");
+    assert_eq!(world.api.polled().len(), 5 + 299, "the last token is not there yet");
 }
 
 /// It is counted in full, and a token that was saved does not shorten it.
 #[tokio::test]
-async fn nothing_is_asked_within_a_retry_after() {
+async fn nothing_is_polled_within_a_retry_after() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1", "job_2"]).await;
@@ -73,17 +73,17 @@ async fn nothing_is_asked_within_a_retry_after() {
         "job_1" => Reply::Says(429, "172800", String::new()),
         other => Reply::complete(other),
     };
-    world.api.on_ask(limited);
+    world.api.on_poll(limited);
     collector.run_until_idle().await.unwrap();
-    let asked = world.api.asked().len();
+    let polled = world.api.polled().len();
     let paused = collector.health().await.unwrap().ledger.paused.expect("two days");
     assert_eq!((paused.why, paused.until), (PauseReason::RateLimited, world.clock.now() + 2 * DAY));
 
     world.expect(&collector, &["job_3"]).await;
     world.clock.advance(2 * DAY - SECOND);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked().len(), asked);
-    world.api.on_ask(Reply::complete);
+    assert_eq!(world.api.polled().len(), polled);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(SECOND);
     collector.run_until_idle().await.unwrap();
     for job in ["job_1", "job_2", "job_3"] {
@@ -97,9 +97,9 @@ async fn a_person_may_lift_a_pause() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(|_| Reply::Says(503, "172800", String::new()));
+    world.api.on_poll(|_| Reply::Says(503, "172800", String::new()));
     collector.run_until_idle().await.unwrap();
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Expected);
@@ -113,12 +113,12 @@ async fn a_person_may_lift_a_pause() {
 async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
     let world = World::new();
     let collector = world.collector();
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     let pause = BucketEvent::RateLimited { retry_after: DAY };
     let lifted = async || {
         world.clock.advance(HOUR);
         world.ledger.report(pause).await.unwrap();
-        world.ledger.fault("claim_asks", Fault::Replies(2 * SECOND));
+        world.ledger.fault("claim_polls", Fault::Replies(2 * SECOND));
         let collector = collector.clone();
         tokio::spawn(async move {
             sleep(SECOND).await;
@@ -128,12 +128,12 @@ async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
     world.expect(&collector, &["job_1"]).await;
     lifted().await;
     collector.clone().run(sleep(3 * SECOND)).await.unwrap();
-    assert_eq!(world.api.asked(), ["job_1"]);
+    assert_eq!(world.api.polled(), ["job_1"]);
 
     world.expect(&collector, &["job_2"]).await;
     lifted().await;
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked(), ["job_1", "job_2"]);
+    assert_eq!(world.api.polled(), ["job_1", "job_2"]);
 }
 
 /// One try every five minutes, until the key is accepted. The jobs lose nothing by it.
@@ -146,18 +146,18 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     for job in &jobs {
         collector.expect(job.parse().unwrap()).await.unwrap();
     }
-    world.api.on_ask(|_| Reply::status(401));
+    world.api.on_poll(|_| Reply::status(401));
     world.clock.advance(HOUR);
     for _ in 0..6 * 60 {
         collector.run_until_idle().await.unwrap();
         world.clock.advance(MINUTE);
     }
-    let asked = world.api.asked_at();
-    let pauses = asked.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap());
+    let polled = world.api.polled_at();
+    let pauses = polled.windows(2).map(|pair| pair[1].duration_since(pair[0]).unwrap());
     assert_eq!(pauses.collect::<Vec<_>>(), [5 * MINUTE; 71]);
     assert!(collector.health().await.unwrap().ledger.key_refused_at.is_some());
 
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(2 * HOUR);
     collector.run_until_idle().await.unwrap();
     collector.run_until_idle().await.unwrap();
@@ -177,16 +177,16 @@ async fn a_refused_key_stays_paused_beside_another() {
     for job in &jobs {
         accepted.expect(job.parse().unwrap()).await.unwrap();
     }
-    world.api.on_ask(|_| Reply::status(401));
-    good.on_ask(|_| Reply::queued());
+    world.api.on_poll(|_| Reply::status(401));
+    good.on_poll(|_| Reply::queued());
     for _ in 0..12 * 60 {
         world.clock.advance(5 * SECOND);
         refused.run_until_idle().await.unwrap();
         accepted.run_until_idle().await.unwrap();
     }
-    let tries = world.api.asked().len();
+    let tries = world.api.polled().len();
     assert!((8..=12).contains(&tries), "{tries}: one every five minutes, if a job is due then");
-    assert!(good.asked().len() > 150, "{}", good.asked().len());
+    assert!(good.polled().len() > 150, "{}", good.polled().len());
     let why = refused.health().await.unwrap().ledger.paused.map(|pause| pause.why);
     assert_eq!(why, Some(PauseReason::KeyRefused { key: 17 }));
     assert!(accepted.health().await.unwrap().ledger.paused.is_none());
@@ -199,13 +199,13 @@ async fn one_forbidden_job_pauses_nothing() {
     let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
     let collector = builder.build().unwrap();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(|_| Reply::status(403));
+    world.api.on_poll(|_| Reply::status(403));
     for _ in 0..5 {
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
     }
     assert!(collector.health().await.unwrap().ledger.paused.is_none());
-    assert_eq!(world.api.asked().len(), 5);
+    assert_eq!(world.api.polled().len(), 5);
 
     world.expect(&collector, &["job_2", "job_3", "job_4"]).await;
     world.clock.advance(HOUR);
@@ -230,7 +230,7 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
         let world = World::new();
         let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
         let collector = builder.build().unwrap();
-        world.api.on_ask(|_| Reply::status(403));
+        world.api.on_poll(|_| Reply::status(403));
         world.api.on_order({
             let reply = reply.clone();
             move || reply.clone()
@@ -243,7 +243,7 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
         _ = order(&collector, "post-17").await;
         world.clock.advance(MINUTE);
         collector.run_until_idle().await.unwrap();
-        assert_eq!(world.api.asked(), ["job_1", "job_2", "job_3"], "{reply:?}");
+        assert_eq!(world.api.polled(), ["job_1", "job_2", "job_3"], "{reply:?}");
         let paused = collector.health().await.unwrap().ledger.paused;
         assert_eq!(paused.is_some(), is_paused, "{reply:?}");
     }
@@ -252,48 +252,48 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
 /// The process was suspended between the claim and the call. Other nodes have used the time that the tokens stand for.
 #[tokio::test(start_paused = true)]
 async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
-    for (took, asks) in [(5 * SECOND, 1), (6 * SECOND, 0)] {
+    for (took, polls) in [(5 * SECOND, 1), (6 * SECOND, 0)] {
         let world = World::new();
         let collector = world.collector();
         world.expect(&collector, &["job_1"]).await;
         world.clock.advance(HOUR);
-        world.ledger.fault("claim_asks", Fault::Takes(took));
+        world.ledger.fault("claim_polls", Fault::Takes(took));
         let used = Arc::new(tokio::sync::Notify::new());
         let stop = used.clone();
         let running = tokio::spawn(collector.clone().run(async move { stop.notified().await }));
         tokio::time::sleep(Duration::from_millis(1)).await;
         used.notify_one();
         running.await.unwrap().unwrap();
-        assert_eq!(world.api.asked().len(), asks, "{took:?}");
+        assert_eq!(world.api.polled().len(), polls, "{took:?}");
         let job = world.job("job_1").await;
-        let asks = u32::try_from(asks).unwrap();
-        assert_eq!((job.state, job.asks), (JobState::Expected, asks), "it is due at once");
+        let polls = u32::try_from(polls).unwrap();
+        assert_eq!((job.state, job.polls), (JobState::Expected, polls), "it is due at once");
     }
 }
 
-/// The store fails for longer than the lease of the ask that was answered. The pause ends when the service said.
+/// The store fails for longer than the lease of the poll that was answered. The pause ends when the service said.
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1", "job_2"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(|_| Reply::Says(429, "86400", String::new()));
-    for call in ["report", "settle_ask"] {
+    world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
+    for call in ["report", "settle_poll"] {
         world.ledger.fault(call, Fault::Fails(u32::MAX));
     }
-    let (asked_at, running) = (world.clock.now(), collector.clone().run(sleep(3 * HOUR)));
+    let (polled_at, running) = (world.clock.now(), collector.clone().run(sleep(3 * HOUR)));
     let running = tokio::spawn(running);
     world.pass(HOUR, SECOND).await;
-    let asked = world.api.asked().len();
-    assert!(asked <= 2, "{asked} asks, and the first was answered with a pause of a day");
+    let polled = world.api.polled().len();
+    assert!(polled <= 2, "{polled} polls, and the first was answered with a pause of a day");
     let ordered = collector.order("post-17", &NewArticle::new("Shoes")).await;
     assert_eq!((ordered.unwrap_err().to_string().as_str(), world.api.orders()), (DOWN, 0));
 
     world.ledger.mend();
     world.pass(MINUTE, SECOND).await;
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
-    let late = pause.until.duration_since(asked_at + DAY).unwrap();
+    let late = pause.until.duration_since(polled_at + DAY).unwrap();
     assert!(late < 2 * SECOND, "{late:?} after the end of the pause");
     running.abort();
 }
@@ -305,26 +305,26 @@ async fn a_pause_outlives_the_loop_that_was_told_of_it() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(|_| Reply::Says(503, "86400", String::new()));
+    world.api.on_poll(|_| Reply::Says(503, "86400", String::new()));
     world.ledger.fault("report", Fault::Slow(HOUR));
     collector.clone().run(sleep(SECOND)).await.unwrap();
-    assert_eq!(world.api.asked().len(), 1);
+    assert_eq!(world.api.polled().len(), 1);
 
     world.ledger.mend();
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
-    assert_eq!((world.api.asked().len(), pause.why), (1, PauseReason::Unavailable));
+    assert_eq!((world.api.polled().len(), pause.why), (1, PauseReason::Unavailable));
 }
 
-/// The pause came with the answer to an ask, while the intent was stored.
+/// The pause came with the answer to a poll, while the intent was stored.
 #[tokio::test(start_paused = true)]
 async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(|_| Reply::Says(429, "86400", String::new()));
+    world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
     world.ledger.fault("report", Fault::Fails(u32::MAX));
     world.ledger.fault("intend", Fault::Slow(2 * SECOND));
     let ordering = collector.clone();

@@ -16,7 +16,7 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
-    world.api.on_ask(|_| Reply::Says(500, "", failed.to_owned()));
+    world.api.on_poll(|_| Reply::Says(500, "", failed.to_owned()));
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Failed);
@@ -25,7 +25,7 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     assert_eq!(world.stored(EntryKey::article(job_id())).await, None);
 
     // It is opened again by a person, and ends with its article.
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
@@ -34,21 +34,21 @@ async fn a_failed_job_ends_with_what_the_service_said() {
 
 /// It is kept until its article comes, the service gives it up, or a person erases it.
 #[tokio::test]
-async fn an_open_job_is_asked_for_once_a_day_for_years() {
+async fn an_open_job_is_polled_once_a_day_for_years() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(|_| Reply::queued());
+    world.api.on_poll(|_| Reply::queued());
     for _ in 0..4 * 24 {
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
     }
-    let asked = world.api.asked().len();
+    let polled = world.api.polled().len();
     for _ in 0..700 {
         world.clock.advance(DAY);
         collector.run_until_idle().await.unwrap();
     }
-    assert_eq!(world.api.asked().len(), asked + 700);
+    assert_eq!(world.api.polled().len(), polled + 700);
     let pruned = world.ledger.prune_ledger(world.clock.now(), 100).await.unwrap();
     assert_eq!((pruned.jobs, world.state("job_1").await), (0, JobState::Expected));
     assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
@@ -56,7 +56,7 @@ async fn an_open_job_is_asked_for_once_a_day_for_years() {
     world.inbox.erase("job_1".parse().unwrap()).await.unwrap();
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked().len(), asked + 700);
+    assert_eq!(world.api.polled().len(), polled + 700);
     assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 0);
 }
 
@@ -78,7 +78,7 @@ async fn a_collected_article_is_handled_at_once() {
 
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     timeout(Duration::from_secs(20), handled.notified()).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_collected_article_is_handled_at_once() {
     working.await.unwrap().unwrap();
 }
 
-/// A body that cannot be decoded is kept. It is no article: the job is asked for each hour, and ends if nothing has changed
+/// A body that cannot be decoded is kept. It is no article: the job is polled each hour, and ends if nothing has changed
 /// in 72 hours. An outage of the API that is shorter does not end it.
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
@@ -94,7 +94,7 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
-    world.api.on_ask(|_| Reply::Says(200, "", unreadable.to_owned()));
+    world.api.on_poll(|_| Reply::Says(200, "", unreadable.to_owned()));
     for (hours, state, after_the_worker) in [
         (2, JobState::Collected, JobState::Expected),
         (1, JobState::Expected, JobState::Expected),
@@ -111,7 +111,7 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     assert_eq!(world.stored(key).await.unwrap(), unreadable);
     world.clock.advance(30 * DAY);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked().len(), 4);
+    assert_eq!(world.api.polled().len(), 4);
 }
 
 /// How long the answer takes does not count, nor a clock that is set meanwhile.
@@ -125,7 +125,7 @@ async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
         [(DAY, Duration::ZERO), (DAY, Duration::ZERO), (2 * DAY - SECOND, 2 * SECOND)]
     {
         let clock = world.clock.clone();
-        world.api.on_ask(move |job| match job {
+        world.api.on_poll(move |job| match job {
             "job_lost" => {
                 clock.advance(took);
                 Reply::Says(404, "", lost.to_owned())
@@ -154,7 +154,7 @@ async fn a_job_is_not_found_only_if_others_are() {
     assert_eq!(world.state("job_lost").await, JobState::Expected);
 
     let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
-    world.api.on_ask(|job| match job {
+    world.api.on_poll(|job| match job {
         "job_lost" => Reply::Says(404, "", lost.to_owned()),
         other => Reply::complete(other),
     });
@@ -181,7 +181,7 @@ async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
     let other_collector =
         Collector::builder(&world.inbox, other.clone()).rate(1_000_000, 1_000_000).build().unwrap();
     let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
-    other.on_ask(move |job| match job {
+    other.on_poll(move |job| match job {
         "job_1" => Reply::Says(404, "", lost.to_owned()),
         its_own => Reply::complete(its_own),
     });
@@ -196,7 +196,7 @@ async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
     assert_eq!((job.state, job.missing), (JobState::Expected, None));
     let cause = "job_not_found (404): no such job (the job is known to another API key: is this one right?)";
     assert_eq!(job.cause.as_deref(), Some(cause));
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
@@ -210,7 +210,7 @@ async fn a_404_that_turns_into_an_article_is_collected() {
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.job("job_1").await.missing.map(|missing| missing.times), Some(1));
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     let job = world.job("job_1").await;

@@ -10,8 +10,8 @@ use article_webhook_inbox::{
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
-        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Bucket, BucketEvent, Claim,
-        Claims, Expect, ImportRow, Intended, IntentLease, Lease, Ledger, Outcome, Pending,
+        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, ImportRow, Intended, IntentLease,
+        Lease, Ledger, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled, Polls,
         Recorded, Settled, Store,
     },
 };
@@ -167,8 +167,8 @@ impl Ledger for FaultyLedger {
         not_ordered(lease: IntentLease) -> bool;
         outcome_lost(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;
-        claim_asks(claim: AskClaim) -> Asks;
-        settle_ask(lease: AskLease, outcome: AskOutcome, key: u64) -> AskSettled;
+        claim_polls(claim: PollClaim) -> Polls;
+        settle_poll(lease: PollLease, outcome: PollOutcome, key: u64) -> PollSettled;
         report(event: BucketEvent) -> ();
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;

@@ -5,14 +5,14 @@ use crate::{
     world::{DAY, HOUR, MINUTE, World, order},
 };
 
-/// Where nothing is delivered, an article that was asked for is no sign of a lost delivery.
+/// Where nothing is delivered, an article that was collected is no sign of a lost delivery.
 #[tokio::test]
 async fn nothing_is_recovered_under_polling() {
     for (schedule, recovered) in [(Schedule::webhooks(), 1), (Schedule::polling(), 0)] {
         let world = World::new();
         let collector = world.builder().schedule(schedule).build().unwrap();
         world.expect(&collector, &["job_1"]).await;
-        world.api.on_ask(Reply::complete);
+        world.api.on_poll(Reply::complete);
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
         world.clock.advance(HOUR);
@@ -22,7 +22,7 @@ async fn nothing_is_recovered_under_polling() {
 }
 
 #[tokio::test]
-async fn health_shows_how_many_asks_may_be_sent() {
+async fn health_shows_how_many_polls_may_be_sent() {
     let world = World::new();
     let collector = world.builder().rate(1, 3).build().unwrap();
     let tokens = async || collector.health().await.unwrap().tokens;

@@ -1,4 +1,4 @@
-//! A collector over the memory store and an API without sockets, on a stepped clock: orders, asks, and what becomes of both
+//! A collector over the memory store and an API without sockets, on a stepped clock: orders, polls, and what becomes of both
 //! when the store, the API or the caller fails.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
@@ -6,12 +6,12 @@ mod api;
 mod faulty_ledger;
 mod world;
 
-mod asks;
 mod backfill;
 mod bucket;
 mod ends;
 mod figures;
 mod orders;
+mod polls;
 mod random;
 mod shutdown;
 mod simulator;

@@ -201,7 +201,7 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     assert!(order(&collector, "post-17").await.job_id().is_some());
 }
 
-/// An order tries the key. The service refuses the order for another reason, and so accepts the key: the asks go on.
+/// An order tries the key. The service refuses the order for another reason, and so accepts the key: the polls go on.
 #[tokio::test]
 async fn a_refused_order_that_shows_that_the_key_is_accepted_ends_its_pause() {
     for (body, is_accepted) in [(r#"{"error":"credits_exhausted"}"#, true), ("", false)] {

@@ -47,7 +47,7 @@ fn draw_answers(world: &World, seed: u64, taken: &Taken) {
         }
     });
     let mut draw = Rng::with_seed(seed + 1);
-    world.api.on_ask(move |job| match draw.u8(..12) {
+    world.api.on_poll(move |job| match draw.u8(..12) {
         0 => Reply::status(503),
         1 => Reply::Says(429, "3600", String::new()),
         2 => Reply::status(401),
@@ -70,8 +70,8 @@ async fn step(world: &World, collector: &Collector, draw: &mut Rng) {
                 "ordered",
                 "not_ordered",
                 "outcome_lost",
-                "claim_asks",
-                "settle_ask",
+                "claim_polls",
+                "settle_poll",
                 "report",
             ];
             let call = calls[draw.usize(..calls.len())];
@@ -103,7 +103,7 @@ async fn whatever_fails_no_intent_is_ordered_twice_and_every_job_ends() {
         for _ in 0..60 {
             step(&world, &collector, &mut draw).await;
         }
-        world.api.on_ask(Reply::complete);
+        world.api.on_poll(Reply::complete);
         world.ledger.mend();
         // What the store did not keep at once is kept by now.
         tokio::time::sleep(HOUR).await;
@@ -140,7 +140,7 @@ async fn a_call_that_hangs_is_dropped_after_its_time_limit() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(|_| Reply::Hangs);
+    world.api.on_poll(|_| Reply::Hangs);
     let start = tokio::time::Instant::now();
     collector.run_until_idle().await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 31);

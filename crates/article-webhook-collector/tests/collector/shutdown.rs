@@ -20,7 +20,7 @@ async fn a_call_that_is_under_way_may_end() {
     world.clock.advance(HOUR);
     let answered = Arc::new(Notify::new());
     let until = answered.clone();
-    world.api.on_ask(move |job| match job {
+    world.api.on_poll(move |job| match job {
         "job_1" => Reply::Waits(until.clone(), article("job_1")),
         _ => Reply::Hangs,
     });
@@ -69,38 +69,38 @@ async fn nothing_is_claimed_after_the_shutdown() {
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     collector.run(std::future::ready(())).await.unwrap();
-    assert!(world.api.asked().is_empty());
+    assert!(world.api.polled().is_empty());
     assert_eq!(world.job("job_1").await.state, JobState::Expected);
 }
 
-/// What a claim brings while the collector stops is given back at once: it is due now, and was not asked for.
+/// What a claim brings while the collector stops is given back at once: it is due now, and was not polled.
 #[tokio::test(start_paused = true)]
 async fn what_was_claimed_and_not_begun_is_released() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.ledger.fault("claim_asks", Fault::Slow(2 * SECOND));
+    world.ledger.fault("claim_polls", Fault::Slow(2 * SECOND));
     collector.run(sleep(SECOND)).await.unwrap();
-    assert!(world.api.asked().is_empty());
+    assert!(world.api.polled().is_empty());
     let job = world.job("job_1").await;
-    assert_eq!((job.state, job.asks, job.at), (JobState::Expected, 0, world.clock.now()));
+    assert_eq!((job.state, job.polls, job.at), (JobState::Expected, 0, world.clock.now()));
 }
 
-/// What could not be stored is asked for again, when the lease has ended.
+/// What could not be stored is polled again, when the lease has ended.
 #[tokio::test(start_paused = true)]
 async fn it_does_not_wait_for_a_store_that_fails() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.api.on_ask(Reply::complete);
-    world.ledger.fault("settle_ask", Fault::Fails(u32::MAX));
+    world.api.on_poll(Reply::complete);
+    world.ledger.fault("settle_poll", Fault::Fails(u32::MAX));
     let start = Instant::now();
     collector.clone().run(sleep(SECOND)).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 16);
-    assert_eq!(world.state("job_1").await, JobState::Asking);
-    world.ledger.fault("settle_ask", Fault::Fails(1));
+    assert_eq!(world.state("job_1").await, JobState::Polling);
+    world.ledger.fault("settle_poll", Fault::Fails(1));
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
@@ -111,7 +111,7 @@ async fn it_ends_with_an_error_if_the_store_can_never_be_used() {
     let world = World::new();
     let collector = world.collector();
     let running = tokio::spawn(collector.clone().run(std::future::pending::<()>()));
-    world.ledger.fault("claim_asks", Fault::Fails(10));
+    world.ledger.fault("claim_polls", Fault::Fails(10));
     sleep(60 * SECOND).await;
     assert_eq!(collector.health().await.unwrap().running, 1, "a store that is down may come back");
     world.ledger.close().await.unwrap();

@@ -43,7 +43,7 @@ impl Shop {
         Self { world, simulator, collector }
     }
 
-    /// Lets a minute pass at a time, and asks after each.
+    /// Lets a minute pass at a time, and polls after each.
     async fn pass(&self, time: Duration) {
         for _ in 0..time.as_secs() / 60 {
             self.world.clock.advance(MINUTE);

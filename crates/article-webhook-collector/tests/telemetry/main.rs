@@ -49,8 +49,8 @@ async fn everything(world: &World) {
     let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
     let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
     orders(world, &collector).await;
-    asks(world, &collector).await;
-    world.ledger.fault("claim_asks", Fault::Takes(6 * SECOND));
+    polls(world, &collector).await;
+    world.ledger.fault("claim_polls", Fault::Takes(6 * SECOND));
     world.expect(&collector, &["job_late"]).await;
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
@@ -87,14 +87,14 @@ async fn orders(world: &World, collector: &Collector) {
     _ = order(collector, "INTENT-1").await;
 }
 
-async fn asks(world: &World, collector: &Collector) {
+async fn polls(world: &World, collector: &Collector) {
     world
         .expect(collector, &["job_failed", "job_queued", "job_busy", "job_panics", "job_odd"])
         .await;
     let body = |job: &str| Reply::Says(200, "", crate::api::article(job).replace("Shoes", "BODY"));
     let mut busy = vec![Reply::Says(503, "7200", String::new())];
     let failed = r#"{"error":"generation_failed","message":""}"#;
-    world.api.on_ask(move |job| match job {
+    world.api.on_poll(move |job| match job {
         "job_failed" => Reply::Says(500, "", failed.to_owned()),
         "job_queued" | "job_late" => {
             Reply::Says(200, "", r#"{"status":"queued","title":"BODY"}"#.to_owned())
@@ -108,8 +108,8 @@ async fn asks(world: &World, collector: &Collector) {
         ),
         other => body(other),
     });
-    world.ledger.fault("claim_asks", Fault::Fails(1));
-    world.ledger.fault("settle_ask", Fault::Late(HOUR));
+    world.ledger.fault("claim_polls", Fault::Fails(1));
+    world.ledger.fault("settle_poll", Fault::Late(HOUR));
     for _ in 0..5 {
         world.clock.advance(DAY);
         collector.run_until_idle().await.unwrap();
@@ -140,7 +140,7 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ("ERROR", "the service asks for a long pause"),
         (
             "ERROR",
-            "the service asks for a pause without end: nothing is asked or ordered until its cause is mended: check the API key",
+            "the service asks for a pause without end: nothing is polled or ordered until its cause is mended: check the API key",
         ),
         ("WARN", "the service gets too many calls, and names no pause: none is kept"),
         (
@@ -155,9 +155,9 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
             "call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown orders=1",
         ),
         ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
-        ("WARN", "the ask brought no article, and another will follow job_id=\"job_panics\""),
-        ("WARN", "the store failed: the store is down call=\"claim_asks\""),
-        ("WARN", "asks are given back unsent, because the store takes longer than 5 seconds"),
+        ("WARN", "the poll brought no article, and another will follow job_id=\"job_panics\""),
+        ("WARN", "the store failed: the store is down call=\"claim_polls\""),
+        ("WARN", "polls are given back unsent, because the store takes longer than 5 seconds"),
         (
             "ERROR",
             "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why expected=4",
@@ -200,7 +200,7 @@ async fn every_metric_is_described_and_counted() {
         (metric::ENDED, "collected", 2.0),
         (metric::ENDED, "failed", 1.0),
         (metric::LOST_LEASES, "", 1.0),
-        (metric::ASKS, "unavailable", 1.0),
+        (metric::POLLS, "unavailable", 1.0),
         (metric::LOST_TOKENS, "", 1.0),
     ] {
         assert_eq!(recorder.count(name, label), times, "{name} {label}");

@@ -1,15 +1,15 @@
-//! What the calls of the ledger take and return: ordered jobs, intents, asks and the token bucket.
+//! What the calls of the ledger take and return: ordered jobs, intents, polls and the token bucket.
 
-mod ask;
 mod bucket;
 mod expect;
 mod intent;
 mod job;
 mod list;
+mod poll;
 
-pub use ask::{ApiAnswer, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks};
 pub use bucket::{BucketEvent, BucketSettings, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
 pub use list::{JobFilter, LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE};
+pub use poll::{ApiAnswer, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls};

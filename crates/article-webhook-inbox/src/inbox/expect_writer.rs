@@ -17,7 +17,7 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 const DAMAGED_IN_A_ROW: usize = 16;
 
 impl Inbox {
-    /// Expects a job whose delivery was refused, or could not be stored. It is asked for after the service's last delivery,
+    /// Expects a job whose delivery was refused, or could not be stored. It is polled after the service's last delivery,
     /// and kept in memory until the store has accepted it.
     pub(super) fn expect_refused(&self, job_id: JobId, intent: Option<&str>, code: &str) {
         let (reason, intent) = (Reason::Refused { code: code.into() }, intent.map(Into::into));

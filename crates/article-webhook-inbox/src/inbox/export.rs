@@ -73,7 +73,7 @@ impl Inbox {
         }
     }
 
-    /// First what limits asks and orders, so that an import that is interrupted allows no more than the whole. Then the jobs
+    /// First what limits polls and orders, so that an import that is interrupted allows no more than the whole. Then the jobs
     /// that rely on no entry.
     async fn export_ledger(&self, out: &mut impl Write) -> Result<(), Error> {
         let store = &self.0.store;

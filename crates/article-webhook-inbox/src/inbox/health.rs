@@ -55,7 +55,7 @@ pub struct Health {
     /// logged once. The first 64 are kept that workers of this inbox meet in this process; if there were more, one last
     /// text says so.
     pub drift: Vec<String>,
-    /// What is expected, and the pause of asks and orders. The error says why it is unknown.
+    /// What is expected, and the pause of polls and orders. The error says why it is unknown.
     pub ledger: Result<LedgerHealth, String>,
     /// Jobs with a refused delivery that are expected, and that the store has not accepted yet.
     pub expected_held: usize,
@@ -91,7 +91,7 @@ pub struct LedgerHealth {
     /// How many jobs are in each state, since when the oldest is expected, how many are overdue, how many articles were
     /// recovered, and how many orders have an unknown outcome.
     pub counts: LedgerCounts,
-    /// The pause in which nothing is asked or ordered, while it lasts. That of a refused key holds this key alone.
+    /// The pause in which nothing is polled or ordered, while it lasts. That of a refused key holds this key alone.
     pub paused: Option<Pause>,
     /// When the service last refused an API key.
     pub key_refused_at: Option<SystemTime>,

@@ -38,7 +38,7 @@ struct Import<'a> {
 impl Inbox {
     /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, except an
     /// intent that became a job there and is open here: it is not ordered again. An entry that was leased there waits here,
-    /// and a job that was asked for there is due. The bucket of asks allows no more than either inbox's. An article that was
+    /// and a job that was polled there is due. The bucket of polls allows no more than either inbox's. An article that was
     /// here, and whose entry retention removed, is not added.
     ///
     /// Lines before an invalid one are added, except jobs that rely on an entry which is not here: an inbox that takes an

@@ -31,7 +31,7 @@ pub(super) struct JobLine {
     intent: Option<String>,
     expected_at: u64,
     at: u64,
-    asks: u32,
+    polls: u32,
     /// Missing in exports of versions that did not keep it, as is `unreadable_since`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<u64>,
@@ -118,7 +118,7 @@ impl JobLine {
             intent: job.intent.filter(|name| Intent::check_name(name).is_ok()).map(Into::into),
             expected_at: unsigned_millis(job.expected_at),
             at: unsigned_millis(job.at),
-            asks: job.asks,
+            polls: job.polls,
             key: job.key,
             missing: job.missing.map(missing),
             pushed_at: job.pushed_at.map(unsigned_millis),
@@ -140,7 +140,7 @@ impl JobLine {
             intent: self.intent.map(|name| intent("intent", name)).transpose()?,
             expected_at: time(self.expected_at)?,
             at: time(self.at)?,
-            asks: self.asks,
+            polls: self.polls,
             key: self.key,
             missing: self.missing.map(missing).transpose()?,
             pushed_at: self.pushed_at.map(time).transpose()?,

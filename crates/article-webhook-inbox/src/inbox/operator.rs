@@ -197,7 +197,7 @@ impl Inbox {
 
     /// A page of the jobs that the ledger has and that pass a filter, by ascending id: jobs that were ordered or expected,
     /// and jobs with an authentic delivery that was [refused or could not be stored](crate::Reason::Refused). The articles
-    /// of those that are [expected](crate::JobState::Expected) are not there. A collector asks the API for them.
+    /// of those that are [expected](crate::JobState::Expected) are not there. A collector polls the API for them.
     ///
     /// ```
     /// use article_webhook_inbox::{Inbox, JobFilter, JobState};

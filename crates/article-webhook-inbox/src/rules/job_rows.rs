@@ -13,8 +13,8 @@ use super::{ArticleEntry, BodyWrite, IntentRow, JobRow, KnownBody, Row};
 use crate::{
     Digest, Entry, EntryKey, Source, State,
     call::{
-        Arrival, AskLease, AskOutcome, AskSettled, Expect, ExpectedJob, JobState, Lease, Outcome,
-        Prune, Pruned, Reason, Recorded, Settled,
+        Arrival, Expect, ExpectedJob, JobState, Lease, Outcome, PollLease, PollOutcome,
+        PollSettled, Prune, Pruned, Reason, Recorded, Settled,
     },
 };
 
@@ -428,22 +428,22 @@ impl JobRows {
     /// Stores the outcome of a poll.
     pub fn settle_poll(
         &mut self,
-        lease: AskLease,
-        outcome: &AskOutcome,
+        lease: PollLease,
+        outcome: &PollOutcome,
         key: u64,
         now: SystemTime,
-    ) -> AskSettled {
+    ) -> PollSettled {
         let entry = self.article().map(|article| article.state);
-        let Some(job) = self.expected.get_mut().filter(|job| job.is_asked(lease, now)) else {
-            return AskSettled::LostLease;
+        let Some(job) = self.expected.get_mut().filter(|job| job.is_polled(lease, now)) else {
+            return PollSettled::LostLease;
         };
         let (before, intent) = (job.state, job.intent.clone());
         let answered = match outcome {
-            AskOutcome::Answered(answer) => {
+            PollOutcome::Answered(answer) => {
                 let event = Event::ArticleComplete;
                 job.records_answer(answer.digest, entry).then_some((answer, event))
             }
-            AskOutcome::Failed { answer, .. } => {
+            PollOutcome::Failed { answer, .. } => {
                 Some((answer, EntryKey::failure(self.job_id.clone()).event))
             }
             _ => None,
@@ -460,7 +460,7 @@ impl JobRows {
             self.record_body(&arrival, now);
         }
         let entry = self.article().map(|article| article.state);
-        let Some(job) = self.expected.get_mut() else { return AskSettled::LostLease };
+        let Some(job) = self.expected.get_mut() else { return PollSettled::LostLease };
         let settled = job.settle(lease, outcome, key, entry, now);
         self.remove_overtaken(before);
         settled

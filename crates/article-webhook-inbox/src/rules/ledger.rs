@@ -1,13 +1,13 @@
-//! The transitions of the ledger: of a job, of its asks, of an intent and of the token bucket.
+//! The transitions of the ledger: of a job, of its polls, of an intent and of the token bucket.
 
 mod article_entry;
-mod ask;
 mod bucket;
 mod entry_sync;
 mod erase;
 mod import;
 mod intent;
 mod job;
+mod poll;
 
 pub use article_entry::ArticleEntry;
 pub use bucket::Bucket;

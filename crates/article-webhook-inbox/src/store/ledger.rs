@@ -5,14 +5,14 @@ use article_webhook::JobId;
 use super::store_trait::{Pending, Store};
 use crate::{
     call::{
-        AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, Expect, ExpectedJob,
-        Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
-        LedgerPruned,
+        BucketEvent, Expect, ExpectedJob, Intended, Intent, IntentLease, IntentState, JobFilter,
+        JobState, LedgerCounts, LedgerPage, LedgerPruned, PollClaim, PollLease, PollOutcome,
+        PollSettled, Polls,
     },
     rules::Bucket,
 };
 
-/// The calls of a store about its ledger: which jobs are expected, what was ordered, and how fast the API may be asked. The
+/// The calls of a store about its ledger: which jobs are expected, what was ordered, and how fast the API may be polled. The
 /// ledger is in the store of the entries, because an arrival ends the expectation of its job in one transaction.
 pub trait Ledger: Store {
     /// Stores an intent, whose call is made with this API key within this time, unless it is stored or the key is paused.
@@ -48,11 +48,15 @@ pub trait Ledger: Store {
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>>;
 
     /// Takes tokens, and leases as many jobs that are due.
-    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks>;
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls>;
 
-    /// Stores the outcome of an ask. A lost lease changes nothing.
-    fn settle_ask(&self, lease: AskLease, outcome: AskOutcome, key: u64)
-    -> Pending<'_, AskSettled>;
+    /// Stores the outcome of a poll. A lost lease changes nothing.
+    fn settle_poll(
+        &self,
+        lease: PollLease,
+        outcome: PollOutcome,
+        key: u64,
+    ) -> Pending<'_, PollSettled>;
 
     /// Stores what happened to the bucket.
     fn report(&self, event: BucketEvent) -> Pending<'_, ()>;

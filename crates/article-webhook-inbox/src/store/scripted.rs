@@ -9,10 +9,10 @@ use super::{Ledger, Pending, Store};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketEvent, Claim, Claims,
-        Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding, Imported, Intended,
-        Intent, IntentLease, IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage,
-        LedgerPruned, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
+        Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
+        Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
+        Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
+        PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     rules::Bucket,
     script::{self, ImportRow, Script},
@@ -212,16 +212,16 @@ impl<R: Run> Ledger for R {
         self.write(script::Expecting(jobs))
     }
 
-    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
         self.write(claim)
     }
 
-    fn settle_ask(
+    fn settle_poll(
         &self,
-        lease: AskLease,
-        outcome: AskOutcome,
+        lease: PollLease,
+        outcome: PollOutcome,
         key: u64,
-    ) -> Pending<'_, AskSettled> {
+    ) -> Pending<'_, PollSettled> {
         self.write(script::SettlePoll { lease, outcome, key })
     }
 

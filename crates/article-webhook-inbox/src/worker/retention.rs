@@ -79,7 +79,7 @@ impl Retention {
 
     /// Removes jobs of the ledger this long after they ended.
     /// While a job is there, a later copy of its article is a duplicate, although the entry was removed, and a refused
-    /// delivery does not let it be asked for. So each job that was delivered leaves its id for that time. An open job
+    /// delivery does not let it be polled. So each job that was delivered leaves its id for that time. An open job
     /// and every intent is kept for ever.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use article_webhook::{Event, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Prune, Reason, Source, SqliteStore,
     store::{
-        Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Claimed, Events, Expect, Ledger,
-        Outcome, Settled, Store,
+        Arrival, BucketSettings, Claim, Claimed, Events, Expect, Ledger, Outcome, PollClaim,
+        PollOutcome, Settled, Store,
     },
 };
 use bytes::Bytes;
@@ -139,24 +139,24 @@ impl<'a> Story<'a> {
                 .expect("intended");
             let at = now + Duration::from_secs(30);
             self.store.ordered(&intent, job("ordered"), at, 1).await.expect("ordered");
-            let jobs = ["done", "waiting", "asked"].map(|name| Expect::job(job(name), now));
+            let jobs = ["done", "waiting", "polled"].map(|name| Expect::job(job(name), now));
             self.store.expect(jobs.into()).await.expect("expected");
         }
         self.store
             .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET.key)
             .await
             .expect("intended");
-        let claim = AskClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };
-        for (number, ask) in
-            self.store.claim_asks(claim).await.expect("asked").asks.iter().enumerate()
+        let claim = PollClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };
+        for (number, poll) in
+            self.store.claim_polls(claim).await.expect("polled").polls.iter().enumerate()
         {
             let cause = "job_not_found".to_owned();
             let outcome = match number {
-                0 => AskOutcome::NotFound { cause },
-                1 => AskOutcome::Missing { after: Duration::from_secs(30), cause },
+                0 => PollOutcome::NotFound { cause },
+                1 => PollOutcome::Missing { after: Duration::from_secs(30), cause },
                 _ => continue,
             };
-            self.store.settle_ask(ask.lease, outcome, 1).await.expect("settled");
+            self.store.settle_poll(poll.lease, outcome, 1).await.expect("settled");
         }
     }
 

@@ -15,7 +15,7 @@ use article_webhook::Event;
 use article_webhook_inbox::{
     Body, Clock, Digest, Entry, Error, Filter, Inbox, JobFilter, Prune, SqliteSettings,
     SqliteStore, State,
-    store::{AskClaim, AskOutcome, Ledger, Recorded, Store},
+    store::{Ledger, PollClaim, PollOutcome, Recorded, Store},
 };
 
 use super::{
@@ -215,17 +215,17 @@ impl Trial {
         }
         let counts = inbox.counts().await;
         self.ok("counts", counts);
-        self.ask(store).await;
+        self.poll(store).await;
     }
 
-    /// Asks for every job that is due, and notes what is in the ledger.
-    async fn ask(&mut self, store: &SqliteStore) {
-        let claim = AskClaim { limit: 100, lease: Duration::from_secs(60), bucket: BUCKET };
-        let asks = store.claim_asks(claim).await;
-        for ask in self.ok("claim of asks", asks).unwrap_or_default().asks {
-            let unfinished = AskOutcome::Unfinished { after: Duration::from_secs(3600) };
-            let settled = store.settle_ask(ask.lease, unfinished, 1).await;
-            self.ok("outcome of an ask", settled);
+    /// Polls every job that is due, and notes what is in the ledger.
+    async fn poll(&mut self, store: &SqliteStore) {
+        let claim = PollClaim { limit: 100, lease: Duration::from_secs(60), bucket: BUCKET };
+        let polls = store.claim_polls(claim).await;
+        for poll in self.ok("claim of polls", polls).unwrap_or_default().polls {
+            let unfinished = PollOutcome::Unfinished { after: Duration::from_secs(3600) };
+            let settled = store.settle_poll(poll.lease, unfinished, 1).await;
+            self.ok("outcome of a poll", settled);
         }
         let counts = store.ledger_counts().await;
         self.ok("figures of the ledger", counts);

@@ -6,8 +6,8 @@ use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason, Source, State,
     store::{
-        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Events,
-        Expect, Intended, Ledger, Outcome, Recorded, Store,
+        ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Events, Expect, Intended, Ledger,
+        Outcome, PollClaim, PollOutcome, Recorded, Store,
     },
 };
 
@@ -72,14 +72,14 @@ async fn shop() -> Scene {
     let refused = Expect { reason, ..Expect::job("job_2".parse().unwrap(), first) };
     let due = |id: &str| Expect::job(id.parse().unwrap(), store.now());
     store.expect(vec![refused, due("job_3"), due("job_4")]).await.unwrap();
-    let claim = AskClaim { limit: 1, lease: HOUR, bucket: BUCKET };
-    let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
-    let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
-    store.settle_ask(lease, missing, BUCKET.key).await.unwrap();
-    let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
+    let claim = PollClaim { limit: 1, lease: HOUR, bucket: BUCKET };
+    let lease = store.claim_polls(claim).await.unwrap().polls[0].lease;
+    let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
+    store.settle_poll(lease, missing, BUCKET.key).await.unwrap();
+    let lease = store.claim_polls(claim).await.unwrap().polls[0].lease;
     let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-    let failed = AskOutcome::Failed { answer, cause: "generation_failed".into() };
-    store.settle_ask(lease, failed, BUCKET.key).await.unwrap();
+    let failed = PollOutcome::Failed { answer, cause: "generation_failed".into() };
+    store.settle_poll(lease, failed, BUCKET.key).await.unwrap();
     scene.deliver("job_1").await;
     scene.clock.advance(2 * MINUTE);
     store.abandon("post-3").await.unwrap();
@@ -203,11 +203,11 @@ async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
 
 /// A lease of the other store does not hold, and an article that is here already ends its job.
 #[tokio::test]
-async fn a_job_that_was_asked_for_there_is_due_here() {
+async fn a_job_that_was_polled_there_is_due_here() {
     let (from, to) = (Scene::new(), Scene::new());
     let jobs = ["job_1", "job_2"].map(|id| Expect::job(id.parse().unwrap(), from.store.now()));
     from.store.expect(jobs.into()).await.unwrap();
-    from.store.claim_asks(AskClaim { limit: 2, lease: HOUR, bucket: BUCKET }).await.unwrap();
+    from.store.claim_polls(PollClaim { limit: 2, lease: HOUR, bucket: BUCKET }).await.unwrap();
     to.deliver("job_2").await;
     to.inbox.import(exported(&from).await.as_bytes()).await.unwrap();
     let states = ledger(&to).await.0.into_iter().map(|job| (job.state, job.at));
@@ -241,7 +241,7 @@ async fn a_line_of_the_ledger_that_is_none_is_refused() {
             "name: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
         ),
         (
-            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"ordered","intent":"","expected_at":0,"at":0,"asks":0}"#,
+            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"ordered","intent":"","expected_at":0,"at":0,"polls":0}"#,
             "intent: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
         ),
         (r#"{"kind": "intent"}"#, "missing field `name`"),
@@ -251,11 +251,11 @@ async fn a_line_of_the_ledger_that_is_none_is_refused() {
             "state: not a state",
         ),
         (
-            r#"{"kind":"job","job_id":"job 1","state":"expected","reason":"ordered","expected_at":0,"at":0,"asks":0}"#,
+            r#"{"kind":"job","job_id":"job 1","state":"expected","reason":"ordered","expected_at":0,"at":0,"polls":0}"#,
             "job_id: not a job id",
         ),
         (
-            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"secret canary","expected_at":0,"at":0,"asks":0}"#,
+            r#"{"kind":"job","job_id":"job_1","state":"expected","reason":"secret canary","expected_at":0,"at":0,"polls":0}"#,
             "reason: not a reason",
         ),
     ] {

@@ -42,8 +42,8 @@ async fn the_job_of_a_refused_delivery_is_expected() {
     until_stored(&scene).await;
     let jobs = expected(&scene).await;
     let shown: Vec<_> = jobs.iter().map(|job| (job.job_id.as_str(), job.state, job.at)).collect();
-    let asked = scene.clock.now() + Duration::from_secs(400);
-    assert_eq!(shown, [("job_1", JobState::Expected, asked)], "after the last delivery");
+    let polled = scene.clock.now() + Duration::from_secs(400);
+    assert_eq!(shown, [("job_1", JobState::Expected, polled)], "after the last delivery");
     assert_eq!(jobs[0].reason, Reason::Refused { code: "malformed_json".into() });
 }
 
@@ -140,7 +140,7 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     assert_eq!(jobs(&scene).await, ["job_2", "job_3"], "the service delivered it again");
 }
 
-/// While the store is down, the clock is set back by a day: the job is asked for when the service has given up.
+/// While the store is down, the clock is set back by a day: the job is polled when the service has given up.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
     let scene = Scene::new();

@@ -14,7 +14,7 @@ use article_webhook::{
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Failed, Filter, Inbox, Job, JobFilter, MemoryStore, Source, State,
     store::{
-        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, Ledger,
+        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Ledger, PollClaim, PollOutcome,
         Store,
     },
 };
@@ -174,11 +174,11 @@ pub(crate) async fn unreadable() {
     let ledger = inbox.ledger();
     let bucket = BucketSettings { per_minute: 60, burst: 5, key: 1 };
     for body in ["[1]", "[2]"] {
-        let claim = AskClaim { limit: 1, lease: SECOND, bucket };
-        let lease = ledger.claim_asks(claim).await.unwrap().asks[0].lease;
+        let claim = PollClaim { limit: 1, lease: SECOND, bucket };
+        let lease = ledger.claim_polls(claim).await.unwrap().polls[0].lease;
         let digest = Digest::of(body.as_bytes());
         let answer = ApiAnswer { target: "api".into(), digest, bytes: body.into() };
-        ledger.settle_ask(lease, AskOutcome::Answered(answer), 1).await.unwrap();
+        ledger.settle_poll(lease, PollOutcome::Answered(answer), 1).await.unwrap();
         let worker = inbox.worker(|_| ready(Ok(())));
         worker.run(until(&inbox, &[(State::Unhandled, 1)])).await.unwrap();
         clock.advance(72 * 3600 * SECOND);

@@ -9,21 +9,21 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
     store::{
-        ApiAnswer, AskClaim, AskLease, AskOutcome, Asks, Bucket, BucketEvent, BucketSettings,
-        Expect, ImportRow, Intended, IntentLease, Ledger, Pause,
+        ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ImportRow, Intended, IntentLease,
+        Ledger, Pause, PollClaim, PollLease, PollOutcome, Polls,
     },
 };
 use bytes::Bytes;
 
 use crate::{
-    ledger_step::{Asked, LedgerStep},
+    ledger_step::{LedgerStep, Polled},
     step::{BODIES, CODES, INTENTS},
 };
 
 /// What a store answers. Most answers are compared as text.
 #[derive(Debug, PartialEq)]
 pub(crate) enum LedgerAnswer {
-    Asks(Asks),
+    Polls(Polls),
     Intended(Intended),
     Said(String),
 }
@@ -31,7 +31,7 @@ pub(crate) enum LedgerAnswer {
 /// What a sequence has been given, the last first.
 #[derive(Default)]
 pub(crate) struct Given {
-    asks: VecDeque<AskLease>,
+    polls: VecDeque<PollLease>,
     intents: VecDeque<IntentLease>,
     /// The last id of a job or an intent before this sequence.
     first: i64,
@@ -45,8 +45,8 @@ impl Given {
 
     pub(crate) fn note(&mut self, answer: &LedgerAnswer) {
         match answer {
-            LedgerAnswer::Asks(asks) => {
-                asks.asks.iter().for_each(|ask| self.asks.push_front(ask.lease));
+            LedgerAnswer::Polls(polls) => {
+                polls.polls.iter().for_each(|poll| self.polls.push_front(poll.lease));
             }
             LedgerAnswer::Intended(Intended::Begun(lease)) => self.intents.push_front(*lease),
             _ => {}
@@ -78,8 +78,8 @@ pub(crate) async fn call(
             return Ok(LedgerAnswer::Intended(intended));
         }
         LedgerStep::ClaimAsks { limit, lease, key } => {
-            let claim = AskClaim { limit, lease, bucket: settings(key) };
-            return store.claim_asks(claim).await.map(LedgerAnswer::Asks);
+            let claim = PollClaim { limit, lease, bucket: settings(key) };
+            return store.claim_polls(claim).await.map(LedgerAnswer::Polls);
         }
         LedgerStep::Ordered { intent, job, after } => {
             text(store.ordered(INTENTS[intent], job, now + after, 1).await?)
@@ -108,9 +108,9 @@ pub(crate) async fn call(
             };
             text(store.expect(jobs.into_iter().map(expect).collect()).await?)
         }
-        LedgerStep::SettleAsk { lease, outcome, key } => {
-            let none = AskLease { id: given.first + 1, fence: 1 };
-            text(store.settle_ask(aged(&given.asks, lease, none), said(&outcome), key).await?)
+        LedgerStep::SettlePoll { lease, outcome, key } => {
+            let none = PollLease { id: given.first + 1, fence: 1 };
+            text(store.settle_poll(aged(&given.polls, lease, none), said(&outcome), key).await?)
         }
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
@@ -159,21 +159,21 @@ fn text(said: impl std::fmt::Debug) -> LedgerAnswer {
     LedgerAnswer::Said(format!("{said:?}"))
 }
 
-fn said(asked: &Asked) -> AskOutcome {
+fn said(polled: &Polled) -> PollOutcome {
     let answer = |body: usize| ApiAnswer {
         target: "api".into(),
         digest: Digest::of(BODIES[body].as_bytes()),
         bytes: Bytes::from_static(BODIES[body].as_bytes()),
     };
     let cause = String::from("job_not_found");
-    match *asked {
-        Asked::Answered(body) => AskOutcome::Answered(answer(body)),
-        Asked::Failed(body) => AskOutcome::Failed { answer: answer(body), cause },
-        Asked::NotFound => AskOutcome::NotFound { cause },
-        Asked::Unfinished(after) => AskOutcome::Unfinished { after },
-        Asked::Missing(after) => AskOutcome::Missing { after, cause },
-        Asked::Again(after) => AskOutcome::Again { after, cause },
-        Asked::Released => AskOutcome::Released,
+    match *polled {
+        Polled::Answered(body) => PollOutcome::Answered(answer(body)),
+        Polled::Failed(body) => PollOutcome::Failed { answer: answer(body), cause },
+        Polled::NotFound => PollOutcome::NotFound { cause },
+        Polled::Unfinished(after) => PollOutcome::Unfinished { after },
+        Polled::Missing(after) => PollOutcome::Missing { after, cause },
+        Polled::Again(after) => PollOutcome::Again { after, cause },
+        Polled::Released => PollOutcome::Released,
     }
 }
 
@@ -186,7 +186,7 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
         intent: Some(INTENTS[0].into()),
         expected_at: then,
         at: then + Duration::from_micros(1_500),
-        asks: 2,
+        polls: 2,
         key: Some(1),
         missing: Some(Missing { times: 2, since: then }),
         pushed_at: None,

@@ -31,9 +31,9 @@ pub(crate) enum LedgerStep {
         lease: Duration,
         key: u64,
     },
-    SettleAsk {
+    SettlePoll {
         lease: usize,
-        outcome: Asked,
+        outcome: Polled,
         key: u64,
     },
     Report(BucketEvent),
@@ -73,9 +73,9 @@ pub(crate) enum LedgerStep {
     },
 }
 
-/// The outcome of an ask.
+/// The outcome of a poll.
 #[derive(Debug, Clone)]
-pub(crate) enum Asked {
+pub(crate) enum Polled {
     Answered(usize),
     Failed(usize),
     NotFound,
@@ -109,7 +109,7 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
             LedgerStep::Expect(jobs)
         }
         38..58 => LedgerStep::ClaimAsks { limit: limit(rng), lease: pause(rng), key: key(rng) },
-        58..76 => LedgerStep::SettleAsk { lease: lease(rng), outcome: asked(rng), key: key(rng) },
+        58..76 => LedgerStep::SettlePoll { lease: lease(rng), outcome: polled(rng), key: key(rng) },
         76 => LedgerStep::OutcomeLost(lease(rng)),
         77 => LedgerStep::Report(match rng.u32(..7) {
             0 => BucketEvent::RateLimited { retry_after: pause(rng) },
@@ -153,14 +153,14 @@ fn intent_state(rng: &mut Rng) -> IntentState {
     IntentState::ALL[rng.usize(..IntentState::ALL.len())]
 }
 
-fn asked(rng: &mut Rng) -> Asked {
+fn polled(rng: &mut Rng) -> Polled {
     match rng.u32(..12) {
-        0..5 => Asked::Answered(rng.usize(..BODIES.len())),
-        5 => Asked::Failed(rng.usize(..BODIES.len())),
-        6 => Asked::NotFound,
-        7 => Asked::Unfinished(pause(rng)),
-        8 => Asked::Missing(pause(rng)),
-        9..11 => Asked::Again(pause(rng)),
-        _ => Asked::Released,
+        0..5 => Polled::Answered(rng.usize(..BODIES.len())),
+        5 => Polled::Failed(rng.usize(..BODIES.len())),
+        6 => Polled::NotFound,
+        7 => Polled::Unfinished(pause(rng)),
+        8 => Polled::Missing(pause(rng)),
+        9..11 => Polled::Again(pause(rng)),
+        _ => Polled::Released,
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use article_webhook_inbox::{
     IntentState, JobFilter, JobState, Reason, SqliteStore, State,
     store::{
-        AskClaim, AskOutcome, AskSettled, Bucket, Intended, Ledger, Outcome, Recorded, Settled,
+        Bucket, Intended, Ledger, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled,
         Store,
     },
 };
@@ -14,7 +14,7 @@ use super::{
     CLAIM, Place, arrival,
     damage::{checked, findings},
     key,
-    ledger::{ASKS, BUCKET, expect, job},
+    ledger::{BUCKET, POLLS, expect, job},
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -55,7 +55,7 @@ async fn a_damaged_job_keeps_its_state_and_loses_its_reason() {
         let found = store.job(job("job_2")).await.unwrap().unwrap();
         assert_eq!((found.state, found.reason), (JobState::Expected, Reason::OrderedElsewhere));
         assert_eq!(findings(&store).await, [told], "{damage}");
-        assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3, "{damage}");
+        assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");
         assert!(store.record(arrival("job_2", "{2}")).await.unwrap().is_stored());
         assert_eq!(store.job(job("job_2")).await.unwrap().unwrap().state, JobState::Arrived);
         assert_eq!(store.check().await.unwrap(), [], "{damage}");
@@ -81,7 +81,7 @@ async fn a_job_whose_state_cannot_be_read_is_polled_after_the_next_start() {
     place.damage("UPDATE article_inbox_jobs SET state = 'expectee' WHERE job_id = 'job_2'");
     let store = place.open();
     assert_eq!(findings(&store).await.len(), 1);
-    assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3);
+    assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3);
     assert_eq!(store.check().await.unwrap(), []);
 }
 
@@ -91,16 +91,16 @@ async fn a_job_without_a_readable_id_is_passed_over() {
         let place = closed().await;
         place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
         let store = place.open();
-        let one = AskClaim { limit: 1, ..ASKS };
+        let one = PollClaim { limit: 1, ..POLLS };
         for _ in 0..2 {
-            assert_eq!(store.claim_asks(one).await.unwrap().asks.len(), 1, "{damage}");
+            assert_eq!(store.claim_polls(one).await.unwrap().polls.len(), 1, "{damage}");
         }
-        let claimed = store.claim_asks(ASKS).await.unwrap();
-        assert_eq!((claimed.asks.len(), claimed.next), (0, Some(store.now() + ASKS.lease)));
+        let claimed = store.claim_polls(POLLS).await.unwrap();
+        assert_eq!((claimed.polls.len(), claimed.next), (0, Some(store.now() + POLLS.lease)));
         let told = findings(&store).await;
         assert!(told.iter().any(|told| told.contains("its job id cannot be read")), "{told:?}");
         expect(&store, &["job_2"]).await;
-        assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 1);
+        assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 1);
     }
 }
 
@@ -209,12 +209,12 @@ async fn a_damaged_bucket_begins_anew_without_tokens() {
         assert_eq!(checked(&store).await, [told]);
         assert_eq!(store.bucket().await.unwrap(), Bucket::empty(), "{damage}");
         assert_eq!(findings(&store).await, [told], "{damage}");
-        assert!(store.claim_asks(ASKS).await.unwrap().asks.is_empty(), "{damage}");
+        assert!(store.claim_polls(POLLS).await.unwrap().polls.is_empty(), "{damage}");
         store.close().await.unwrap();
         drop(store);
         let store = place.open();
         place.clock.advance(2 * MINUTE);
-        assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 3, "{damage}");
+        assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");
         assert_eq!(store.check().await.unwrap(), [], "{damage}");
     }
 }
@@ -241,16 +241,17 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
             assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
             let (entry, _) = store.show(key("job_4")).await.unwrap().unwrap();
             assert_eq!(entry.state, State::Corrupt, "{damage}");
-            let asks = store.claim_asks(ASKS).await.unwrap().asks;
-            let asked = asks.iter().find(|ask| ask.job.job_id == job("job_4"));
-            let asked = asked.unwrap_or_else(|| panic!("{damage}: it is asked for")).lease;
+            let polls = store.claim_polls(POLLS).await.unwrap().polls;
+            let polled = polls.iter().find(|poll| poll.job.job_id == job("job_4"));
+            let polled = polled.unwrap_or_else(|| panic!("{damage}: it is polled")).lease;
             let answer = article_webhook_inbox::store::ApiAnswer {
                 target: "api".into(),
                 digest: article_webhook_inbox::Digest::of(b"{4}"),
                 bytes: "{4}".into(),
             };
-            let settled = store.settle_ask(asked, AskOutcome::Answered(answer), 1).await.unwrap();
-            assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{damage}");
+            let settled =
+                store.settle_poll(polled, PollOutcome::Answered(answer), 1).await.unwrap();
+            assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{damage}");
             let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
             assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
         }

@@ -6,15 +6,15 @@ use super::Place;
 use article_webhook_inbox::{
     Clock, IntentState, JobState, Missing, PauseReason, SqliteSettings, SqliteStore,
     store::{
-        AskClaim, AskLease, AskOutcome, AskSettled, BucketEvent, BucketSettings, Expect, Intended,
-        Ledger, Store,
+        BucketEvent, BucketSettings, Expect, Intended, Ledger, PollClaim, PollLease, PollOutcome,
+        PollSettled, Store,
     },
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 pub(super) const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 7 };
-pub(super) const ASKS: AskClaim = AskClaim { limit: 100, lease: MINUTE, bucket: BUCKET };
+pub(super) const POLLS: PollClaim = PollClaim { limit: 100, lease: MINUTE, bucket: BUCKET };
 
 pub(super) fn job(id: &str) -> article_webhook::JobId {
     id.parse().unwrap()
@@ -27,19 +27,19 @@ pub(super) async fn expect(store: &SqliteStore, ids: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_start_frees_the_asks_of_the_last_process() {
+async fn a_start_frees_the_polls_of_the_last_process() {
     let place = Place::new();
     let store = place.open();
     expect(&store, &["job_1", "job_2"]).await;
-    let asked = store.claim_asks(AskClaim { limit: 1, ..ASKS }).await.unwrap().asks.remove(0);
+    let polled = store.claim_polls(PollClaim { limit: 1, ..POLLS }).await.unwrap().polls.remove(0);
     drop(store);
     let store = place.open();
-    let settled = store.settle_ask(asked.lease, AskOutcome::Released, 1).await.unwrap();
-    assert_eq!(settled, AskSettled::LostLease);
-    let again = store.claim_asks(ASKS).await.unwrap().asks;
+    let settled = store.settle_poll(polled.lease, PollOutcome::Released, 1).await.unwrap();
+    assert_eq!(settled, PollSettled::LostLease);
+    let again = store.claim_polls(POLLS).await.unwrap().polls;
     assert_eq!(again.len(), 2, "both are due at once");
-    let of_asked = again.iter().find(|ask| ask.lease.id == asked.lease.id).unwrap();
-    assert!(of_asked.lease.fence > asked.lease.fence);
+    let of_polled = again.iter().find(|poll| poll.lease.id == polled.lease.id).unwrap();
+    assert!(of_polled.lease.fence > polled.lease.fence);
 }
 
 #[tokio::test]
@@ -51,9 +51,9 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let at = ahead.now() + 20 * HOUR;
     store.expect(vec![Expect::job(job("job_1"), at)]).await.unwrap();
     expect(&store, &["job_missing"]).await;
-    let lease = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
-    let missing = AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
-    store.settle_ask(lease, missing, 1).await.unwrap();
+    let lease = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
+    let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
+    store.settle_poll(lease, missing, 1).await.unwrap();
     store.intend("post-17", MINUTE, BUCKET.key).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
@@ -73,14 +73,14 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     assert_eq!(state().await, IntentState::Unknown, "its process has ended long ago");
 }
 
-/// The clock is set back while the store is open. An ask that is under way keeps its lease.
+/// The clock is set back while the store is open. A poll that is under way keeps its lease.
 #[tokio::test]
 async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
     let place = Place::new();
     place.clock.advance(1000 * HOUR);
     let store = place.open();
-    expect(&store, &["job_asked"]).await;
-    let asked = store.claim_asks(ASKS).await.unwrap().asks.remove(0).lease;
+    expect(&store, &["job_polled"]).await;
+    let polled = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
     store.expect(vec![Expect::job(job("job_waits"), store.now() + HOUR)]).await.unwrap();
     store.report(BucketEvent::RateLimited { retry_after: 2 * HOUR }).await.unwrap();
 
@@ -90,20 +90,20 @@ async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
     assert_eq!((waits.at, waits.expected_at), (now + 25 * HOUR, now));
     let pause = store.bucket().await.unwrap().paused(BUCKET.key, now).unwrap();
     assert_eq!(pause.until, now + 2 * HOUR);
-    let settled = store.settle_ask(asked, AskOutcome::Released, 1).await.unwrap();
-    assert_eq!(settled, AskSettled::Settled(JobState::Expected), "the lease still holds");
+    let settled = store.settle_poll(polled, PollOutcome::Released, 1).await.unwrap();
+    assert_eq!(settled, PollSettled::Settled(JobState::Expected), "the lease still holds");
 }
 
 #[tokio::test]
-async fn a_tool_beside_the_receiver_orders_and_does_not_ask() {
+async fn a_tool_beside_the_receiver_orders_and_does_not_poll() {
     let place = Place::new();
     let store = place.open();
     let tool = SqliteStore::open_shared(&place.path).unwrap();
     expect(&tool, &["job_1"]).await;
-    let error = tool.claim_asks(ASKS).await.unwrap_err();
+    let error = tool.claim_polls(POLLS).await.unwrap_err();
     let says = "a tool beside the receiver claims nothing: run worker and collector in the receiver's process";
     assert_eq!(error.to_string(), says);
-    assert_eq!(store.claim_asks(ASKS).await.unwrap().asks.len(), 1);
+    assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 1);
 }
 
 #[tokio::test]
@@ -115,9 +115,9 @@ async fn nothing_of_an_erased_job_is_in_a_file() {
         panic!("it is new")
     };
     store.ordered("post-17", job(id), store.now(), 1).await.unwrap();
-    let lease = store.claim_asks(ASKS).await.unwrap().asks[0].lease;
+    let lease = store.claim_polls(POLLS).await.unwrap().polls[0].lease;
     let cause = format!("{id} is not known");
-    store.settle_ask(lease, AskOutcome::NotFound { cause }, 1).await.unwrap();
+    store.settle_poll(lease, PollOutcome::NotFound { cause }, 1).await.unwrap();
     expect(&store, &[id, "job_2"]).await;
     assert_eq!(store.erase(vec![job(id)]).await.unwrap()[0], 0);
     assert_eq!(store.intent("post-17").await.unwrap().unwrap().job_id, None);
@@ -127,6 +127,6 @@ async fn nothing_of_an_erased_job_is_in_a_file() {
         assert!(!found, "{}", file.display());
     }
     let lost =
-        store.settle_ask(AskLease { fence: 2, ..lease }, AskOutcome::Released, 1).await.unwrap();
-    assert_eq!(lost, AskSettled::LostLease);
+        store.settle_poll(PollLease { fence: 2, ..lease }, PollOutcome::Released, 1).await.unwrap();
+    assert_eq!(lost, PollSettled::LostLease);
 }

@@ -69,20 +69,20 @@ CREATE TABLE article_inbox_jobs (
     id bigint PRIMARY KEY DEFAULT nextval('article_inbox_ids'),
     job_id text COLLATE "C" NOT NULL UNIQUE,
     state text COLLATE "C" NOT NULL
-        CHECK (state IN ('expected', 'asking', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')),
+        CHECK (state IN ('expected', 'polling', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')),
     intent text COLLATE "C",
     expected_at bigint NOT NULL,
     at bigint NOT NULL,
-    asks bigint NOT NULL,
+    polls bigint NOT NULL,
     fence bigint NOT NULL,
     pushed_at bigint,
     collected_at bigint,
     document text COLLATE "C" NOT NULL,
     checksum bigint NOT NULL
 );
-CREATE INDEX article_inbox_jobs_due ON article_inbox_jobs (at, id) WHERE state IN ('expected', 'asking');
-CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at) WHERE state IN ('expected', 'asking');
-CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at, id) WHERE state NOT IN ('expected', 'asking');
+CREATE INDEX article_inbox_jobs_due ON article_inbox_jobs (at, id) WHERE state IN ('expected', 'polling');
+CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at) WHERE state IN ('expected', 'polling');
+CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at, id) WHERE state NOT IN ('expected', 'polling');
 CREATE INDEX article_inbox_jobs_of_intent ON article_inbox_jobs (intent, id) WHERE intent IS NOT NULL;
 
 CREATE TABLE article_inbox_intents (

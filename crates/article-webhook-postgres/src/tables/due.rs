@@ -87,7 +87,7 @@ const NEXT_FAILURE: &str =
     concat!("SELECT min(at) FROM (", next!("'{}'", ""), ") AS next WHERE is_failure");
 
 /// When the next job is polled, other than those of these ids.
-const NEXT_POLL: &str = "SELECT min(at) FROM (SELECT at FROM article_inbox_jobs WHERE state IN ('expected', 'asking') \
+const NEXT_POLL: &str = "SELECT min(at) FROM (SELECT at FROM article_inbox_jobs WHERE state IN ('expected', 'polling') \
     AND id <> ALL($1) ORDER BY at LIMIT 1) AS next";
 
 /// When entries are looked for again that are due, and that another transaction holds.
@@ -160,7 +160,7 @@ pub(super) async fn next(
 
 /// Jobs that are due to be polled.
 const JOBS: &str = concat!(
-    "WITH due AS MATERIALIZED (SELECT id, job_id, at FROM article_inbox_jobs WHERE state IN ('expected', 'asking') AND at <= ",
+    "WITH due AS MATERIALIZED (SELECT id, job_id, at FROM article_inbox_jobs WHERE state IN ('expected', 'polling') AND at <= ",
     now!(),
     " ORDER BY at, id LIMIT $2 FOR UPDATE SKIP LOCKED) SELECT id FROM due WHERE ",
     job_lock!("pg_try_advisory_xact_lock", "hashtext(job_id)"),

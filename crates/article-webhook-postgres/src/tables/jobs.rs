@@ -56,7 +56,7 @@ const NO_BYTES: &str = "NULL::bytea";
 /// itself (`OFFSET 0`): before the first statistics the server takes many rows for those of a job, and would read whole tables.
 fn select(names: &str, bytes: &str) -> String {
     format!(
-        "SELECT named.job_id, j.id, j.state, j.intent, j.expected_at, j.at, j.asks, j.fence, j.pushed_at, j.collected_at, \
+        "SELECT named.job_id, j.id, j.state, j.intent, j.expected_at, j.at, j.polls, j.fence, j.pushed_at, j.collected_at, \
          j.document, j.checksum, e.id, e.event, e.received_at, e.state, e.attempts, e.fence, e.at, e.lease_end, e.since, \
          e.document, e.checksum, b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, \
          {bytes} FROM {names} AS named (job_id) \
@@ -156,7 +156,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
         intent: value::<&str>(row, 3).map(Into::into),
         expected_at: time(4),
         at: time(5),
-        asks: u32::try_from(number(row, 6)).unwrap_or(u32::MAX),
+        polls: u32::try_from(number(row, 6)).unwrap_or(u32::MAX),
         fence: number(row, 7),
         pushed_at: value(row, 8).map(from_millis),
         collected_at: value(row, 9).map(from_millis),
@@ -166,7 +166,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
             intent: None,
             expected_at: codec::no_time(),
             at: codec::no_time(),
-            asks: 0,
+            polls: 0,
             fence: 0,
             key: None,
             missing: None,
@@ -185,18 +185,18 @@ fn checksum(job_id: &JobId, document: &str) -> i64 {
 }
 
 const INSERT: &str = "WITH written AS (INSERT INTO article_inbox_jobs \
-    (job_id, state, intent, expected_at, at, asks, fence, pushed_at, collected_at, document, checksum) \
-    SELECT job_id, state, intent, expected_at, at, asks, fence, pushed_at, collected_at, document, checksum \
+    (job_id, state, intent, expected_at, at, polls, fence, pushed_at, collected_at, document, checksum) \
+    SELECT job_id, state, intent, expected_at, at, polls, fence, pushed_at, collected_at, document, checksum \
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
     $9::bigint[], $10::text[], $11::bigint[]) AS new \
-    (job_id, state, intent, expected_at, at, asks, fence, pushed_at, collected_at, document, checksum) RETURNING 1)";
+    (job_id, state, intent, expected_at, at, polls, fence, pushed_at, collected_at, document, checksum) RETURNING 1)";
 
 const UPDATE: &str = "WITH written AS (UPDATE article_inbox_jobs AS j SET state = new.state, intent = new.intent, expected_at = new.expected_at, \
-    at = new.at, asks = new.asks, fence = new.fence, pushed_at = new.pushed_at, collected_at = new.collected_at, \
+    at = new.at, polls = new.polls, fence = new.fence, pushed_at = new.pushed_at, collected_at = new.collected_at, \
     document = new.document, checksum = new.checksum \
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
     $9::bigint[], $10::text[], $11::bigint[]) AS new \
-    (job_id, state, intent, expected_at, at, asks, fence, pushed_at, collected_at, document, checksum) \
+    (job_id, state, intent, expected_at, at, polls, fence, pushed_at, collected_at, document, checksum) \
     WHERE j.job_id = new.job_id RETURNING 1)";
 
 /// Saves what has changed in what the ledger knows of jobs.
@@ -228,7 +228,7 @@ pub(super) fn save(tx: &mut Transaction<'_>, jobs: &[JobRows]) {
             )
             .with(rows.iter().map(|(_, row)| to_millis(row.expected_at)).collect::<Vec<_>>())
             .with(rows.iter().map(|(_, row)| to_millis(row.at)).collect::<Vec<_>>())
-            .with(rows.iter().map(|(_, row)| i64::from(row.asks)).collect::<Vec<_>>())
+            .with(rows.iter().map(|(_, row)| i64::from(row.polls)).collect::<Vec<_>>())
             .with(rows.iter().map(|(_, row)| row.fence).collect::<Vec<_>>())
             .with(rows.iter().map(|(_, row)| row.pushed_at.map(to_millis)).collect::<Vec<_>>())
             .with(rows.iter().map(|(_, row)| row.collected_at.map(to_millis)).collect::<Vec<_>>())

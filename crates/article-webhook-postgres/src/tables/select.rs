@@ -92,10 +92,10 @@ pub(super) async fn expected(
     let select = match which {
         Expected::Due { limit } => return due::jobs(tx, *limit).await,
         Expected::Restarted => Statement::new(
-            "SELECT id FROM article_inbox_jobs WHERE state IN ('expected', 'asking') ORDER BY at, id",
+            "SELECT id FROM article_inbox_jobs WHERE state IN ('expected', 'polling') ORDER BY at, id",
         ),
         Expected::Ended { before, limit } => {
-            let ended = "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'asking') AND at < $1 \
+            let ended = "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'polling') AND at < $1 \
                 ORDER BY at, id LIMIT $2";
             Statement::new(ended).with(to_millis(*before)).with(i64::from(*limit))
         }
@@ -150,8 +150,8 @@ const STATES: &str = "SELECT state, count(*), count(*) FILTER (WHERE state = 'co
 
 /// The figures of what is open.
 const OPEN: &str = "SELECT \
-    (SELECT min(expected_at) FROM article_inbox_jobs WHERE state IN ('expected', 'asking')), \
-    (SELECT count(*) FROM article_inbox_jobs WHERE state IN ('expected', 'asking') AND expected_at <= $1 - $2), \
+    (SELECT min(expected_at) FROM article_inbox_jobs WHERE state IN ('expected', 'polling')), \
+    (SELECT count(*) FROM article_inbox_jobs WHERE state IN ('expected', 'polling') AND expected_at <= $1 - $2), \
     (SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= $1)";
 
 /// The figures of the ledger.

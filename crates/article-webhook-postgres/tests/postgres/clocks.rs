@@ -8,7 +8,7 @@ use std::{
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Failed, Inbox, Job, Prune, State,
-    store::{AskClaim, BucketSettings, Expect, Ledger as _, Outcome, Settled, Store as _},
+    store::{BucketSettings, Expect, Ledger as _, Outcome, PollClaim, Settled, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::{
@@ -208,14 +208,14 @@ fn work(by: &'static str) {
 
         let [one, other] = &nodes.stores;
         let due = one.now() + PAUSE;
-        one.expect(vec![Expect::job("asked".parse().unwrap(), due)]).await.unwrap();
+        one.expect(vec![Expect::job("polled".parse().unwrap(), due)]).await.unwrap();
         let bucket = BucketSettings { per_minute: 600, burst: 100, key: 1 };
-        let claim = AskClaim { limit: 10, lease: LEASE, bucket };
+        let claim = PollClaim { limit: 10, lease: LEASE, bucket };
         let (mut since, mut least) = (Instant::now(), PAUSE);
         // It is due, and again when the lease of the first has ended.
         for store in [other, one] {
-            while store.claim_asks(claim).await.unwrap().asks.is_empty() {
-                assert!(since.elapsed() < PATIENCE, "no ask is due");
+            while store.claim_polls(claim).await.unwrap().polls.is_empty() {
+                assert!(since.elapsed() < PATIENCE, "no poll is due");
                 sleep(Duration::from_millis(50)).await;
             }
             passed(since, least);
@@ -235,12 +235,12 @@ fn work(by: &'static str) {
 }
 
 #[test]
-fn workers_asks_and_retention_are_in_time_on_nodes_that_are_late() {
+fn workers_polls_and_retention_are_in_time_on_nodes_that_are_late() {
     work("10 minutes");
 }
 
 #[test]
-fn workers_asks_and_retention_are_in_time_on_nodes_that_are_early() {
+fn workers_polls_and_retention_are_in_time_on_nodes_that_are_early() {
     work("-10 minutes");
 }
 

@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     EntryKey, Error, Prune,
     store::{
-        ApiAnswer, Arrival, AskClaim, AskOutcome, BucketSettings, Claim, Expect, ImportRow,
-        Ledger as _, Outcome, Store,
+        ApiAnswer, Arrival, BucketSettings, Claim, Expect, ImportRow, Ledger as _, Outcome,
+        PollClaim, PollOutcome, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -158,15 +158,16 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
         }
         9 => {
             let lease = Duration::from_secs(1);
-            let asks = store.claim_asks(AskClaim { limit: 2, lease, bucket: BUCKET }).await?.asks;
-            for ask in asks {
+            let polls =
+                store.claim_polls(PollClaim { limit: 2, lease, bucket: BUCKET }).await?.polls;
+            for poll in polls {
                 let Arrival { target, digest, bytes, .. } = arrival("job", "{\"n\": 9}");
                 let answer = ApiAnswer { target, digest, bytes };
                 let outcome = match fastrand::bool() {
-                    true => AskOutcome::Answered(answer),
-                    false => AskOutcome::Failed { answer, cause: "no model".into() },
+                    true => PollOutcome::Answered(answer),
+                    false => PollOutcome::Failed { answer, cause: "no model".into() },
                 };
-                store.settle_ask(ask.lease, outcome, 1).await?;
+                store.settle_poll(poll.lease, outcome, 1).await?;
             }
         }
         _ => {

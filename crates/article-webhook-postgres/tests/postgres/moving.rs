@@ -6,8 +6,8 @@ use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
     store::{
-        ApiAnswer, AskClaim, AskOutcome, BucketEvent, BucketSettings, Claim, Expect, Intended,
-        Ledger, Outcome, Recorded, Settled, Store,
+        ApiAnswer, BucketEvent, BucketSettings, Claim, Expect, Intended, Ledger, Outcome,
+        PollClaim, PollOutcome, Recorded, Settled, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -45,13 +45,13 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     store.expect(vec![refused, due("job_5"), due("job_6")]).await.unwrap();
     let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
     let outcomes = [
-        AskOutcome::Missing { after: HOUR, cause: "job_not_found".into() },
-        AskOutcome::Failed { answer, cause: "generation_failed".into() },
+        PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() },
+        PollOutcome::Failed { answer, cause: "generation_failed".into() },
     ];
     for outcome in outcomes {
-        let claim = AskClaim { limit: 1, lease: HOUR, bucket: BUCKET };
-        let lease = store.claim_asks(claim).await.unwrap().asks[0].lease;
-        store.settle_ask(lease, outcome, BUCKET.key).await.unwrap();
+        let claim = PollClaim { limit: 1, lease: HOUR, bucket: BUCKET };
+        let lease = store.claim_polls(claim).await.unwrap().polls[0].lease;
+        store.settle_poll(lease, outcome, BUCKET.key).await.unwrap();
     }
     store.report(BucketEvent::RateLimited { retry_after: Duration::from_secs(60) }).await.unwrap();
     store.report(BucketEvent::Unavailable { retry_after: HOUR }).await.unwrap();

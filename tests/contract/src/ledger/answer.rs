@@ -2,10 +2,10 @@
 
 use article_webhook_inbox::{
     Body, EntryKey, IntentState, JobState, Source, State,
-    store::{AskSettled, Expect, Outcome, Recorded, Settled},
+    store::{Expect, Outcome, PollSettled, Recorded, Settled},
 };
 
-use super::steps::{ASKS, KEY, answer, answered, failed};
+use super::steps::{KEY, POLLS, answer, answered, failed};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, bytes, job},
@@ -15,10 +15,10 @@ use crate::{
 pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.ledger().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
-    let lease = trial.ask("job_1").await;
+    let lease = trial.poll("job_1").await;
     trial.advance(1);
-    let settled = trial.settle_ask(lease, answered(FIRST)).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let settled = trial.settle_poll(lease, answered(FIRST)).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Collected, trial.now()));
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(trial.now()), None));
@@ -50,7 +50,7 @@ pub async fn a_delivery_of_a_collected_body_is_a_duplicate(trial: Trial<impl Led
 /// A failure is an entry of its own, with the raw answer, so that a worker can tell the application.
 pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerSubject>) {
     let settled = trial.end("job_1", failed("{failed}")).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Failed));
+    assert_eq!(settled, PollSettled::Settled(JobState::Failed));
     let shown = trial.job("job_1").await;
     assert_eq!(
         (shown.state, shown.cause.as_deref()),
@@ -135,47 +135,47 @@ pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
     }
 }
 
-/// Fencing: of an ask that has ended, nothing is stored.
-pub async fn the_answer_of_a_lost_ask_is_not_stored(mut trial: Trial<impl LedgerSubject>) {
+/// Fencing: of a poll that has ended, nothing is stored.
+pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl LedgerSubject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
-        let first = trial.asking("job_1").await;
-        trial.advance_by(ASKS.lease);
+        let first = trial.polling("job_1").await;
+        trial.advance_by(POLLS.lease);
         let ended = trial.job("job_1").await;
-        assert_eq!(trial.settle_ask(first, outcome.clone()).await, AskSettled::LostLease);
+        assert_eq!(trial.settle_poll(first, outcome.clone()).await, PollSettled::LostLease);
         assert_eq!(trial.job("job_1").await, ended);
 
-        let second = trial.ask("job_1").await;
-        let asked = trial.job("job_1").await;
-        assert_eq!(trial.settle_ask(first, outcome.clone()).await, AskSettled::LostLease);
-        assert_eq!(trial.job("job_1").await, asked);
+        let second = trial.poll("job_1").await;
+        let polled = trial.job("job_1").await;
+        assert_eq!(trial.settle_poll(first, outcome.clone()).await, PollSettled::LostLease);
+        assert_eq!(trial.job("job_1").await, polled);
         assert!(trial.all().await.is_empty());
-        trial.settle_ask(second, super::steps::not_found()).await;
+        trial.settle_poll(second, super::steps::not_found()).await;
     }
 }
 
-/// Erasing is for good: the answer to an ask that was under way does not bring the job back, nor does it end the ask
+/// Erasing is for good: the answer to a poll that was under way does not bring the job back, nor does it end the poll
 /// of another job.
 pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl LedgerSubject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
-        let lease = trial.asking("job_1").await;
+        let lease = trial.polling("job_1").await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
-        assert_eq!(trial.settle_ask(lease, outcome.clone()).await, AskSettled::LostLease);
+        assert_eq!(trial.settle_poll(lease, outcome.clone()).await, PollSettled::LostLease);
         assert!(trial.all().await.is_empty());
         assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
 
-        let other = trial.asking("job_1").await;
-        assert_eq!(trial.settle_ask(lease, outcome).await, AskSettled::LostLease);
-        trial.settle_ask(other, super::steps::not_found()).await;
+        let other = trial.polling("job_1").await;
+        assert_eq!(trial.settle_poll(lease, outcome).await, PollSettled::LostLease);
+        trial.settle_poll(other, super::steps::not_found()).await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
     }
 }
 
 /// An outcome is stored once.
-pub async fn an_ask_is_settled_once(trial: Trial<impl LedgerSubject>) {
-    let lease = trial.asking("job_1").await;
-    trial.settle_ask(lease, answered(FIRST)).await;
+pub async fn a_poll_is_settled_once(trial: Trial<impl LedgerSubject>) {
+    let lease = trial.polling("job_1").await;
+    trial.settle_poll(lease, answered(FIRST)).await;
     let before = trial.job("job_1").await;
-    assert_eq!(trial.settle_ask(lease, answered("[]")).await, AskSettled::LostLease);
+    assert_eq!(trial.settle_poll(lease, answered("[]")).await, PollSettled::LostLease);
     assert_eq!((trial.job("job_1").await, trial.shown("job_1").await.1.len()), (before, 1));
 }
 

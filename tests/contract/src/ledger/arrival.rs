@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     EntryKey, JobState, Prune, Reason, Source, State,
-    store::{Arrival, AskSettled, Expect, ImportRow, Outcome, Recorded},
+    store::{Arrival, Expect, ImportRow, Outcome, PollSettled, Recorded},
 };
 
 use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
@@ -20,7 +20,7 @@ pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
 }
 
-/// A delivery ends its job, and nothing is asked for any more.
+/// A delivery ends its job, and nothing is polled any more.
 pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     trial.advance(1);
@@ -30,7 +30,7 @@ pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!((shown.state, shown.at), (JobState::Arrived, trial.now()));
     assert_eq!((shown.pushed_at, shown.collected_at), (Some(trial.now()), None));
     trial.advance(1_000_000);
-    assert!(trial.claim_asks(super::steps::ASKS).await.asks.is_empty());
+    assert!(trial.claim_polls(super::steps::POLLS).await.polls.is_empty());
 }
 
 /// A delivery is the article of an order only if the job was expected since then: not since a delivery was refused, and not
@@ -75,18 +75,18 @@ pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl LedgerS
     assert_eq!((shown.state, shown.pushed_at, shown.intent), (JobState::Expected, None, None));
 }
 
-/// Fencing: a delivery ends the ask that is under way, whose answer is not recorded.
-pub async fn a_delivery_ends_an_ask(trial: Trial<impl LedgerSubject>) {
+/// Fencing: a delivery ends the poll that is under way, whose answer is not recorded.
+pub async fn a_delivery_ends_a_poll(trial: Trial<impl LedgerSubject>) {
     for (id, outcome) in [
         ("answered", answered("[1]")),
         ("failed", failed("[1]")),
         ("not_found", not_found()),
         ("again", again(1)),
     ] {
-        let lease = trial.asking(id).await;
+        let lease = trial.polling(id).await;
         trial.record(id, FIRST).await;
         let before = trial.job(id).await;
-        assert_eq!(trial.settle_ask(lease, outcome).await, AskSettled::LostLease, "{id}");
+        assert_eq!(trial.settle_poll(lease, outcome).await, PollSettled::LostLease, "{id}");
         assert_eq!(trial.job(id).await, before, "nothing moves backwards");
         assert_eq!(trial.bodies(id).await.len(), 1);
     }
@@ -153,13 +153,13 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Le
         trial.work(id, outcome).await;
         let shown = trial.job(id).await;
         assert_eq!((shown.state, shown.at), (JobState::Expected, trial.now()));
-        assert_eq!((shown.expected_at, shown.asks), (since, 0), "it may become overdue");
-        let lease = trial.ask(id).await;
-        trial.settle_ask(lease, not_found()).await;
+        assert_eq!((shown.expected_at, shown.polls), (since, 0), "it may become overdue");
+        let lease = trial.poll(id).await;
+        trial.settle_poll(lease, not_found()).await;
     }
 }
 
-/// If the API gave the body, the job is asked for an hour later, because the same body would most likely come.
+/// If the API gave the body, the job is polled an hour later, because the same body would most likely come.
 pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;
     trial.advance(9);
@@ -169,7 +169,7 @@ pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl Le
 }
 
 /// Other outcomes of an attempt leave the job as it is.
-pub async fn an_entry_in_hand_is_not_asked_for(trial: Trial<impl LedgerSubject>) {
+pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl LedgerSubject>) {
     let dead = Outcome::Dead { cause: "no such author".into() };
     for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
         trial.expect_now(id).await;
@@ -223,7 +223,7 @@ pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerS
                 trial.expect_now(id).await;
                 trial.record(id, FIRST).await;
             }
-            _ => assert_eq!(trial.end(id, answered(FIRST)).await, AskSettled::Settled(state)),
+            _ => assert_eq!(trial.end(id, answered(FIRST)).await, PollSettled::Settled(state)),
         }
         trial.work(id, Outcome::Done).await;
         trial.advance(1);
@@ -238,7 +238,7 @@ pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerS
     assert!(trial.all().await.is_empty());
 }
 
-/// Retention leaves the job of a delivery that was not expected: it is not asked for again, and a copy is a duplicate.
+/// Retention leaves the job of a delivery that was not expected: it is not polled again, and a copy is a duplicate.
 pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl LedgerSubject>) {
     trial.put("done", State::Done).await;
     let (entry, bodies) = trial.shown("done").await;
@@ -255,7 +255,7 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<imp
     let reason = Reason::Refused { code: "unavailable".into() };
     let expect = Expect { reason, ..Expect::job(job("done"), trial.now()) };
     assert_eq!(trial.expect(expect).await, JobState::Arrived);
-    assert!(trial.asked(super::steps::ASKS).await.is_empty());
+    assert!(trial.polled(super::steps::POLLS).await.is_empty());
     assert_eq!(trial.record("done", FIRST).await, Recorded::Duplicate);
     assert_eq!(trial.job("done").await, left);
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use article_webhook_inbox::{
     PauseReason,
     store::{
-        AskClaim, AskOutcome, AskSettled, Bucket, BucketEvent, BucketSettings, Intended, Pause,
+        Bucket, BucketEvent, BucketSettings, Intended, Pause, PollClaim, PollOutcome, PollSettled,
     },
 };
 
-use super::steps::{AMPLE, ASKS, KEY, WITHIN, again, answered, failed, not_found};
+use super::steps::{AMPLE, KEY, POLLS, WITHIN, again, answered, failed, not_found};
 use crate::{LedgerSubject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
@@ -44,14 +44,14 @@ async fn bucket(trial: &Trial<impl LedgerSubject>) -> Bucket {
     trial.ledger().bucket().await.unwrap()
 }
 
-/// A store that was never asked has a full bucket, and to look at it changes nothing.
+/// A store that was never polled has a full bucket, and to look at it changes nothing.
 pub async fn a_new_bucket_is_full(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(bucket(&trial).await, Bucket::new());
     trial.advance(9);
     assert_eq!(bucket(&trial).await, Bucket::new());
 }
 
-/// Each ask and each order changes the stored bucket as the rule says.
+/// Each poll and each order changes the stored bucket as the rule says.
 pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
     let mut expected = Bucket::new();
     let step = Duration::from_millis(333);
@@ -59,8 +59,8 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
         trial.expect_now(id).await;
         trial.advance_by(step);
         let is_taken = expected.take(SLOW, trial.now());
-        let asks = trial.claim_asks(AskClaim { limit: 1, bucket: SLOW, ..ASKS }).await.asks;
-        assert_eq!(asks.len(), usize::from(is_taken));
+        let polls = trial.claim_polls(PollClaim { limit: 1, bucket: SLOW, ..POLLS }).await.polls;
+        assert_eq!(polls.len(), usize::from(is_taken));
         assert_eq!(bucket(&trial).await, expected);
         trial.advance_by(step);
         assert_eq!(order(&trial, KEY).await, expected.begin_call(KEY, trial.now()));
@@ -73,30 +73,30 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
     }
 }
 
-/// In any window, asks take no more tokens than the burst and the rate of that window, however often they are claimed.
-pub async fn asks_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubject>) {
+/// In any window, polls take no more tokens than the burst and the rate of that window, however often they are claimed.
+pub async fn polls_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubject>) {
     for number in 0..100 {
         trial.expect_now(&format!("job_{number}")).await;
     }
     let settings = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-    let mut asked = 0;
+    let mut polled = 0;
     for _ in 0..600 {
         trial.advance_by(Duration::from_millis(100));
-        asked += trial.asked(AskClaim { bucket: settings, ..ASKS }).await.len();
+        polled += trial.polled(PollClaim { bucket: settings, ..POLLS }).await.len();
     }
-    assert_eq!(asked, 5 + 29, "a minute, whose last token is not there yet");
+    assert_eq!(polled, 5 + 29, "a minute, whose last token is not there yet");
 }
 
-/// Orders neither wait for tokens nor take any: all are made, and the ask has its token.
+/// Orders neither wait for tokens nor take any: all are made, and the poll has its token.
 pub async fn an_order_takes_no_token(trial: Trial<impl LedgerSubject>) {
-    let claim = AskClaim { bucket: SLOW, ..ASKS };
+    let claim = PollClaim { bucket: SLOW, ..POLLS };
     trial.expect_now("job_1").await;
     trial.expect_now("job_2").await;
-    for asked in [&["job_1"] as &[&str], &[]] {
+    for polled in [&["job_1"] as &[&str], &[]] {
         for _ in 0..100 {
             assert_eq!(order(&trial, KEY).await, Ok(()));
         }
-        assert_eq!(trial.asked(claim).await, asked);
+        assert_eq!(trial.polled(claim).await, polled);
     }
 }
 
@@ -109,10 +109,10 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
     let pause = Pause { since: trial.now(), until: trial.after(days), why };
     assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance_by(Duration::from_secs(days) - Duration::from_millis(1));
-    let none = trial.claim_asks(ASKS).await;
-    assert_eq!((none.asks.len(), none.next), (0, Some(pause.until)));
+    let none = trial.claim_polls(POLLS).await;
+    assert_eq!((none.polls.len(), none.next), (0, Some(pause.until)));
     trial.advance_by(Duration::from_millis(1));
-    assert_eq!(trial.asked(ASKS).await, ["job_1"]);
+    assert_eq!(trial.polled(POLLS).await, ["job_1"]);
     assert_eq!(order(&trial, KEY).await, Ok(()));
 }
 
@@ -126,38 +126,38 @@ pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
     }
 }
 
-/// A refused key pauses the bucket. One ask tries it again, and the jobs lose nothing by it.
-pub async fn a_refused_key_is_tried_by_one_ask(mut trial: Trial<impl LedgerSubject>) {
+/// A refused key pauses the bucket. One poll tries it again, and the jobs lose nothing by it.
+pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl LedgerSubject>) {
     for id in ["job_1", "job_2"] {
         trial.expect_now(id).await;
     }
-    let first = trial.claim_asks(ASKS).await.asks;
-    for ask in first {
-        trial.settle_ask(ask.lease, again(0)).await;
+    let first = trial.claim_polls(POLLS).await.polls;
+    for poll in first {
+        trial.settle_poll(poll.lease, again(0)).await;
         report(&trial, REFUSED).await;
     }
     assert_eq!(bucket(&trial).await.key_refused_at, Some(trial.now()));
     for _ in 0..3 {
-        assert!(trial.asked(ASKS).await.is_empty());
+        assert!(trial.polled(POLLS).await.is_empty());
         trial.advance(299);
-        assert!(trial.asked(ASKS).await.is_empty());
+        assert!(trial.polled(POLLS).await.is_empty());
         trial.advance(1);
-        assert_eq!(trial.asked(ASKS).await.len(), 1);
+        assert_eq!(trial.polled(POLLS).await.len(), 1);
     }
 }
 
 /// An outcome that shows that the service accepted the key ends its pause at once, and no other does.
 pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>) {
     let zero = Duration::ZERO;
-    let missing = AskOutcome::Missing { after: zero, cause: "job_not_found".into() };
+    let missing = PollOutcome::Missing { after: zero, cause: "job_not_found".into() };
     for (number, (outcome, is_accepted)) in [
         (answered(FIRST), true),
         (failed("{failed}"), true),
         (not_found(), true),
-        (AskOutcome::Unfinished { after: zero }, true),
+        (PollOutcome::Unfinished { after: zero }, true),
         (missing, true),
         (again(0), false),
-        (AskOutcome::Released, false),
+        (PollOutcome::Released, false),
     ]
     .into_iter()
     .enumerate()
@@ -165,13 +165,13 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
         let id = format!("job_{number}");
         report(&trial, REFUSED).await;
         trial.advance(300);
-        let lease = trial.asking(&id).await;
+        let lease = trial.polling(&id).await;
         let (named, lost) = (format!("{outcome:?}"), outcome.clone());
-        trial.settle_ask(lease, outcome).await;
+        trial.settle_poll(lease, outcome).await;
         let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}");
         report(&trial, REFUSED).await;
-        assert_eq!(trial.settle_ask(lease, lost).await, AskSettled::LostLease);
+        assert_eq!(trial.settle_poll(lease, lost).await, PollSettled::LostLease);
         let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, !is_accepted, "{named}, and the lease is lost");
         report(&trial, BucketEvent::Resumed).await;
@@ -208,8 +208,8 @@ pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl Led
     let other = BucketSettings { key: 2, ..AMPLE };
     assert_eq!(order(&trial, 2).await, Ok(()));
     trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
-    let asks = trial.claim_asks(AskClaim { bucket: other, ..ASKS }).await.asks;
-    trial.ledger().settle_ask(asks[0].lease, answered(FIRST), 2).await.unwrap();
+    let polls = trial.claim_polls(PollClaim { bucket: other, ..POLLS }).await.polls;
+    trial.ledger().settle_poll(polls[0].lease, answered(FIRST), 2).await.unwrap();
     assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance(300);
     assert_eq!(order(&trial, KEY).await, Ok(()), "one try");

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     EntryKey, ExpectedJob, IntentState, JobState, Reason, Source, State,
-    store::{Arrival, AskSettled, Expect, Outcome},
+    store::{Arrival, Expect, Outcome, PollSettled},
 };
 
-use super::steps::{ASKS, WITHIN, again, corrupt, failed, not_found, unhandled};
+use super::steps::{POLLS, WITHIN, again, corrupt, failed, not_found, unhandled};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, STATES, arrival, job},
@@ -17,7 +17,7 @@ fn refused() -> Reason {
     Reason::Refused { code: "malformed_json".into() }
 }
 
-/// A new job is expected from now on, and was not asked for.
+/// A new job is expected from now on, and was not polled.
 pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
     for (id, reason) in [
         ("ordered", Reason::Ordered),
@@ -38,7 +38,7 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
             intent: expect.intent,
             expected_at: trial.now(),
             at: expect.at,
-            asks: 0,
+            polls: 0,
             key,
             missing: None,
             pushed_at: None,
@@ -61,8 +61,8 @@ pub async fn several_jobs_are_expected_at_once(trial: Trial<impl LedgerSubject>)
     assert!(trial.job("job_1").await.id < trial.job("job_2").await.id);
 }
 
-/// The time of the first ask is rounded down to milliseconds.
-pub async fn the_time_of_the_first_ask_is_rounded_down(trial: Trial<impl LedgerSubject>) {
+/// The time of the first poll is rounded down to milliseconds.
+pub async fn the_time_of_the_first_poll_is_rounded_down(trial: Trial<impl LedgerSubject>) {
     let precise = trial.now() + Duration::from_nanos(1_999_999);
     trial.expect(Expect::job(job("job_1"), precise)).await;
     assert_eq!(trial.job("job_1").await.at, trial.now() + Duration::from_millis(1));
@@ -128,7 +128,7 @@ pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl LedgerSub
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
 
-/// An open job that is expected again stays as it is, also while it is asked for.
+/// An open job that is expected again stays as it is, also while it is polled.
 pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
     let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
     trial.expect(expect).await;
@@ -139,7 +139,7 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
         assert_eq!(trial.job("job_1").await, before);
     }
     trial.advance(600);
-    trial.ask("job_1").await;
+    trial.poll("job_1").await;
     let before = trial.job("job_1").await;
     for reason in [Reason::Ordered, Reason::Backfill] {
         trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
@@ -148,7 +148,7 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// A refused delivery shows that the article is there. Its code is shown.
-pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl LedgerSubject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     for (seconds, expected) in [(900, 600), (400, 400), (500, 400)] {
         let at = trial.after(seconds);
@@ -159,19 +159,19 @@ pub async fn a_refused_delivery_brings_an_ask_forward(trial: Trial<impl LedgerSu
     }
 }
 
-/// A delivery that is refused while an ask is under way may be newer than its answer: the job is asked for again, and the
+/// A delivery that is refused while a poll is under way may be newer than its answer: the job is polled again, and the
 /// answer is of a lost lease.
-pub async fn a_refused_delivery_ends_an_ask(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
-    let lease = trial.ask("job_1").await;
+    let lease = trial.poll("job_1").await;
     let at = trial.after(5);
     trial.expect(Expect { reason: refused(), ..Expect::job(job("job_1"), at) }).await;
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Expected, at));
-    assert_eq!(trial.settle_ask(lease, again(3600)).await, AskSettled::LostLease);
-    assert!(trial.asked(ASKS).await.is_empty());
+    assert_eq!(trial.settle_poll(lease, again(3600)).await, PollSettled::LostLease);
+    assert!(trial.polled(POLLS).await.is_empty());
     trial.advance(5);
-    assert_eq!(trial.asked(ASKS).await, ["job_1"]);
+    assert_eq!(trial.polled(POLLS).await, ["job_1"]);
 }
 
 /// Any other reason takes the place of `backfill`, and `backfill` of none.
@@ -196,12 +196,12 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
         ("job_1", not_found(), JobState::NotFound),
         ("job_2", failed("{failed}"), JobState::Failed),
     ] {
-        let lease = trial.asking(id).await;
-        trial.settle_ask(lease, again(0)).await;
-        let lease = trial.ask(id).await;
-        trial.settle_ask(lease, outcome).await;
+        let lease = trial.polling(id).await;
+        trial.settle_poll(lease, again(0)).await;
+        let lease = trial.poll(id).await;
+        trial.settle_poll(lease, outcome).await;
         let ended = trial.job(id).await;
-        assert_eq!((ended.state, ended.asks), (end, 2));
+        assert_eq!((ended.state, ended.polls), (end, 2));
         trial.advance(100);
         let backfill = Expect { reason: Reason::Backfill, ..Expect::job(job(id), trial.now()) };
         assert_eq!(trial.expect(backfill).await, end, "the same ids again change nothing");
@@ -214,7 +214,7 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
             reason: refused(),
             expected_at: trial.now(),
             at: trial.after(400),
-            asks: 0,
+            polls: 0,
             cause: None,
             ..ended
         };
@@ -250,13 +250,13 @@ pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A job whose entry cannot be read is expected, and due when the caller says.
-pub async fn a_job_whose_entry_cannot_be_read_is_asked_for(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_whose_entry_cannot_be_read_is_polled(mut trial: Trial<impl LedgerSubject>) {
     for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
         trial.record(id, FIRST).await;
         trial.work(id, outcome).await;
         trial.expect(Expect::job(job(id), trial.after(400))).await;
         trial.advance(400);
-        let lease = trial.ask(id).await;
-        trial.settle_ask(lease, not_found()).await;
+        let lease = trial.poll(id).await;
+        trial.settle_poll(lease, not_found()).await;
     }
 }

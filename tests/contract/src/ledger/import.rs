@@ -2,12 +2,12 @@
 
 use article_webhook_inbox::{
     Entry, ExpectedJob, Intent, IntentState, JobState, State,
-    store::{AskSettled, Bucket, BucketEvent, Expect, ImportRow, Intended, Outcome},
+    store::{Bucket, BucketEvent, Expect, ImportRow, Intended, Outcome, PollSettled},
 };
 
 use super::{
     arrival::prune,
-    steps::{ASKS, KEY, WITHIN, again, answered, not_found, with_intent},
+    steps::{KEY, POLLS, WITHIN, again, answered, not_found, with_intent},
 };
 use crate::{
     LedgerSubject, Trial,
@@ -16,28 +16,30 @@ use crate::{
 
 /// An imported job is as it was shown, but for its id and its lease.
 pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
-    let lease = trial.asking("expected").await;
-    trial.settle_ask(lease, again(600)).await;
+    let lease = trial.polling("expected").await;
+    trial.settle_poll(lease, again(600)).await;
     trial.end("collected", answered(FIRST)).await;
     trial.leave("collected").await;
     trial.end("not_found", not_found()).await;
-    let lease = trial.asking("asking").await;
+    let lease = trial.polling("polling").await;
     trial.advance(9);
-    for id in ["expected", "collected", "not_found", "asking"] {
+    for id in ["expected", "collected", "not_found", "polling"] {
         let shown = trial.job(id).await;
         trial.store().erase(vec![job(id)]).await.unwrap();
         assert!(trial.import(ImportRow::RemovedJob(shown.clone())).await);
         let imported = trial.job(id).await;
         assert!(imported.id > shown.id);
         let expected = match id {
-            "asking" => ExpectedJob { state: JobState::Expected, at: trial.now(), ..shown.clone() },
+            "polling" => {
+                ExpectedJob { state: JobState::Expected, at: trial.now(), ..shown.clone() }
+            }
             _ => shown.clone(),
         };
         assert_eq!(imported, ExpectedJob { id: imported.id, ..expected });
         assert!(!trial.import(ImportRow::RemovedJob(shown)).await, "it is there");
         assert_eq!(trial.job(id).await, imported);
     }
-    assert_eq!(trial.settle_ask(lease, not_found()).await, AskSettled::LostLease);
+    assert_eq!(trial.settle_poll(lease, not_found()).await, PollSettled::LostLease);
 }
 
 /// A job of an article that is not here is not imported: a copy of the article would be taken for a duplicate. It may come
@@ -156,19 +158,19 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Ledg
     assert_eq!(trial.state("job_2").await, JobState::Arrived);
 }
 
-/// An imported bucket takes away what the other store used up, and gives nothing, nor does the first ask or order after it.
+/// An imported bucket takes away what the other store used up, and gives nothing, nor does the first poll or order after it.
 pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
     let mut refused = Bucket::new();
     let event = BucketEvent::KeyRefused { key: KEY };
     refused.report(event, trial.now());
     trial.import(ImportRow::Bucket(refused)).await;
     trial.expect_now("job_1").await;
-    assert!(trial.claim_asks(ASKS).await.asks.is_empty());
+    assert!(trial.claim_polls(POLLS).await.polls.is_empty());
     let intended = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
     assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 
-    trial.claim_asks(ASKS).await;
+    trial.claim_polls(POLLS).await;
     let mut expected = trial.ledger().bucket().await.unwrap();
     let mut other = Bucket { full_at: trial.after(9), ..Bucket::new() };
     other.report(event, trial.now());

@@ -1,10 +1,10 @@
-//! Outcomes of asks that record nothing.
+//! Outcomes of polls that record nothing.
 
 use std::time::Duration;
 
 use article_webhook_inbox::{
     ExpectedJob, JobState, Missing,
-    store::{AskOutcome, AskSettled},
+    store::{PollOutcome, PollSettled},
 };
 
 use super::steps::{KEY, again, answered, failed, not_found};
@@ -13,23 +13,23 @@ use crate::{
     trial::{FIRST, job},
 };
 
-fn missing(seconds: u64) -> AskOutcome {
-    AskOutcome::Missing { after: Duration::from_secs(seconds), cause: "job_not_found".into() }
+fn missing(seconds: u64) -> PollOutcome {
+    PollOutcome::Missing { after: Duration::from_secs(seconds), cause: "job_not_found".into() }
 }
 
-/// A job is asked for again after the pause that the outcome names.
-pub async fn a_job_is_asked_for_again_after_its_pause(mut trial: Trial<impl LedgerSubject>) {
-    let unfinished = AskOutcome::Unfinished { after: Duration::from_secs(30) };
+/// A job is polled again after the pause that the outcome names.
+pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl LedgerSubject>) {
+    let unfinished = PollOutcome::Unfinished { after: Duration::from_secs(30) };
     for (id, outcome, cause) in [
         ("again", again(30), Some("status 503")),
         ("missing", missing(30), Some("job_not_found")),
         ("unfinished", unfinished, None),
     ] {
-        let lease = trial.asking(id).await;
-        let asking = trial.job(id).await;
+        let lease = trial.polling(id).await;
+        let polling = trial.job(id).await;
         trial.advance(1);
-        let settled = trial.settle_ask(lease, outcome).await;
-        assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+        let settled = trial.settle_poll(lease, outcome).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Expected));
         let since = trial.now();
         let missing = (id == "missing").then_some(Missing { times: 1, since });
         let key = (id == "unfinished").then_some(KEY);
@@ -39,16 +39,16 @@ pub async fn a_job_is_asked_for_again_after_its_pause(mut trial: Trial<impl Ledg
             cause: cause.map(Into::into),
             key,
             missing,
-            ..asking
+            ..polling
         };
         assert_eq!(trial.job(id).await, expected);
         trial.advance(30);
-        let lease = trial.ask(id).await;
-        trial.settle_ask(lease, not_found()).await;
+        let lease = trial.poll(id).await;
+        trial.settle_poll(lease, not_found()).await;
     }
 }
 
-/// It is counted how often in a row the service did not know the job. A failed ask does not end the row.
+/// It is counted how often in a row the service did not know the job. A failed poll does not end the row.
 pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     let since = trial.now();
@@ -56,11 +56,11 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
         (missing(1), Some(1)),
         (again(1), Some(1)),
         (missing(1), Some(2)),
-        (AskOutcome::Unfinished { after: Duration::from_secs(1) }, None),
+        (PollOutcome::Unfinished { after: Duration::from_secs(1) }, None),
         (again(1), None),
     ] {
-        let lease = trial.ask("job_1").await;
-        trial.settle_ask(lease, outcome).await;
+        let lease = trial.poll("job_1").await;
+        trial.settle_poll(lease, outcome).await;
         let expected = times.map(|times| Missing { times, since });
         assert_eq!(trial.job("job_1").await.missing, expected);
         trial.advance(1);
@@ -73,7 +73,7 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Ledg
     trial.intended("post-17").await;
     trial.ledger().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
     let zero = Duration::ZERO;
-    let unfinished = AskOutcome::Unfinished { after: zero };
+    let unfinished = PollOutcome::Unfinished { after: zero };
     for (id, outcome, key, known, times) in [
         ("ordered", missing(0), KEY + 1, Some(KEY), None),
         ("ordered", missing(0), KEY, Some(KEY), Some(1)),
@@ -90,9 +90,9 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Ledg
         if id == "expected" && times == Some(1) {
             trial.expect_now(id).await;
         }
-        let lease = trial.ask(id).await;
+        let lease = trial.poll(id).await;
         let named = format!("{id} {outcome:?} {key}");
-        trial.ledger().settle_ask(lease, outcome, key).await.unwrap();
+        trial.ledger().settle_poll(lease, outcome, key).await.unwrap();
         let shown = trial.job(id).await;
         assert_eq!(
             (shown.key, shown.missing.map(|missing| missing.times)),
@@ -104,24 +104,24 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Ledg
 
 /// A job that the service does not know ends when the caller says so.
 pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl LedgerSubject>) {
-    let lease = trial.asking("job_1").await;
+    let lease = trial.polling("job_1").await;
     trial.advance(1);
-    let settled = trial.settle_ask(lease, not_found()).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::NotFound));
+    let settled = trial.settle_poll(lease, not_found()).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::NotFound));
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::NotFound, trial.now()));
     assert_eq!(shown.cause.as_deref(), Some("job_not_found"));
     assert!(trial.all().await.is_empty());
 }
 
-/// An ask that was not sent does not count, and its job is due now.
-pub async fn an_ask_that_was_not_sent_does_not_count(mut trial: Trial<impl LedgerSubject>) {
+/// A poll that was not sent does not count, and its job is due now.
+pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     let before = trial.job("job_1").await;
-    let lease = trial.ask("job_1").await;
+    let lease = trial.poll("job_1").await;
     trial.advance(1);
-    let settled = trial.settle_ask(lease, AskOutcome::Released).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+    let settled = trial.settle_poll(lease, PollOutcome::Released).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Expected));
     assert_eq!(trial.job("job_1").await, ExpectedJob { at: trial.now(), ..before });
-    trial.ask("job_1").await;
+    trial.poll("job_1").await;
 }

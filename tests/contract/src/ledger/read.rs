@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Error, IntentState, JobFilter, JobState, LedgerCounts,
-    store::{AskLease, AskOutcome, BucketEvent, Expect, ImportRow, IntentLease},
+    store::{BucketEvent, Expect, ImportRow, IntentLease, PollLease, PollOutcome},
 };
 
-use super::steps::{ASKS, KEY, WITHIN, answered, failed, not_found};
+use super::steps::{KEY, POLLS, WITHIN, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -37,7 +37,7 @@ pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("arrived").await;
     trial.record("arrived", FIRST).await;
     trial.advance(9);
-    trial.asking("asking").await;
+    trial.polling("polling").await;
     let oldest = trial.now();
     trial.advance(9);
     trial.expect_now("expected_1").await;
@@ -54,7 +54,7 @@ pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!((counts.open(), counts.oldest_expected), (3, Some(oldest)));
 }
 
-/// A job is overdue 72 hours after it was expected, and is asked for even so.
+/// A job is overdue 72 hours after it was expected, and is polled even so.
 pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl LedgerSubject>) {
     let limit = Duration::from_secs(72 * 3600);
     trial.end("job_2", not_found()).await;
@@ -63,8 +63,8 @@ pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl LedgerSubject
     assert_eq!(counts(&trial).await.overdue, 0);
     trial.advance_by(Duration::from_millis(1));
     assert_eq!(counts(&trial).await.overdue, 1);
-    trial.ask("job_1").await;
-    assert_eq!(counts(&trial).await.overdue, 1, "an ask is no end");
+    trial.poll("job_1").await;
+    assert_eq!(counts(&trial).await.overdue, 1, "a poll is no end");
 }
 
 /// Intents whose outcome is unknown are counted.
@@ -166,7 +166,7 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
     let bucket = trial.ledger().bucket().await.unwrap();
     trial.store().close().await.unwrap();
     let (ledger, now) = (trial.ledger(), trial.now());
-    let (ask, call) = (AskLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
+    let (poll, call) = (PollLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
     let errors: [Option<Error>; 20] = [
         ledger.intend("post-18", WITHIN, KEY).await.err(),
         ledger.order_again("post-17", WITHIN, KEY).await.err(),
@@ -175,8 +175,8 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
         ledger.outcome_lost(call).await.err(),
         ledger.abandon("post-17").await.err(),
         ledger.expect(vec![]).await.err(),
-        ledger.claim_asks(ASKS).await.err(),
-        ledger.settle_ask(ask, AskOutcome::Released, KEY).await.err(),
+        ledger.claim_polls(POLLS).await.err(),
+        ledger.settle_poll(poll, PollOutcome::Released, KEY).await.err(),
         ledger.report(BucketEvent::Resumed).await.err(),
         ledger.bucket().await.err(),
         ledger.job(job("job_1")).await.err(),

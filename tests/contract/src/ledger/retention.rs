@@ -5,7 +5,7 @@ use article_webhook_inbox::{
     store::{Expect, Intended},
 };
 
-use super::steps::{ASKS, KEY, WITHIN, answered, not_found, with_intent};
+use super::steps::{KEY, POLLS, WITHIN, answered, not_found, with_intent};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -28,7 +28,7 @@ pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSub
     assert_eq!(jobs(&trial).await, ["job_2"]);
     assert_eq!(trial.intent("post-17").await, Intent { job_id: None, ..before });
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
-    assert_eq!(trial.asked(ASKS).await, ["job_2"]);
+    assert_eq!(trial.polled(POLLS).await, ["job_2"]);
 }
 
 /// The answer to an order may be stored after its job was erased, and once more. The job stays erased, and the intent
@@ -65,7 +65,7 @@ pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl LedgerSubject
     trial.expect_now("job_1").await;
     let after = trial.job("job_1").await;
     assert!(after.id > before.id);
-    assert_eq!((after.asks, after.collected_at), (0, None));
+    assert_eq!((after.polls, after.collected_at), (0, None));
 }
 
 /// Retention removes jobs that ended before its limit, and never an open one.
@@ -75,13 +75,13 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject
     trial.end("not_found", not_found()).await;
     trial.expect_now("arrived").await;
     trial.record("arrived", FIRST).await;
-    trial.asking("asking").await;
+    trial.polling("polling").await;
     trial.advance(9);
     trial.expect_now("late").await;
     trial.record("late", FIRST).await;
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned { jobs: 3, more: false });
-    assert_eq!(jobs(&trial).await, ["expected", "asking", "late"]);
+    assert_eq!(jobs(&trial).await, ["expected", "polling", "late"]);
     assert_eq!(trial.all().await.len(), 3, "entries have a retention of their own");
 }
 

@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     Digest, ExpectedJob, Intent, JobState,
     store::{
-        ApiAnswer, Arrival, Ask, AskClaim, AskLease, AskOutcome, AskSettled, Asks, BucketSettings,
-        Expect, Intended, IntentLease, Ledger, Outcome, Settled,
+        ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Ledger, Outcome, Poll,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Settled,
     },
 };
 use bytes::Bytes;
@@ -22,13 +22,13 @@ use crate::{
 /// The API key of a case that is not about keys.
 pub(super) const KEY: u64 = 1;
 
-/// A bucket that has a token for each ask of a case that is not about tokens.
+/// A bucket that has a token for each poll of a case that is not about tokens.
 pub(super) const AMPLE: BucketSettings =
     BucketSettings { per_minute: 60_000, burst: 1000, key: KEY };
 
 /// The claim of a case that is not about claims.
-pub(super) const ASKS: AskClaim =
-    AskClaim { limit: 100, lease: Duration::from_secs(60), bucket: AMPLE };
+pub(super) const POLLS: PollClaim =
+    PollClaim { limit: 100, lease: Duration::from_secs(60), bucket: AMPLE };
 
 /// How long the call of an order may take.
 pub(super) const WITHIN: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ impl<S: LedgerSubject> Trial<S> {
         self.ledger().expect(vec![expect]).await.unwrap()[0]
     }
 
-    /// Expects a job that is asked for now.
+    /// Expects a job that is polled now.
     pub(super) async fn expect_now(&self, id: &str) {
         assert_eq!(self.expect(Expect::job(job(id), self.now())).await, JobState::Expected);
     }
@@ -59,38 +59,38 @@ impl<S: LedgerSubject> Trial<S> {
         self.job(id).await.state
     }
 
-    pub(super) async fn claim_asks(&self, claim: AskClaim) -> Asks {
-        self.ledger().claim_asks(claim).await.unwrap()
+    pub(super) async fn claim_polls(&self, claim: PollClaim) -> Polls {
+        self.ledger().claim_polls(claim).await.unwrap()
     }
 
     /// The jobs that a claim brings, in order.
-    pub(super) async fn asked(&self, claim: AskClaim) -> Vec<String> {
-        let asks = self.claim_asks(claim).await.asks.into_iter();
-        asks.map(|ask| ask.job.job_id.to_string()).collect()
+    pub(super) async fn polled(&self, claim: PollClaim) -> Vec<String> {
+        let polls = self.claim_polls(claim).await.polls.into_iter();
+        polls.map(|poll| poll.job.job_id.to_string()).collect()
     }
 
-    /// Asks for the one job that is due.
-    pub(super) async fn ask(&self, id: &str) -> AskLease {
-        let asks = self.claim_asks(ASKS).await.asks;
-        let jobs: Vec<_> = asks.iter().map(|Ask { job, .. }| job.job_id.clone()).collect();
-        assert_eq!(jobs, [job(id)], "the one job that is due is asked for");
-        asks[0].lease
+    /// Polls the one job that is due.
+    pub(super) async fn poll(&self, id: &str) -> PollLease {
+        let polls = self.claim_polls(POLLS).await.polls;
+        let jobs: Vec<_> = polls.iter().map(|Poll { job, .. }| job.job_id.clone()).collect();
+        assert_eq!(jobs, [job(id)], "the one job that is due is polled");
+        polls[0].lease
     }
 
-    /// Expects a job, and asks for it. The caller ensures that no other is due.
-    pub(super) async fn asking(&self, id: &str) -> AskLease {
+    /// Expects a job, and polls it. The caller ensures that no other is due.
+    pub(super) async fn polling(&self, id: &str) -> PollLease {
         self.expect_now(id).await;
-        self.ask(id).await
+        self.poll(id).await
     }
 
-    pub(super) async fn settle_ask(&self, lease: AskLease, outcome: AskOutcome) -> AskSettled {
-        self.ledger().settle_ask(lease, outcome, KEY).await.unwrap()
+    pub(super) async fn settle_poll(&self, lease: PollLease, outcome: PollOutcome) -> PollSettled {
+        self.ledger().settle_poll(lease, outcome, KEY).await.unwrap()
     }
 
-    /// Expects a job and ends the ask for it. The caller ensures that no other is due.
-    pub(super) async fn end(&self, id: &str, outcome: AskOutcome) -> AskSettled {
-        let lease = self.asking(id).await;
-        self.settle_ask(lease, outcome).await
+    /// Expects a job and ends the poll of it. The caller ensures that no other is due.
+    pub(super) async fn end(&self, id: &str, outcome: PollOutcome) -> PollSettled {
+        let lease = self.polling(id).await;
+        self.settle_poll(lease, outcome).await
     }
 
     /// Claims the article's entry, the only one that is due, and settles it.
@@ -116,20 +116,20 @@ pub(super) fn answer(body: &str) -> ApiAnswer {
     ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes }
 }
 
-pub(super) fn answered(body: &str) -> AskOutcome {
-    AskOutcome::Answered(answer(body))
+pub(super) fn answered(body: &str) -> PollOutcome {
+    PollOutcome::Answered(answer(body))
 }
 
-pub(super) fn failed(body: &str) -> AskOutcome {
-    AskOutcome::Failed { answer: answer(body), cause: "generation_failed".into() }
+pub(super) fn failed(body: &str) -> PollOutcome {
+    PollOutcome::Failed { answer: answer(body), cause: "generation_failed".into() }
 }
 
-pub(super) fn again(seconds: u64) -> AskOutcome {
-    AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
+pub(super) fn again(seconds: u64) -> PollOutcome {
+    PollOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
 }
 
-pub(super) fn not_found() -> AskOutcome {
-    AskOutcome::NotFound { cause: "job_not_found".into() }
+pub(super) fn not_found() -> PollOutcome {
+    PollOutcome::NotFound { cause: "job_not_found".into() }
 }
 
 pub(super) fn unhandled() -> Outcome {

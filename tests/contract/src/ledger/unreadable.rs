@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Digest, JobState, Source, State,
-    store::{Arrival, AskLease, AskOutcome, AskSettled, Outcome},
+    store::{Arrival, Outcome, PollLease, PollOutcome, PollSettled},
 };
 
 use super::steps::{answered, corrupt, unhandled};
@@ -16,30 +16,30 @@ use crate::{
 /// For how long the API must give nothing but bodies that cannot be read.
 const HOURS_72: u64 = 72 * 3600;
 
-/// Delivers a body that cannot be read, and asks for the job.
-async fn asking(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -> AskLease {
+/// Delivers a body that cannot be read, and polls the job.
+async fn polling(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) -> PollLease {
     trial.expect_now(id).await;
     trial.record(id, FIRST).await;
     trial.work(id, outcome).await;
-    trial.ask(id).await
+    trial.poll(id).await
 }
 
 /// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
-async fn given_again_after(seconds: u64, trial: &mut Trial<impl LedgerSubject>) -> AskSettled {
-    let lease = asking(trial, "job_1", unhandled()).await;
-    let settled = trial.settle_ask(lease, answered(FIRST)).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Expected), "an outage may be short");
+async fn given_again_after(seconds: u64, trial: &mut Trial<impl LedgerSubject>) -> PollSettled {
+    let lease = polling(trial, "job_1", unhandled()).await;
+    let settled = trial.settle_poll(lease, answered(FIRST)).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Expected), "an outage may be short");
     let shown = trial.job("job_1").await;
     assert_eq!((shown.at, shown.unreadable_since), (trial.after(3600), Some(trial.now())));
     trial.advance(seconds);
-    let lease = trial.ask("job_1").await;
-    trial.settle_ask(lease, answered(FIRST)).await
+    let lease = trial.poll("job_1").await;
+    trial.settle_poll(lease, answered(FIRST)).await
 }
 
 /// After 72 hours the job ends, for a person to look at.
 pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl LedgerSubject>) {
     let settled = given_again_after(HOURS_72, &mut trial).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Unreadable));
+    assert_eq!(settled, PollSettled::Settled(JobState::Unreadable));
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
     assert!(shown.cause.is_some());
@@ -49,20 +49,20 @@ pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl Led
 /// Before that it does not.
 pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl LedgerSubject>) {
     let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Expected));
-    let unfinished = AskOutcome::Unfinished { after: Duration::ZERO };
+    assert_eq!(settled, PollSettled::Settled(JobState::Expected));
+    let unfinished = PollOutcome::Unfinished { after: Duration::ZERO };
     trial.advance(3600);
-    let lease = trial.ask("job_1").await;
-    trial.settle_ask(lease, unfinished).await;
+    let lease = trial.poll("job_1").await;
+    trial.settle_poll(lease, unfinished).await;
     assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
 }
 
 /// The API gives another body, which wakes the entry.
 pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
     for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
-        let lease = asking(&trial, id, outcome).await;
-        let settled = trial.settle_ask(lease, answered("[]")).await;
-        assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+        let lease = polling(&trial, id, outcome).await;
+        let settled = trial.settle_poll(lease, answered("[]")).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
         assert_eq!(trial.entry(id).await.state, State::Waiting);
         assert_eq!(trial.bodies(id).await, [bytes(FIRST), bytes("[]")]);
         trial.leave(id).await;
@@ -74,9 +74,9 @@ pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl LedgerS
     trial.expect_now("job_1").await;
     trial.store().record(damaged("job_1", FIRST)).await.unwrap();
     trial.work("job_1", corrupt()).await;
-    let lease = trial.ask("job_1").await;
-    let settled = trial.settle_ask(lease, answered(FIRST)).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let lease = trial.poll("job_1").await;
+    let settled = trial.settle_poll(lease, answered(FIRST)).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 
     for hours in [1, 72] {
@@ -84,14 +84,14 @@ pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl LedgerS
         let shown = trial.job("job_1").await;
         assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
         trial.advance(hours * 3600);
-        let lease = trial.ask("job_1").await;
-        let settled = trial.settle_ask(lease, answered(FIRST)).await;
-        assert_eq!(settled, AskSettled::Settled(JobState::Collected), "after {hours} hours");
+        let lease = trial.poll("job_1").await;
+        let settled = trial.settle_poll(lease, answered(FIRST)).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected), "after {hours} hours");
         assert_eq!(trial.entry("job_1").await.state, State::Waiting);
     }
 }
 
-/// The API gives another body at each ask, and none can be read. That ends the job after 72 hours, also if nothing was
+/// The API gives another body at each poll, and none can be read. That ends the job after 72 hours, also if nothing was
 /// delivered.
 pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<impl LedgerSubject>) {
     for id in ["job_1", "job_2"] {
@@ -103,9 +103,9 @@ pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<im
         }
         for (body, hours) in [("1", 1), ("2", 71), ("3", 1)] {
             trial.advance(hours * 3600);
-            let lease = trial.ask(id).await;
-            let settled = trial.settle_ask(lease, answered(body)).await;
-            assert_eq!(settled, AskSettled::Settled(JobState::Collected), "{id} {body}");
+            let lease = trial.poll(id).await;
+            let settled = trial.settle_poll(lease, answered(body)).await;
+            assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{id} {body}");
             let seen = trial.bodies(id).await.len();
             trial.work(id, Outcome::Unhandled { seen, cause: "no article".into() }).await;
             let shown = trial.job(id).await;
@@ -141,9 +141,9 @@ pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl L
         trial.record("job_1", body).await;
     }
     trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
-    let lease = trial.ask("job_1").await;
-    let settled = trial.settle_ask(lease, answered("[]")).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let lease = trial.poll("job_1").await;
+    let settled = trial.settle_poll(lease, answered("[]")).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
     assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "3", "[]"].map(bytes));
     assert_eq!(trial.entry("job_1").await.state, State::Waiting);
     trial.work("job_1", Outcome::Unhandled { seen: 5, cause: "no article".into() }).await;
@@ -160,9 +160,9 @@ pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<impl LedgerSubj
         trial.store().record(Arrival { source, ..arrival("job_1", body) }).await.unwrap();
     }
     trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
-    let lease = trial.ask("job_1").await;
-    let settled = trial.settle_ask(lease, answered("[]")).await;
-    assert_eq!(settled, AskSettled::Settled(JobState::Collected));
+    let lease = trial.poll("job_1").await;
+    let settled = trial.settle_poll(lease, answered("[]")).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
     let (_, bodies) = trial.shown("job_1").await;
     let kept: Vec<_> = bodies.iter().map(|body| (body.digest, body.source)).collect();
     let of = |body: &str, source| (Digest::of(body.as_bytes()), source);

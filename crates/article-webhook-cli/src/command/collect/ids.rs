@@ -37,7 +37,7 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
 /// The jobs that the ledger expects.
 #[derive(Default)]
 pub(super) struct Expected {
-    /// Those whose time to be asked for has come.
+    /// Those whose time to be polled has come.
     pub(super) due: Vec<JobId>,
     /// When the first of the others is due.
     pub(super) next: Option<SystemTime>,

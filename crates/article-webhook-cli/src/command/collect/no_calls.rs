@@ -11,7 +11,7 @@ impl Api for NoCalls {
         Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
     }
 
-    fn ask<'a>(&'a self, _: &'a JobId) -> Calling<'a, Response> {
+    fn poll<'a>(&'a self, _: &'a JobId) -> Calling<'a, Response> {
         Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
     }
 

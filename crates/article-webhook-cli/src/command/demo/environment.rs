@@ -34,7 +34,7 @@ const TOKEN: &str = "Bearer my-secret-token-1234";
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// When the collector asks for an article first: the default, which leaves the service time to deliver.
+/// When the collector polls a job first: the default, which leaves the service time to deliver.
 pub(super) const FIRST_ASK: Duration = Duration::from_secs(600);
 
 /// How often the service is looked at.
@@ -146,7 +146,7 @@ impl Running {
         let simulator = simulator.start().await.map_err(|error| unusable(&error))?;
         let key = ApiKey::new(API_KEY).map_err(|error| unusable(&error))?;
         let client = Client::new(key, &simulator.base_url()).map_err(|error| unusable(&error))?;
-        // The defaults, on the clock of the service: first after 10 minutes, and 30 asks a minute.
+        // The defaults, on the clock of the service: first after 10 minutes, and 30 polls a minute.
         let collector = Collector::builder(&inbox, client)
             .schedule(Schedule::new(FIRST_ASK / speed, 6 * FIRST_ASK / speed)?)
             .rate(30 * speed, 5)

@@ -87,7 +87,7 @@ impl Story<'_> {
     }
 
     async fn receiver_is_off(&mut self) -> Result<(), Failure> {
-        self.chapter(4, "The receiver is off", "After four attempts the service never delivers again. The collector asks for what is missing.")?;
+        self.chapter(4, "The receiver is off", "After four attempts the service never delivers again. The collector polls what is missing.")?;
         self.running.demo.set(Condition::Off);
         self.order(&["Shoes for trails", "Insoles for runners"]).await?;
         self.wait_for(|order| order.attempts.len() >= 4 || order.is_over()).await?;
@@ -153,7 +153,7 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
     }
     let at_once = ended.len() - retried.len() - collected.len();
     let line = format!(
-        "\n{}\n   {at_once} at the first attempt, {} after further attempts, {} asked for by the collector\n",
+        "\n{}\n   {at_once} at the first attempt, {} after further attempts, {} polled by the collector\n",
         output.paint(
             Tone::Good,
             &format!("{} articles were ordered, and each arrived once", ended.len())

@@ -91,7 +91,7 @@ impl Panel for Buttons {
         }
         if condition != Condition::Off {
             let note =
-                "Nothing listens: the service stops after six minutes, and the collector asks.";
+                "Nothing listens: the service stops after six minutes, and the collector polls.";
             actions.push(action("switch-off", "Switch it off", note));
         }
         if condition != Condition::Works {
@@ -150,7 +150,7 @@ fn now(order: &Order) -> Step {
             None if last.outcome.is_success() => (Tone::Busy, "stored".to_owned()),
             None => {
                 let at = moment::clock(order.at + FIRST_ASK);
-                (Tone::Bad, format!("not delivered; the collector asks at {at}"))
+                (Tone::Bad, format!("not delivered; the collector polls at {at}"))
             }
         },
     };
@@ -185,7 +185,7 @@ mod tests {
                 assert!(next.is_ok_and(|next| next.is_ok()), "{:?}", buttons.rows());
             }
         };
-        wait_for(&buttons, "not delivered; the collector asks at ").await;
+        wait_for(&buttons, "not delivered; the collector polls at ").await;
         assert!(buttons.rows().iter().all(|row| row.steps.len() == 4));
         buttons.press("mend").await.unwrap();
         wait_for(&buttons, "collected and published").await;

@@ -71,7 +71,7 @@ fn line(happening: &Happening, output: &Output) -> String {
         }
         Happening::Published { at, job_id, title, source } => match source {
             Source::Api => {
-                let text = format!("“{title}”, which the collector asked for");
+                let text = format!("“{title}”, which the collector polled");
                 columns(*at, (Tone::Good, "published"), job_id.as_str(), &text)
             }
             _ => columns(*at, (Tone::Good, "published"), job_id.as_str(), &format!("“{title}”")),

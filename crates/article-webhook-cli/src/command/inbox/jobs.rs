@@ -70,13 +70,13 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
 
 fn table(jobs: &[ExpectedJob]) -> Table {
     let now = SystemTime::now();
-    let mut table = Table::new(["JOB", "STATE", "ASKS", "EXPECTED", "TIME", "INTENT", "CAUSE"]);
+    let mut table = Table::new(["JOB", "STATE", "POLLS", "EXPECTED", "TIME", "INTENT", "CAUSE"]);
     for job in jobs {
         let plain = |text| (Tone::Plain, text);
         table.row([
             plain(escape::line(job.job_id.as_str())),
             (view::job_tone(job.state), job.state.as_str().replace('_', " ")),
-            plain(job.asks.to_string()),
+            plain(job.polls.to_string()),
             plain(relative(job.expected_at, now)),
             plain(when(job, now)),
             plain(escape::line(job.intent.as_deref().unwrap_or_default())),
@@ -90,9 +90,9 @@ fn table(jobs: &[ExpectedJob]) -> Table {
 fn when(job: &ExpectedJob, now: SystemTime) -> String {
     let time = relative(job.at, now);
     match job.state {
-        JobState::Expected if job.at > now => format!("asked for {time}"),
+        JobState::Expected if job.at > now => format!("polled {time}"),
         JobState::Expected => format!("due {time}"),
-        JobState::Asking => format!("lease ends {time}"),
+        JobState::Polling => format!("lease ends {time}"),
         _ => format!("since {}", time.trim_end_matches(" ago")),
     }
 }
@@ -106,7 +106,7 @@ fn json(job: &ExpectedJob) -> Value {
         "intent": job.intent,
         "expected_at": exact(job.expected_at),
         "at": exact(job.at),
-        "asks": job.asks,
+        "polls": job.polls,
         "pushed_at": job.pushed_at.map(exact),
         "collected_at": job.collected_at.map(exact),
         "cause": job.cause,

@@ -21,7 +21,7 @@ pub(super) fn tone(state: State) -> Tone {
 
 pub(super) fn job_tone(state: JobState) -> Tone {
     match state {
-        JobState::Expected | JobState::Asking => Tone::Busy,
+        JobState::Expected | JobState::Polling => Tone::Busy,
         JobState::Arrived | JobState::Collected => Tone::Good,
         JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
     }

@@ -22,7 +22,7 @@ async fn read(shared: &Shared) -> Result<Jobs, Error> {
         let filter = JobFilter { state: Some(state), limit: LENGTH, ..JobFilter::default() };
         shared.inbox.jobs(filter).await.map(|page| page.items)
     };
-    let mut open = of(JobState::Asking).await?;
+    let mut open = of(JobState::Polling).await?;
     open.extend(of(JobState::Expected).await?);
     let mut lost = of(JobState::Failed).await?;
     lost.extend(of(JobState::Unreadable).await?);

@@ -150,7 +150,7 @@ fn request(entry: &Entry, body: Option<&Body>, now: SystemTime) -> Markup {
     html! {
         dl {
             @if body.source == Source::Api {
-                dt { "came by" } dd { "the API: it was asked for" }
+                dt { "came by" } dd { "the API: the job was polled" }
             } @else {
                 dt { "X-Service-Event" } dd { (text(entry.key.event.as_str())) }
                 dt { "X-Service-Job-Id" } dd { (text(entry.key.job_id.as_str())) }
@@ -235,7 +235,7 @@ fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
             dt { "because" } dd { (text(&job.reason.to_string())) }
             dt { "expected" } dd { (moment(job.expected_at, now)) }
             @if let Some(intent) = &job.intent { dt { "intent" } dd { (text(intent)) } }
-            @if job.asks > 0 { dt { "asked" } dd { (counted(job.asks.into(), "time", "times")) } }
+            @if job.polls > 0 { dt { "polled" } dd { (counted(job.polls.into(), "time", "times")) } }
         }
     }
 }

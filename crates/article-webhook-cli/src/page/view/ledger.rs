@@ -33,7 +33,7 @@ pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
             } @else {
                 (figures(jobs))
                 @if let Some(paused) = jobs.health.paused {
-                    p.notice.bad { "Asking and ordering is paused. It goes on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
+                    p.notice.bad { "Polling and ordering is paused. It goes on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
                 }
                 (unknown(shared, jobs))
                 (open(shared, jobs))
@@ -90,10 +90,10 @@ fn open(shared: &Shared, jobs: &Jobs) -> Markup {
             @if jobs.open.is_empty() {
                 p.quiet { "Nothing is missing: the article of every job is here, or the job has ended." }
             } @else {
-                p { "A collector asks the API for these when their time comes. To ask now:" }
+                p { "A collector polls the API for these when their time comes. To poll now:" }
                 (command(&shown_command::collect(&shared.name)))
                 table.jobs {
-                    thead { tr { th scope="col" { "Job" } th scope="col" { "Because" } th scope="col" { "Expected" } th scope="col" { "Asked" } th scope="col" { "Next" } } }
+                    thead { tr { th scope="col" { "Job" } th scope="col" { "Because" } th scope="col" { "Expected" } th scope="col" { "Polled" } th scope="col" { "Next" } } }
                     tbody { @for job in &jobs.open { (open_row(job, jobs.now)) } }
                 }
                 @if jobs.open.len() as u64 != jobs.health.counts.open() {
@@ -124,10 +124,10 @@ fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
             }
             td data-label="because" { (text(&job.reason.to_string())) }
             td data-label="expected" { (age(job.expected_at, now)) }
-            td data-label="asked" { (job.asks) }
+            td data-label="polled" { (job.polls) }
             td data-label="next" {
                 @match job.state {
-                    JobState::Asking => "asking now",
+                    JobState::Polling => "polling now",
                     _ if job.at <= now => "due",
                     _ => (age(job.at, now)),
                 }
@@ -162,7 +162,7 @@ fn empty(shared: &Shared) -> Markup {
     html! {
         div.empty {
             h2 { "No job is expected" }
-            p { "The ledger remembers what was ordered, so that an article that does not come is asked for. Order with this inbox, or name a job that you wait for:" }
+            p { "The ledger remembers what was ordered, so that the job of an article that does not come is polled. Order with this inbox, or name a job that you wait for:" }
             (pattern(&shown_command::order(&shared.name, "post-17")))
             (pattern(&shown_command::collect_job(&shared.name)))
         }

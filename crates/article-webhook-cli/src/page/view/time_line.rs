@@ -26,7 +26,7 @@ pub(super) fn time_line(delivered: &Delivered<'_>, now: SystemTime) -> Markup {
     if let Delivered::Bodies([first, ..]) = delivered
         && first.source == Source::Api
     {
-        return html! { p.quiet { "It was asked for: no delivery of it was stored first." } };
+        return html! { p.quiet { "The job was polled: no delivery of it was stored first." } };
     }
     let start = match delivered {
         Delivered::Bodies(bodies) => bodies.iter().map(|body| body.received_at).min(),
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_for_has_no_line_of_attempts() {
+    fn what_was_polled_has_no_line_of_attempts() {
         let now = SystemTime::UNIX_EPOCH;
         let body = |source| {
             vec![Body {

@@ -29,12 +29,12 @@ fn job(id: i64) -> ExpectedJob {
     ExpectedJob {
         id,
         job_id: "job_1".parse().unwrap(),
-        state: JobState::Asking,
+        state: JobState::Polling,
         reason: Reason::Ordered,
         intent: None,
         expected_at: NOW,
         at: NOW,
-        asks: 1,
+        polls: 1,
         key: None,
         missing: None,
         pushed_at: None,
@@ -57,19 +57,19 @@ fn response(status: u16, retry_after: &str, body: &str) -> Response {
 }
 
 fn meaning_of(job: &ExpectedJob, response: &Response, watch: &mut KeyWatch) -> Meaning {
-    Asked { job, pause: PAUSE, began: began(NOW), key: 17 }.meaning(response, watch)
+    Polled { job, pause: PAUSE, began: began(NOW), key: 17 }.meaning(response, watch)
 }
 
 /// What becomes of the job, after which pause, and what is stored as the cause.
-fn parts(outcome: &AskOutcome) -> (Job, Option<Duration>, &str) {
+fn parts(outcome: &PollOutcome) -> (Job, Option<Duration>, &str) {
     match outcome {
-        AskOutcome::Answered(_) => (Job::Answered, None, ""),
-        AskOutcome::Failed { cause, .. } => (Job::Failed, None, cause),
-        AskOutcome::NotFound { cause } => (Job::NotFound, None, cause),
-        AskOutcome::Unfinished { after } => (Job::Unfinished, Some(*after), ""),
-        AskOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
-        AskOutcome::Again { after, cause } => (Job::Again, Some(*after), cause),
-        AskOutcome::Released => panic!("an answer means more"),
+        PollOutcome::Answered(_) => (Job::Answered, None, ""),
+        PollOutcome::Failed { cause, .. } => (Job::Failed, None, cause),
+        PollOutcome::NotFound { cause } => (Job::NotFound, None, cause),
+        PollOutcome::Unfinished { after } => (Job::Unfinished, Some(*after), ""),
+        PollOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
+        PollOutcome::Again { after, cause } => (Job::Again, Some(*after), cause),
+        PollOutcome::Released => panic!("an answer means more"),
     }
 }
 
@@ -181,7 +181,8 @@ fn every_answer_has_its_outcome_and_its_message() {
         assert!(after.is_none_or(|after| after == PAUSE), "{status}: {after:?}");
         assert_eq!(cause, *message, "{status}");
         assert_eq!(cause.is_empty(), matches!(found, Job::Answered | Job::Unfinished), "{status}");
-        if let AskOutcome::Answered(answer) | AskOutcome::Failed { answer, .. } = meaning.outcome {
+        if let PollOutcome::Answered(answer) | PollOutcome::Failed { answer, .. } = meaning.outcome
+        {
             assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
             assert_eq!((answer.digest, &*answer.target), (Digest::of(body.as_bytes()), "api"));
         }
@@ -196,12 +197,12 @@ fn no_answer_says_nothing_about_the_job() {
     for (why, name, message) in [
         (NoAnswer::Failed(error), "no_answer", "the service cannot be reached"),
         (NoAnswer::Late, "no_answer", "the call took longer than its time limit"),
-        (NoAnswer::Panicked, "panicked", "the ask panicked: see standard error"),
+        (NoAnswer::Panicked, "panicked", "the poll panicked: see standard error"),
         (NoAnswer::Stopped, "stopped", "the collector stopped before the answer came"),
     ] {
         let job = job(1);
         let meaning =
-            Asked { job: &job, pause: PAUSE, began: began(NOW), key: 17 }.without_answer(&why);
+            Polled { job: &job, pause: PAUSE, began: began(NOW), key: 17 }.without_answer(&why);
         assert_eq!(parts(&meaning.outcome), (Job::Again, Some(PAUSE), message));
         assert_eq!((meaning.name, meaning.event), (name, None));
     }
@@ -235,7 +236,7 @@ fn a_retry_after_counts_in_full() {
 fn a_job_alone_waits_for_a_day_at_most() {
     let answer = response(200, "31536000", r#"{"job_id":"job_1"}"#);
     let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
-    assert_eq!(meaning.outcome, AskOutcome::Unfinished { after: DAY });
+    assert_eq!(meaning.outcome, PollOutcome::Unfinished { after: DAY });
 }
 
 #[test]
@@ -268,8 +269,8 @@ fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
         let job = ExpectedJob { missing, ..job(1) };
         let mut watch = KeyWatch::default();
         knew_at.into_iter().for_each(|at| watch.knew(began(at)));
-        let asked = Asked { job: &job, pause: PAUSE, began: began(now), key: 17 };
-        let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
+        let polled = Polled { job: &job, pause: PAUSE, began: began(now), key: 17 };
+        let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
         assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
     }
 }
@@ -284,8 +285,8 @@ fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
         let missing = Some(Missing { times: 9, since: NOW });
         let (job, mut watch) = (ExpectedJob { missing, key, ..job(1) }, KeyWatch::default());
         watch.knew(began(days));
-        let asked = Asked { job: &job, pause: PAUSE, began: began(days), key: 17 };
-        let meaning = asked.meaning(&response(404, "", LOST), &mut watch);
+        let polled = Polled { job: &job, pause: PAUSE, began: began(days), key: 17 };
+        let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
         assert_eq!(parts(&meaning.outcome).0, expected, "{key:?}");
     }
 }

@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-/// How fast the API may be asked. Every node must use the same settings.
+/// How fast the API may be polled. Every node must use the same settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
 pub struct BucketSettings {
@@ -12,7 +12,7 @@ pub struct BucketSettings {
     pub key: u64,
 }
 
-/// Why nothing may be asked or ordered.
+/// Why nothing may be polled or ordered.
 ///
 /// ```
 /// use article_webhook_inbox::PauseReason;
@@ -27,7 +27,7 @@ pub enum PauseReason {
     RateLimited,
     /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
     Unavailable,
-    /// The service refused the API key: nothing is asked or ordered with this key.
+    /// The service refused the API key: nothing is polled or ordered with this key.
     KeyRefused {
         /// A number that stands for the key.
         key: u64,
@@ -46,7 +46,7 @@ impl PauseReason {
     }
 }
 
-/// A time in which nothing is asked or ordered, or nothing with this key.
+/// A time in which nothing is polled or ordered, or nothing with this key.
 ///
 /// ```
 /// use article_webhook_inbox::{Inbox, PauseReason};
@@ -91,7 +91,7 @@ pub enum BucketEvent {
         /// For how long.
         retry_after: Duration,
     },
-    /// The service refused the API key. That key pauses, and one ask or order tries it every five minutes. Other keys are
+    /// The service refused the API key. That key pauses, and one poll or order tries it every five minutes. Other keys are
     /// not paused. A pause that the service asked for is not replaced by this one, and replaces it.
     KeyRefused {
         /// The key, as [`BucketSettings::key`] names it.

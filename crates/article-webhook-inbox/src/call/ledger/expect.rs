@@ -14,7 +14,7 @@ pub struct Expect {
     pub reason: Reason,
     /// The intent that it was ordered with. If the ledger has it and does not know its job, it became this one.
     pub intent: Option<Box<str>>,
-    /// When it is asked for first.
+    /// When it is polled first.
     pub at: SystemTime,
     /// The API key that it was ordered with, as [`BucketSettings::key`](super::BucketSettings::key) names it. `None` if that
     /// is not known.
@@ -22,7 +22,7 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// A job that the application expects, and asks for first at that time.
+    /// A job that the application expects, and polls first at that time.
     #[must_use]
     pub fn job(job_id: JobId, at: SystemTime) -> Self {
         Self { job_id, reason: Reason::OrderedElsewhere, intent: None, at, key: None }

@@ -6,7 +6,7 @@ use crate::EntryKey;
 
 /// What the ledger knows about the article of a job.
 ///
-/// `Expected` and `Asking` are open. The others are ends: nothing is asked, until the job is opened again.
+/// `Expected` and `Polling` are open. The others are ends: nothing is polled, until the job is opened again.
 ///
 /// | state | what opens it again |
 /// |---|---|
@@ -16,18 +16,18 @@ use crate::EntryKey;
 /// ```
 /// use article_webhook_inbox::JobState;
 ///
-/// assert!(JobState::Asking.is_open() && !JobState::NotFound.is_open());
+/// assert!(JobState::Polling.is_open() && !JobState::NotFound.is_open());
 /// assert_eq!(JobState::from_name("not_found"), Some(JobState::NotFound));
 /// assert_eq!(JobState::from_name("done"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
 pub enum JobState {
-    /// Its article is not there, and is asked for when the time comes.
+    /// Its article is not there. The job is polled when the time comes.
     #[default]
     Expected,
-    /// An ask holds the lease.
-    Asking,
+    /// A poll holds the lease.
+    Polling,
     /// The service delivered its article.
     Arrived,
     /// The API gave its article.
@@ -44,7 +44,7 @@ impl JobState {
     /// All states.
     pub const ALL: [Self; 7] = [
         Self::Expected,
-        Self::Asking,
+        Self::Polling,
         Self::Arrived,
         Self::Collected,
         Self::Failed,
@@ -52,10 +52,10 @@ impl JobState {
         Self::NotFound,
     ];
 
-    /// Whether the article is still missing, and will be asked for.
+    /// Whether the article is still missing, and will be polled.
     #[must_use]
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Expected | Self::Asking)
+        matches!(self, Self::Expected | Self::Polling)
     }
 
     /// Whether the article is in the inbox, or was.
@@ -69,7 +69,7 @@ impl JobState {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Expected => "expected",
-            Self::Asking => "asking",
+            Self::Polling => "polling",
             Self::Arrived => "arrived",
             Self::Collected => "collected",
             Self::Failed => "failed",
@@ -110,7 +110,7 @@ pub enum Reason {
     Ordered,
     /// The application said that it was ordered elsewhere.
     OrderedElsewhere,
-    /// The application named it among many old ones. It is asked for when no other job is due.
+    /// The application named it among many old ones. It is polled when no other job is due.
     Backfill,
     /// An authentic delivery was refused or could not be stored.
     Refused {
@@ -166,21 +166,21 @@ impl std::str::FromStr for Reason {
 ///
 /// ```
 /// use article_webhook_inbox::{Inbox, JobFilter, JobState};
-/// # use article_webhook_inbox::store::{AskClaim, AskOutcome, BucketSettings, Expect};
+/// # use article_webhook_inbox::store::{PollClaim, PollOutcome, BucketSettings, Expect};
 /// # use std::time::{Duration, SystemTime};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
 /// #     let bucket = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-/// #     let claim = AskClaim { limit: 1, lease: Duration::from_secs(60), bucket };
+/// #     let claim = PollClaim { limit: 1, lease: Duration::from_secs(60), bucket };
 /// #     inbox.ledger().expect(vec![Expect::job("job_1".parse()?, SystemTime::UNIX_EPOCH)]).await?;
 /// #     for _ in 0..2 {
-/// #         let ask = inbox.ledger().claim_asks(claim).await?.asks.remove(0);
-/// #         let missing = AskOutcome::Missing { after: Duration::ZERO, cause: "job_not_found".into() };
-/// #         inbox.ledger().settle_ask(ask.lease, missing, 1).await?;
+/// #         let poll = inbox.ledger().claim_polls(claim).await?.polls.remove(0);
+/// #         let missing = PollOutcome::Missing { after: Duration::ZERO, cause: "job_not_found".into() };
+/// #         inbox.ledger().settle_poll(poll.lease, missing, 1).await?;
 /// #     }
-///     // A collector asked for the job twice, and the service did not know it.
+///     // A collector polled the job twice, and the service did not know it.
 ///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
 ///     assert_eq!(job.missing.map(|missing| missing.times), Some(2));
 ///     assert_eq!(job.state, JobState::Expected, "no number of such answers ends it");
@@ -210,7 +210,7 @@ pub struct Missing {
 /// #     let expect = store::Expect::job("job_1".parse()?, std::time::SystemTime::UNIX_EPOCH);
 /// #     inbox.ledger().expect(vec![expect]).await?; // as a collector does
 ///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
-///     assert_eq!((job.state, job.reason, job.asks), (JobState::Expected, Reason::OrderedElsewhere, 0));
+///     assert_eq!((job.state, job.reason, job.polls), (JobState::Expected, Reason::OrderedElsewhere, 0));
 ///
 ///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
 ///     let job = inbox.jobs(JobFilter::default()).await?.items.remove(0);
@@ -233,14 +233,14 @@ pub struct ExpectedJob {
     pub intent: Option<Box<str>>,
     /// Since when it is expected: since it was stored, or opened again.
     pub expected_at: SystemTime,
-    /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
+    /// Expected: when it is polled. Polling: when the lease ends. Otherwise: when it ended.
     pub at: SystemTime,
-    /// How many asks began since it is expected.
-    pub asks: u32,
+    /// How many polls began since it is expected.
+    pub polls: u32,
     /// A number that stands for the API key that it was ordered with, or with which the service told its state last. `None`
     /// before either.
     pub key: Option<u64>,
-    /// How often in a row the service did not know it, when it was asked with that key or none is known.
+    /// How often in a row the service did not know it, when it was polled with that key or none is known.
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
     pub pushed_at: Option<SystemTime>,
@@ -248,7 +248,7 @@ pub struct ExpectedJob {
     pub collected_at: Option<SystemTime>,
     /// When the API gave the first of the bodies that no worker can read, since the service last worked on it.
     pub unreadable_since: Option<SystemTime>,
-    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then, as
+    /// Why the last poll brought no article, or why it ended without one; or the refusal of a delivery since then, as
     /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
 }

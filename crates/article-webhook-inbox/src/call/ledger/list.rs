@@ -137,7 +137,7 @@ impl LedgerCounts {
     /// How many jobs are open.
     #[must_use]
     pub fn open(&self) -> u64 {
-        self.of(JobState::Expected) + self.of(JobState::Asking)
+        self.of(JobState::Expected) + self.of(JobState::Polling)
     }
 
     /// Counts one more job.

@@ -12,10 +12,10 @@ pub(crate) use document::BucketDocument;
 /// The pause after a refused key, before one call tries it again.
 const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 
-/// The token bucket and the one pause: how fast the API may be asked, and from when on. It is a row of the store, so that
+/// The token bucket and the one pause: how fast the API may be polled, and from when on. It is a row of the store, so that
 /// many nodes share it and a restart does not refill it.
 ///
-/// In any window of time, asks take at most as many tokens as the burst and the rate of that window. Orders take none. A
+/// In any window of time, polls take at most as many tokens as the burst and the rate of that window. Orders take none. A
 /// pause holds both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
@@ -23,7 +23,7 @@ pub struct Bucket {
     /// When the bucket is full again. It is full if that has passed, and each token that is taken makes it later by the
     /// time in which a token comes back.
     pub full_at: SystemTime,
-    /// The pause of asks and orders. It may have passed.
+    /// The pause of polls and orders. It may have passed.
     pub pause: Option<Pause>,
     /// When a key was refused last.
     pub key_refused_at: Option<SystemTime>,
@@ -43,7 +43,7 @@ impl Bucket {
         Self { full_at: later(SystemTime::UNIX_EPOCH, Duration::MAX), ..Self::new() }
     }
 
-    /// Takes a token for an ask. `false` if there is none, or the bucket is paused.
+    /// Takes a token for a poll. `false` if there is none, or the bucket is paused.
     pub fn take(&mut self, settings: BucketSettings, now: SystemTime) -> bool {
         // A later time comes from a clock that was set back since.
         self.full_at = self.full_at.min(later(now, capacity(settings)));
@@ -56,7 +56,7 @@ impl Bucket {
         is_taken
     }
 
-    /// A call with this key, an ask or an order, begins, unless it is paused. If the key was refused, this call tries it,
+    /// A call with this key, a poll or an order, begins, unless it is paused. If the key was refused, this call tries it,
     /// and until that has an answer, no other does.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// The pause of asks and orders with this key, if there is one now.
+    /// The pause of polls and orders with this key, if there is one now.
     #[must_use]
     pub fn paused(&self, key: u64, now: SystemTime) -> Option<Pause> {
         let holds = |pause: &Pause| match pause.why {
@@ -90,7 +90,7 @@ impl Bucket {
         u32::try_from(left.as_millis() / interval(settings).as_millis()).unwrap_or(u32::MAX)
     }
 
-    /// When an ask can have a token, if nothing else takes one.
+    /// When a poll can have a token, if nothing else takes one.
     #[must_use]
     pub fn next_token(&self, settings: BucketSettings, now: SystemTime) -> SystemTime {
         let missing = self.full_at.duration_since(now).unwrap_or_default();

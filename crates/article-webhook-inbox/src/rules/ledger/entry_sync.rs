@@ -2,14 +2,14 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{ArticleEntry, JobRow, article_entry::is_rejected, ask::REJECTED};
+use super::{ArticleEntry, JobRow, article_entry::is_rejected, poll::REJECTED};
 use crate::{
     Source, State,
     call::{Expect, JobState, OVERDUE, Reason, Recorded},
     timestamp::{later, rounded},
 };
 
-/// When a job is asked for again if the body that the API gave cannot be read. To ask at once would most likely bring the
+/// When a job is polled again if the body that the API gave cannot be read. To poll at once would most likely bring the
 /// same body.
 const AFTER_A_BAD_ANSWER: Duration = Duration::from_secs(3600);
 
@@ -36,7 +36,7 @@ impl JobRow {
     /// after an hour if the API gave the body. It is expected since it was before, so that it becomes overdue. If the API has
     /// given nothing but unhandled bodies for 72 hours, the job ends as unreadable: an outage of hours must not end it. A
     /// corrupt entry says nothing about what the API gives, so that no number of them ends a job. Any other entry is the
-    /// article: it ends an open job and the ask that is under way, and also a job that failed, is unreadable or was not
+    /// article: it ends an open job and the poll that is under way, and also a job that failed, is unreadable or was not
     /// found.
     pub fn sync_with_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state) {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{
         Digest,
-        call::{ApiAnswer, AskOutcome},
+        call::{ApiAnswer, PollOutcome},
     };
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
@@ -122,7 +122,7 @@ mod tests {
 
     fn job(state: JobState) -> JobRow {
         let expect = Expect::job("job_1".parse().unwrap(), after(600));
-        JobRow { state, asks: 2, ..JobRow::new(&expect, None, NOW) }
+        JobRow { state, polls: 2, ..JobRow::new(&expect, None, NOW) }
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
                     JobState::Collected => (JobState::Expected, after(3609), 2),
                     other => (other, after(600), 2),
                 };
-                assert_eq!((row.state, row.at, row.asks), expected, "{entry} {state}");
+                assert_eq!((row.state, row.at, row.polls), expected, "{entry} {state}");
                 assert_eq!(row.expected_at, NOW, "it may become overdue");
             }
         }
@@ -170,10 +170,10 @@ mod tests {
             let (first, hour) = (row.at, Duration::from_secs(3600));
             for (body, at) in [("1", first), ("2", first + 70 * hour), ("3", first + OVERDUE)] {
                 let digest = Digest::of(body.as_bytes());
-                let lease = row.ask(7, hour, at);
+                let lease = row.poll(7, hour, at);
                 assert!(row.records_answer(digest, entry), "it may be readable");
                 let answer = ApiAnswer { target: "api".into(), digest, bytes: body.into() };
-                row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
+                row.settle(lease, &PollOutcome::Answered(answer), KEY, Some(State::Waiting), at);
                 assert_eq!(row.state, JobState::Collected);
                 // However long the worker takes.
                 row.sync_with_entry(State::Unhandled, Source::Webhook, at + hour / 2);
@@ -196,10 +196,10 @@ mod tests {
         let mut entry = State::Unhandled;
         for hours in [0, 1, 100, 200] {
             let at = row.at + Duration::from_secs(hours * 3600);
-            let lease = row.ask(7, Duration::from_secs(60), at);
+            let lease = row.poll(7, Duration::from_secs(60), at);
             assert!(row.records_answer(digest, Some(entry)), "after {hours} hours");
             let answer = ApiAnswer { target: "api".into(), digest, bytes: "{}".into() };
-            row.settle(lease, &AskOutcome::Answered(answer), KEY, Some(State::Waiting), at);
+            row.settle(lease, &PollOutcome::Answered(answer), KEY, Some(State::Waiting), at);
             assert_eq!(row.state, JobState::Collected);
             entry = State::Corrupt;
             row.sync_with_entry(entry, Source::Api, at + OVERDUE);
@@ -230,7 +230,7 @@ mod tests {
         for (state, reason, source, recorded, expected) in [
             (JobState::Expected, Reason::Ordered, Source::Webhook, Recorded::Stored, arrived),
             (
-                JobState::Asking,
+                JobState::Polling,
                 Reason::OrderedElsewhere,
                 Source::Webhook,
                 Recorded::Stored,

@@ -6,18 +6,18 @@ use crate::{
     timestamp::{later, rounded},
 };
 
-/// The longest wait for an ask. One that is longer comes from a clock that was set back, or from a damaged row.
+/// The longest wait for a poll. One that is longer comes from a clock that was set back, or from a damaged row.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
 
 impl JobRow {
-    /// The transition at the start of a process, for a store that only one process uses. It frees the lease of an ask,
+    /// The transition at the start of a process, for a store that only one process uses. It frees the lease of a poll,
     /// because its owner has ended. It also shortens a wait that is longer than any that is stored, because the clock was
-    /// set back. A job that waits for less is asked for only after the time since which it is missing. `false` if nothing
+    /// set back. A job that waits for less is polled only after the time since which it is missing. `false` if nothing
     /// changed.
     pub fn restart(&mut self, now: SystemTime) -> bool {
         let before = self.clone();
         match self.state {
-            JobState::Asking => (self.state, self.at) = (JobState::Expected, now),
+            JobState::Polling => (self.state, self.at) = (JobState::Expected, now),
             JobState::Expected => self.at = self.at.min(later(now, LONGEST_WAIT)),
             _ => return false,
         }
@@ -33,7 +33,7 @@ impl JobRow {
     #[must_use]
     pub fn import(job: &ExpectedJob, entry: Option<&ArticleEntry>, now: SystemTime) -> Self {
         let (state, at) = match job.state {
-            JobState::Asking => (JobState::Expected, now),
+            JobState::Polling => (JobState::Expected, now),
             state => (state, rounded(job.at)),
         };
         let missing =
@@ -44,7 +44,7 @@ impl JobRow {
             intent: job.intent.clone(),
             expected_at: rounded(job.expected_at),
             at,
-            asks: job.asks,
+            polls: job.polls,
             fence: 0,
             key: job.key,
             missing,
@@ -77,15 +77,15 @@ mod tests {
 
     fn job(state: JobState, at: SystemTime) -> JobRow {
         let expect = Expect::job("job_1".parse().unwrap(), at);
-        JobRow { state, asks: 2, fence: 3, ..JobRow::new(&expect, None, NOW) }
+        JobRow { state, polls: 2, fence: 3, ..JobRow::new(&expect, None, NOW) }
     }
 
     #[test]
-    fn a_restart_frees_an_ask_and_shortens_a_wait_that_is_too_long() {
+    fn a_restart_frees_a_poll_and_shortens_a_wait_that_is_too_long() {
         let day = 24 * 3600;
-        let mut asking = job(JobState::Asking, after(60));
-        assert!(asking.restart(after(1)));
-        assert_eq!(asking, JobRow { at: after(1), ..job(JobState::Expected, NOW) });
+        let mut polling = job(JobState::Polling, after(60));
+        assert!(polling.restart(after(1)));
+        assert_eq!(polling, JobRow { at: after(1), ..job(JobState::Expected, NOW) });
 
         let mut daily = job(JobState::Expected, after(day));
         assert!(!daily.restart(NOW));
@@ -110,7 +110,7 @@ mod tests {
             let shown = there.clone().into_job(7, "job_1".parse().unwrap());
             let imported = JobRow::import(&shown, None, after(9));
             let expected = match state {
-                JobState::Asking => job(JobState::Expected, after(9)),
+                JobState::Polling => job(JobState::Expected, after(9)),
                 _ => there,
             };
             assert_eq!(imported, JobRow { fence: 0, ..expected }, "{state}");

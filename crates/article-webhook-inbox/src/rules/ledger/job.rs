@@ -30,19 +30,19 @@ pub struct JobRow {
     /// Since when it is expected: since it was stored, or expected again after it ended.
     #[serde(skip, default = "crate::codec::no_time")]
     pub expected_at: SystemTime,
-    /// Expected: when it is asked for. Asking: when the lease ends. Otherwise: when it ended.
+    /// Expected: when it is polled. Polling: when the lease ends. Otherwise: when it ended.
     #[serde(skip, default = "crate::codec::no_time")]
     pub at: SystemTime,
-    /// How many asks began since it is expected.
+    /// How many polls began since it is expected.
     #[serde(skip)]
-    pub asks: u32,
-    /// The fence of the last ask; 0 before the first.
+    pub polls: u32,
+    /// The fence of the last poll; 0 before the first.
     #[serde(skip)]
     pub fence: i64,
     /// The API key that it was ordered with, or with which the service told its state last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<u64>,
-    /// How often in a row the service did not know it, when it was asked with that key or none is known.
+    /// How often in a row the service did not know it, when it was polled with that key or none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// When the service delivered its article first.
@@ -61,7 +61,7 @@ pub struct JobRow {
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Digest>,
-    /// Why the last ask brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
+    /// Why the last poll brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
     /// that an earlier body of the API could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -78,7 +78,7 @@ impl JobRow {
             intent: expect.intent.clone(),
             expected_at: now,
             at: rounded(expect.at),
-            asks: 0,
+            polls: 0,
             fence: 0,
             key: expect.key,
             missing: None,
@@ -98,9 +98,9 @@ impl JobRow {
     /// The job is expected again.
     ///
     /// - It failed, is unreadable or was not found: it is opened again, but not by a backfill.
-    /// - It is open: a refused delivery shows that the article is there, so that it is asked for at the given time if that
-    ///   is earlier. An ask that is under way may have been answered before, so that it ends with a lost lease, and the job
-    ///   is asked for again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
+    /// - It is open: a refused delivery shows that the article is there, so that it is polled at the given time if that
+    ///   is earlier. A poll that is under way may have been answered before, so that it ends with a lost lease, and the job
+    ///   is polled again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
     ///   than `backfill` takes the place of `backfill`.
     /// - Its article is there: nothing else changes.
     ///
@@ -121,7 +121,7 @@ impl JobRow {
                 (self.returned, self.cause) = (None, None);
                 (self.collected_at, self.unreadable_since) = (None, None);
             }
-            JobState::Expected | JobState::Asking => {
+            JobState::Expected | JobState::Polling => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
                 let leaves_backfill = self.is_backfill() && expect.reason != Reason::Backfill;
                 if self.state == JobState::Expected && (is_refused || leaves_backfill) {
@@ -147,7 +147,7 @@ impl JobRow {
             intent,
             expected_at,
             at,
-            asks,
+            polls,
             fence: _,
             key,
             missing,
@@ -165,7 +165,7 @@ impl JobRow {
             intent,
             expected_at,
             at,
-            asks,
+            polls,
             key,
             missing,
             pushed_at,
@@ -179,10 +179,10 @@ impl JobRow {
         self.reason == Reason::Backfill
     }
 
-    /// The job is expected from now on, and asked for at that time.
+    /// The job is expected from now on, and polled at that time.
     pub(super) fn open(&mut self, at: SystemTime, now: SystemTime) {
         (self.state, self.at, self.expected_at) = (JobState::Expected, at, now);
-        (self.asks, self.missing) = (0, None);
+        (self.polls, self.missing) = (0, None);
     }
 
     pub(super) fn end(&mut self, state: JobState, cause: Option<String>, now: SystemTime) {
@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(named, ended, "a backfill opens none: {state}");
 
             let new = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
-            let row = JobRow { state, asks: 3, cause: Some("a cause".into()), ..new };
+            let row = JobRow { state, polls: 3, cause: Some("a cause".into()), ..new };
             let mut again = row.clone();
             again.expect(&expect(Reason::OrderedElsewhere, 900), after(700));
             let opens =
@@ -269,13 +269,13 @@ mod tests {
         let mut row = JobRow::new(&refused(600), None, NOW);
         row.expect(&refused(600), NOW);
         assert_eq!(row.cause, None, "the reason says it");
-        let mut asking = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
-        let lease = asking.ask(7, Duration::from_secs(60), after(600));
-        asking.expect(&expect(Reason::OrderedElsewhere, 1), after(601));
-        assert!(asking.is_asked(lease, after(601)), "to expect it again is no news");
-        asking.expect(&refused(700), after(601));
-        assert_eq!((asking.state, asking.at), (JobState::Expected, after(700)));
-        assert!(!asking.is_asked(lease, after(601)), "its answer may be older than the article");
+        let mut polling = JobRow::new(&expect(Reason::Ordered, 600), None, NOW);
+        let lease = polling.poll(7, Duration::from_secs(60), after(600));
+        polling.expect(&expect(Reason::OrderedElsewhere, 1), after(601));
+        assert!(polling.is_polled(lease, after(601)), "to expect it again is no news");
+        polling.expect(&refused(700), after(601));
+        assert_eq!((polling.state, polling.at), (JobState::Expected, after(700)));
+        assert!(!polling.is_polled(lease, after(601)), "its answer may be older than the article");
     }
 
     #[test]

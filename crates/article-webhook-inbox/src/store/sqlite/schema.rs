@@ -59,7 +59,7 @@ const SCHEMA: &str = "
         intent TEXT,
         expected_at INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        asks INTEGER NOT NULL,
+        polls INTEGER NOT NULL,
         fence INTEGER NOT NULL,
         pushed_at INTEGER,
         collected_at INTEGER,
@@ -68,10 +68,10 @@ const SCHEMA: &str = "
     ) STRICT;
     CREATE INDEX article_inbox_jobs_by_state ON article_inbox_jobs (state);
     CREATE INDEX article_inbox_jobs_of_intent ON article_inbox_jobs (intent) WHERE intent IS NOT NULL;
-    CREATE INDEX article_inbox_jobs_due ON article_inbox_jobs (at) WHERE state = 'expected' OR state = 'asking';
-    CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at) WHERE state <> 'expected' AND state <> 'asking';
+    CREATE INDEX article_inbox_jobs_due ON article_inbox_jobs (at) WHERE state = 'expected' OR state = 'polling';
+    CREATE INDEX article_inbox_jobs_ended ON article_inbox_jobs (at) WHERE state <> 'expected' AND state <> 'polling';
     CREATE INDEX article_inbox_jobs_open ON article_inbox_jobs (expected_at)
-        WHERE state = 'expected' OR state = 'asking';
+        WHERE state = 'expected' OR state = 'polling';
     CREATE INDEX article_inbox_jobs_collected ON article_inbox_jobs (state, collected_at, pushed_at)
         WHERE state = 'collected';
 

@@ -6,7 +6,7 @@ use std::{
 
 use article_webhook::JobId;
 
-/// The jobs of the ledger, with indexes, so that a claim of asks costs the same for any number of jobs.
+/// The jobs of the ledger, with indexes, so that a claim of polls costs the same for any number of jobs.
 #[derive(Default)]
 pub(super) struct JobTable {
     jobs: BTreeMap<i64, (JobId, JobRow)>,

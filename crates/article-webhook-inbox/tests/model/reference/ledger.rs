@@ -1,8 +1,8 @@
 use super::inbox::{
-    ApiAnswer, Arrival, AskClaim, AskLease, AskOutcome, AskSettled, Asks, Body, Bucket,
-    BucketEvent, Entry, EntryKey, Expect, ExpectedJob, ImportRow, Imported, Intended, Intent,
-    IntentLease, IntentRow, IntentState, JobFilter, JobRow, JobState, Ledger, LedgerCounts,
-    LedgerPage, LedgerPruned, NotOrdered, Pending, Reason, Row, Source,
+    ApiAnswer, Arrival, Body, Bucket, BucketEvent, Entry, EntryKey, Expect, ExpectedJob, ImportRow,
+    Imported, Intended, Intent, IntentLease, IntentRow, IntentState, JobFilter, JobRow, JobState,
+    Ledger, LedgerCounts, LedgerPage, LedgerPruned, NotOrdered, Pending, PollClaim, PollLease,
+    PollOutcome, PollSettled, Polls, Reason, Row, Source,
 };
 use std::time::{Duration, SystemTime};
 
@@ -106,22 +106,22 @@ impl Ledger for Reference {
         })
     }
 
-    fn claim_asks(&self, claim: AskClaim) -> Pending<'_, Asks> {
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             Ok(tables.ledger.claim(claim, now))
         })
     }
 
-    fn settle_ask(
+    fn settle_poll(
         &self,
-        lease: AskLease,
-        outcome: AskOutcome,
+        lease: PollLease,
+        outcome: PollOutcome,
         key: u64,
-    ) -> Pending<'_, AskSettled> {
+    ) -> Pending<'_, PollSettled> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.settle_ask(lease, &outcome, key, now))
+            Ok(tables.settle_poll(lease, &outcome, key, now))
         })
     }
 
@@ -306,20 +306,20 @@ impl Tables {
         state.expect("it is there, or was just added")
     }
 
-    fn settle_ask(
+    fn settle_poll(
         &mut self,
-        lease: AskLease,
-        outcome: &AskOutcome,
+        lease: PollLease,
+        outcome: &PollOutcome,
         key: u64,
         now: SystemTime,
-    ) -> AskSettled {
+    ) -> PollSettled {
         // Also if the lease is lost: it is the answer that says so.
-        if !matches!(outcome, AskOutcome::Again { .. } | AskOutcome::Released) {
+        if !matches!(outcome, PollOutcome::Again { .. } | PollOutcome::Released) {
             self.ledger.bucket.accept_key(key);
         }
         let job = self.ledger.jobs.get(lease.id);
-        let Some((job_id, row)) = job.filter(|(_, row)| row.is_asked(lease, now)) else {
-            return AskSettled::LostLease;
+        let Some((job_id, row)) = job.filter(|(_, row)| row.is_polled(lease, now)) else {
+            return PollSettled::LostLease;
         };
         let (job_id, intent) = (job_id.clone(), row.intent.clone());
         let arrival = |key, answer: &ApiAnswer| Arrival {
@@ -331,14 +331,14 @@ impl Tables {
             bytes: answer.bytes.clone(),
         };
         match outcome {
-            AskOutcome::Answered(answer) => {
+            PollOutcome::Answered(answer) => {
                 let entry = self.article_entry(&job_id).map(|entry| entry.state);
                 let records = |row: &mut JobRow| row.records_answer(answer.digest, entry);
                 if self.ledger.jobs.change(lease.id, records) == Some(true) {
                     self.record_body(arrival(EntryKey::article(job_id.clone()), answer), now);
                 }
             }
-            AskOutcome::Failed { answer, .. } => {
+            PollOutcome::Failed { answer, .. } => {
                 self.record_body(arrival(EntryKey::failure(job_id.clone()), answer), now);
             }
             _ => {}

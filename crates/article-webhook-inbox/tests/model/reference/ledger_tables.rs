@@ -1,4 +1,4 @@
-use super::inbox::{Ask, AskClaim, Asks, Bucket, ExpectedJob, IntentRow, JobRow, LedgerPruned};
+use super::inbox::{Bucket, ExpectedJob, IntentRow, JobRow, LedgerPruned, Poll, PollClaim, Polls};
 use std::{
     collections::{BTreeMap, HashMap},
     time::SystemTime,
@@ -75,21 +75,21 @@ impl LedgerTables {
         }
     }
 
-    pub(super) fn claim(&mut self, claim: AskClaim, now: SystemTime) -> Asks {
-        let mut asks = Asks::default();
+    pub(super) fn claim(&mut self, claim: PollClaim, now: SystemTime) -> Polls {
+        let mut polls = Polls::default();
         let due: Vec<_> = self.jobs.due(now).take(claim.limit as usize).collect();
         for id in due {
             if !self.bucket.take(claim.bucket, now) {
                 break;
             }
-            let lease = self.jobs.change(id, |row| row.ask(id, claim.lease, now));
-            let ask = lease.zip(self.shown(id)).map(|(lease, job)| Ask { lease, job });
-            asks.asks.extend(ask);
+            let lease = self.jobs.change(id, |row| row.poll(id, claim.lease, now));
+            let poll = lease.zip(self.shown(id)).map(|(lease, job)| Poll { lease, job });
+            polls.polls.extend(poll);
         }
-        let is_asked = |id| asks.asks.iter().any(|ask| ask.lease.id == id);
-        let next_due = self.jobs.open().find(|(_, id)| !is_asked(*id)).map(|(at, _)| at);
-        asks.next = next_due.map(|due| due.max(self.bucket.next_token(claim.bucket, now)));
-        asks
+        let is_polled = |id| polls.polls.iter().any(|poll| poll.lease.id == id);
+        let next_due = self.jobs.open().find(|(_, id)| !is_polled(*id)).map(|(at, _)| at);
+        polls.next = next_due.map(|due| due.max(self.bucket.next_token(claim.bucket, now)));
+        polls
     }
 
     /// A job as the ledger shows it.

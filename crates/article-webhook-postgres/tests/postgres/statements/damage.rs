@@ -6,14 +6,14 @@ use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Filter, Inbox, JobState, State,
     store::{
-        AskClaim, BucketSettings, Claim, Expect, Ledger as _, Outcome, Recorded, Settled, Store,
+        BucketSettings, Claim, Expect, Ledger as _, Outcome, PollClaim, Recorded, Settled, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
 
 use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::shared_url};
 
-const ASK_CLAIM: AskClaim = AskClaim {
+const POLL_CLAIM: PollClaim = PollClaim {
     limit: 10,
     lease: Duration::from_secs(60),
     bucket: BucketSettings { per_minute: 600, burst: 100, key: 1 },
@@ -174,7 +174,7 @@ fn a_damaged_row_of_an_entry_that_is_done_does_not_bring_it_back() {
 }
 
 #[test]
-fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_asked_for() {
+fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_polled() {
     let Some(url) = shared_url() else { return };
     let settings = fresh(&url);
     let schema = schema(&settings);
@@ -188,19 +188,19 @@ fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_asked_for() {
         scene::connect(&url).await.batch_execute(&damage).await.unwrap();
 
         // The bucket begins anew without tokens, and three come back within 0.3 seconds.
-        let mut asks = store.claim_asks(ASK_CLAIM).await.unwrap().asks;
-        assert!(asks.is_empty());
-        while asks.len() < 3 {
-            asks.extend(store.claim_asks(ASK_CLAIM).await.unwrap().asks);
+        let mut polls = store.claim_polls(POLL_CLAIM).await.unwrap().polls;
+        assert!(polls.is_empty());
+        while polls.len() < 3 {
+            polls.extend(store.claim_polls(POLL_CLAIM).await.unwrap().polls);
         }
-        let asked: Vec<_> = asks.iter().map(|ask| ask.job.job_id.as_str()).collect();
-        assert_eq!(asked, ["job_1", "job_2", "job_3"]);
+        let polled: Vec<_> = polls.iter().map(|poll| poll.job.job_id.as_str()).collect();
+        assert_eq!(polled, ["job_1", "job_2", "job_3"]);
         let findings = store.health().await.unwrap().findings;
         assert!(findings.iter().any(|finding| finding.contains("the job job_1 of the ledger")));
 
         // A delivery needs nothing of a damaged job but its name.
         let damage =
-            format!("UPDATE {schema}.article_inbox_jobs SET asks = -1 WHERE job_id = 'job_3'");
+            format!("UPDATE {schema}.article_inbox_jobs SET polls = -1 WHERE job_id = 'job_3'");
         scene::connect(&url).await.batch_execute(&damage).await.unwrap();
         let recorded = store.record(arrival("job_3", "{}")).await.unwrap();
         assert!(matches!(recorded, Recorded::Arrived { .. }), "{recorded:?}");

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use article_webhook_inbox::{
     JobState,
     store::{
-        AskClaim, AskOutcome, AskSettled, BucketSettings, Expect, Intended, Ledger as _, Outcome,
-        Settled, Store,
+        BucketSettings, Expect, Intended, Ledger as _, Outcome, PollClaim, PollOutcome,
+        PollSettled, Settled, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -28,7 +28,7 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
             .expect(vec![Expect::job("job_2".parse().unwrap(), SystemTime::UNIX_EPOCH)])
             .await
             .unwrap();
-        let claim = AskClaim { limit: 10, lease: Duration::from_secs(60), bucket: BUCKET };
+        let claim = PollClaim { limit: 10, lease: Duration::from_secs(60), bucket: BUCKET };
         let application = scene::connect(&url).await;
         let keep = format!(
             "CREATE TABLE {schema}.entries AS SELECT * FROM {schema}.article_inbox_entries; \
@@ -36,16 +36,16 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
         );
         application.batch_execute(&keep).await.unwrap();
         let lost = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-        let lost_ask = store.claim_asks(claim).await.unwrap().asks[0].lease;
+        let lost_poll = store.claim_polls(claim).await.unwrap().polls[0].lease;
         let lose = format!(
             "UPDATE {schema}.article_inbox_entries e SET state = k.state, attempts = k.attempts, fence = k.fence, at = k.at \
              FROM {schema}.entries k WHERE e.id = k.id; \
-             UPDATE {schema}.article_inbox_jobs j SET state = k.state, asks = k.asks, fence = k.fence, at = k.at \
+             UPDATE {schema}.article_inbox_jobs j SET state = k.state, polls = k.polls, fence = k.fence, at = k.at \
              FROM {schema}.jobs k WHERE j.id = k.id"
         );
         application.batch_execute(&lose).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-        let ask = store.claim_asks(claim).await.unwrap().asks[0].lease;
+        let poll = store.claim_polls(claim).await.unwrap().polls[0].lease;
 
         let completion = store.completion(lost).unwrap();
         let parameters: Vec<_> = completion
@@ -57,9 +57,9 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
         assert_eq!(changed, 0);
         assert_eq!(store.settle(lost, Outcome::Done).await.unwrap(), Settled::LostLease);
         assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
-        let released = |lease| store.settle_ask(lease, AskOutcome::Released, 1);
-        assert_eq!(released(lost_ask).await.unwrap(), AskSettled::LostLease);
-        assert_eq!(released(ask).await.unwrap(), AskSettled::Settled(JobState::Expected));
+        let released = |lease| store.settle_poll(lease, PollOutcome::Released, 1);
+        assert_eq!(released(lost_poll).await.unwrap(), PollSettled::LostLease);
+        assert_eq!(released(poll).await.unwrap(), PollSettled::Settled(JobState::Expected));
     });
 }
 

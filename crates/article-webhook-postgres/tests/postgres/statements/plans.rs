@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     EntryKey, Filter, JobFilter, Prune, State,
     store::{
-        AskClaim, AskOutcome, BucketSettings, Claim, Events, Expect, ImportRow, Intended,
-        Ledger as _, Outcome, Store,
+        BucketSettings, Claim, Events, Expect, ImportRow, Intended, Ledger as _, Outcome,
+        PollClaim, PollOutcome, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -30,7 +30,7 @@ const FILL: &str = "INSERT INTO article_inbox_entries (job_id, event, state, att
     INSERT INTO article_inbox_bodies (entry, slot, received_at, digest, document, checksum, body) \
     SELECT id, 0, received_at, sha256('{}'), '{\"source\":\"webhook\",\"target\":\"default\"}', 0, \
     CASE WHEN held > 0 THEN '{}'::bytea END FROM article_inbox_entries; \
-    INSERT INTO article_inbox_jobs (job_id, state, intent, expected_at, at, asks, fence, document, checksum) \
+    INSERT INTO article_inbox_jobs (job_id, state, intent, expected_at, at, polls, fence, document, checksum) \
     SELECT 'job_' || n, CASE WHEN n % 100 = 1 THEN 'expected' ELSE 'arrived' END, 'post-' || n, n * 1000, n * 1000, \
     0, 0, '{\"reason\":\"ordered\"}', 0 FROM generate_series(1, 20000) n; \
     INSERT INTO article_inbox_intents (name, state, created_at, at, fence, job_id, document, checksum) \
@@ -86,9 +86,9 @@ async fn call_each(store: &PostgresStore) {
     store.order_again("new", minute, BUCKET.key).await.unwrap();
     store.ordered("new", job(40_001), old, 1).await.unwrap();
     store.abandon("post-1001").await.unwrap();
-    let claim = AskClaim { limit: 4, lease: minute, bucket: BUCKET };
-    for ask in store.claim_asks(claim).await.unwrap().asks {
-        store.settle_ask(ask.lease, AskOutcome::Released, 1).await.unwrap();
+    let claim = PollClaim { limit: 4, lease: minute, bucket: BUCKET };
+    for poll in store.claim_polls(claim).await.unwrap().polls {
+        store.settle_poll(poll.lease, PollOutcome::Released, 1).await.unwrap();
     }
     store.job(job(6)).await.unwrap();
     store

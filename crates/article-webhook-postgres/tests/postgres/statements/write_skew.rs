@@ -15,7 +15,7 @@ use article_webhook_postgres::PostgresStore;
 use crate::{arrival, fresh, scene, scene::wait, schema, server::shared_url};
 
 /// What another program has added and takes back. A call that adds the same waits for it.
-const JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, expected_at, at, asks, fence, document, checksum) \
+const JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, expected_at, at, polls, fence, document, checksum) \
     VALUES ('job_1', 'expected', 0, 0, 0, 0, '', 0)";
 const ENTRY: &str = "INSERT INTO article_inbox_entries (job_id, event, state, attempts, fence, at, lease_end, since, received_at, \
     held, target, document, checksum) VALUES ('job_1', 'article.complete', 'waiting', 0, 0, 0, 0, 0, 0, 0, '', '', 0)";

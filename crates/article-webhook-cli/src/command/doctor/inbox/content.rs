@@ -144,17 +144,17 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         findings.push(match pause.why {
             PauseReason::KeyRefused { .. } => Finding::fail(
                 "inbox.key_refused",
-                format!("asks and orders pause until {until}"),
+                format!("polls and orders pause until {until}"),
             )
             .because("the service refused the API key")
             .fix("give the collector the key that the service issued; another key ends the pause"),
             PauseReason::RateLimited => {
-                Finding::warn("inbox.rate_limited", format!("asks and orders pause until {until}"))
+                Finding::warn("inbox.rate_limited", format!("polls and orders pause until {until}"))
                     .because("the service limits the rate of calls")
                     .fix("wait; if it happens often, lower the rate of the collector")
             }
             PauseReason::Unavailable => {
-                Finding::warn("inbox.unavailable", format!("asks and orders pause until {until}"))
+                Finding::warn("inbox.unavailable", format!("polls and orders pause until {until}"))
                     .because("the service, or a proxy before it, cannot serve any call now")
                     .fix("wait; if it does not end, ask the service")
             }

@@ -26,7 +26,7 @@ fn pause(from: u64, until: u64, why: PauseReason) -> Pause {
 #[derive(Debug, Clone)]
 enum Step {
     Wait(u64),
-    Ask,
+    Poll,
     Order,
     RateLimited(u64),
     KeyRefused,
@@ -38,7 +38,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => prop_oneof![0..50_u64, 0..5_000_u64, 0..600_000_u64].prop_map(Step::Wait),
-        8 => Just(Step::Ask),
+        8 => Just(Step::Poll),
         1 => Just(Step::Order),
         1 => (0..4_000_000_u64).prop_map(Step::RateLimited),
         1 => Just(Step::KeyRefused),
@@ -52,20 +52,20 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn in_any_window_asks_take_no_more_than_the_burst_and_the_rate(
+    fn in_any_window_polls_take_no_more_than_the_burst_and_the_rate(
         steps in prop::collection::vec(step(), 1..300),
         per_minute in 1..2_000_u32,
         burst in 1..20_u32,
     ) {
         let settings = BucketSettings { per_minute, burst, key: 1 };
-        let (mut bucket, mut now, mut asks) = (Bucket::new(), START, Vec::new());
+        let (mut bucket, mut now, mut polls) = (Bucket::new(), START, Vec::new());
         let mut limited_until = START;
         for step in steps {
             match step {
                 Step::Wait(millis) => now += Duration::from_millis(millis),
-                Step::Ask => if bucket.take(settings, now) {
+                Step::Poll => if bucket.take(settings, now) {
                     prop_assert!(now >= limited_until, "a pause lasts in full");
-                    asks.push(now);
+                    polls.push(now);
                 }
                 Step::Order => if bucket.begin_call(1, now).is_ok() {
                     prop_assert!(now >= limited_until, "a pause lasts in full");
@@ -85,8 +85,8 @@ proptest! {
             }
             prop_assert_eq!(Bucket::from_json(&bucket.to_json()), Some(bucket));
         }
-        for (first, since) in asks.iter().enumerate() {
-            for (last, until) in asks.iter().enumerate().skip(first) {
+        for (first, since) in polls.iter().enumerate() {
+            for (last, until) in polls.iter().enumerate().skip(first) {
                 let window = until.duration_since(*since).unwrap().as_millis();
                 let thousandths = u128::from(burst) * 60_000 + u128::from(per_minute) * window;
                 prop_assert!((last - first + 1) as u128 * 60_000 <= thousandths);

@@ -22,7 +22,7 @@ pub(super) fn load(
     findings: &Findings,
 ) -> Result<Tracked<JobRow>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT job.id, job.state, job.intent, job.expected_at, job.at, job.asks, job.fence, job.pushed_at, \
+        "SELECT job.id, job.state, job.intent, job.expected_at, job.at, job.polls, job.fence, job.pushed_at, \
          job.collected_at, job.document, job.checksum, job.job_id \
          FROM article_inbox_jobs AS named CROSS JOIN article_inbox_jobs AS job NOT INDEXED ON job.id = named.id \
          WHERE named.job_id = ?1",
@@ -56,7 +56,7 @@ pub(super) fn load(
         intent: text(row.get_ref(2)?).map(Into::into),
         expected_at: from_millis(number(3)?),
         at: from_millis(number(4)?),
-        asks: u32::try_from(number(5)?).unwrap_or(u32::MAX),
+        polls: u32::try_from(number(5)?).unwrap_or(u32::MAX),
         fence: number(6)?,
         pushed_at: time(7)?,
         collected_at: time(8)?,
@@ -66,7 +66,7 @@ pub(super) fn load(
             intent: None,
             expected_at: codec::no_time(),
             at: codec::no_time(),
-            asks: 0,
+            polls: 0,
             fence: 0,
             key: None,
             missing: None,
@@ -103,7 +103,7 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
     let document = codec::document(row);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO article_inbox_jobs (id, job_id, state, intent, expected_at, at, asks, fence, \
+            "INSERT OR REPLACE INTO article_inbox_jobs (id, job_id, state, intent, expected_at, at, polls, fence, \
              pushed_at, collected_at, document, checksum) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
@@ -114,7 +114,7 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
             row.intent.as_deref(),
             to_millis(row.expected_at),
             to_millis(row.at),
-            row.asks,
+            row.polls,
             row.fence,
             row.pushed_at.map(to_millis),
             row.collected_at.map(to_millis),

@@ -40,10 +40,10 @@ const ENTRIES_BY_TIME: &str = concat!(
 
 /// The same for the jobs that are to be polled.
 const JOBS_BY_TIME: &str = "SELECT at, id, (SELECT job_id FROM article_inbox_jobs AS job NOT INDEXED \
-    WHERE job.id = listed.id AND job.at = listed.at AND (state = 'expected' OR state = 'asking') \
+    WHERE job.id = listed.id AND job.at = listed.at AND (state = 'expected' OR state = 'polling') \
     AND job.id = (SELECT +id FROM article_inbox_jobs AS named WHERE named.job_id = job.job_id)) \
     FROM article_inbox_jobs AS listed INDEXED BY article_inbox_jobs_due \
-    WHERE (state = 'expected' OR state = 'asking') AND at <= ?1 ORDER BY at, id";
+    WHERE (state = 'expected' OR state = 'polling') AND at <= ?1 ORDER BY at, id";
 
 /// A range of the index by time: the entries of a state that wait or are leased, either failures of jobs or all others, and
 /// of those that wait either new ones or those that had an attempt. So a claim visits no entry that it does not take, and
@@ -239,16 +239,16 @@ pub(super) fn expected(
         }
         Expected::Restarted => ids(
             connection,
-            "SELECT id FROM article_inbox_jobs WHERE state = 'asking' \
+            "SELECT id FROM article_inbox_jobs WHERE state = 'polling' \
              OR (state = 'expected' AND (at > ?1 OR expected_at > ?1)) \
              UNION ALL SELECT id FROM article_inbox_jobs WHERE state NOT IN \
-             ('expected', 'asking', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')",
+             ('expected', 'polling', 'arrived', 'collected', 'failed', 'unreadable', 'not_found')",
             &[&to_millis(now)],
         ),
         Expected::Ended { before, limit } => ids(
             connection,
             "SELECT id FROM article_inbox_jobs INDEXED BY article_inbox_jobs_ended \
-             WHERE state <> 'expected' AND state <> 'asking' AND at < ?1 ORDER BY at, id LIMIT ?2",
+             WHERE state <> 'expected' AND state <> 'polling' AND at < ?1 ORDER BY at, id LIMIT ?2",
             &[&to_millis(*before), limit],
         ),
         Expected::Listed(filter) => {
@@ -334,7 +334,7 @@ pub(super) fn ledger_counts(
         Ok(statement.query_row(parameters, |row| row.get::<_, i64>(0))?.unsigned_abs())
     };
     counts.overdue = count(
-        "SELECT count(*) FROM article_inbox_jobs WHERE (state = 'expected' OR state = 'asking') AND expected_at <= ?1",
+        "SELECT count(*) FROM article_inbox_jobs WHERE (state = 'expected' OR state = 'polling') AND expected_at <= ?1",
         &[&now.saturating_sub(millis(OVERDUE))],
     )?;
     counts.recovered = count(
@@ -346,7 +346,7 @@ pub(super) fn ledger_counts(
         "SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= ?1",
         &[&now],
     )?;
-    let oldest = "SELECT expected_at FROM article_inbox_jobs WHERE state = 'expected' OR state = 'asking' \
+    let oldest = "SELECT expected_at FROM article_inbox_jobs WHERE state = 'expected' OR state = 'polling' \
         ORDER BY expected_at LIMIT 1";
     let mut statement = connection.prepare_cached(oldest)?;
     let oldest = statement.query_row([], |row| Ok(row.get_ref(0)?.as_i64().ok())).optional()?;

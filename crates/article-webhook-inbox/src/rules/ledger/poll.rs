@@ -3,35 +3,35 @@ use std::time::{Duration, SystemTime};
 use super::{super::lease::next_fence, JobRow, article_entry::is_rejected};
 use crate::{
     Digest, State,
-    call::{AskLease, AskOutcome, AskSettled, JobState, Missing},
+    call::{JobState, Missing, PollLease, PollOutcome, PollSettled},
     timestamp::later,
 };
 
 impl JobRow {
-    /// Whether the job may be asked for, if the bucket has a token: it is open and its time has come. An ask whose lease
+    /// Whether the job may be polled, if the bucket has a token: it is open and its time has come. A poll whose lease
     /// has ended is due again.
     #[must_use]
     pub fn is_due(&self, now: SystemTime) -> bool {
         self.state.is_open() && self.at <= now
     }
 
-    /// An ask begins, with a lease from now on. It counts when it begins, and it has a new fence.
-    pub fn ask(&mut self, id: i64, lease: Duration, now: SystemTime) -> AskLease {
-        debug_assert!(self.is_due(now), "only a job that is due is asked for");
-        self.state = JobState::Asking;
-        self.asks = self.asks.saturating_add(1);
+    /// A poll begins, with a lease from now on. It counts when it begins, and it has a new fence.
+    pub fn poll(&mut self, id: i64, lease: Duration, now: SystemTime) -> PollLease {
+        debug_assert!(self.is_due(now), "only a job that is due is polled");
+        self.state = JobState::Polling;
+        self.polls = self.polls.saturating_add(1);
         self.fence = next_fence(self.fence, now);
         self.at = later(now, lease);
-        AskLease { id, fence: self.fence }
+        PollLease { id, fence: self.fence }
     }
 
-    /// Whether that lease of an ask still holds.
+    /// Whether that lease of a poll still holds.
     #[must_use]
-    pub fn is_asked(&self, lease: AskLease, now: SystemTime) -> bool {
-        self.state == JobState::Asking && self.fence == lease.fence && now < self.at
+    pub fn is_polled(&self, lease: PollLease, now: SystemTime) -> bool {
+        self.state == JobState::Polling && self.fence == lease.fence && now < self.at
     }
 
-    /// Whether the store records the body that the API gave, before it [settles](Self::settle) the ask. `entry` is the
+    /// Whether the store records the body that the API gave, before it [settles](Self::settle) the poll. `entry` is the
     /// state of the article's entry. A corrupt entry takes every body: what was damaged here is the store's copy, which the
     /// same body repairs. An unhandled one takes it once. When the API gives the very same body for such an entry again, it
     /// is not recorded: a person must look at it.
@@ -41,21 +41,21 @@ impl JobRow {
         !is_repeated || entry == Some(State::Corrupt)
     }
 
-    /// Stores the outcome of an ask with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
-    /// for [`AskOutcome::Answered`] alone. The row changed, unless the lease was lost.
+    /// Stores the outcome of a poll with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
+    /// for [`PollOutcome::Answered`] alone. The row changed, unless the lease was lost.
     pub fn settle(
         &mut self,
-        lease: AskLease,
-        outcome: &AskOutcome,
+        lease: PollLease,
+        outcome: &PollOutcome,
         key: u64,
         entry: Option<State>,
         now: SystemTime,
-    ) -> AskSettled {
-        if !self.is_asked(lease, now) {
-            return AskSettled::LostLease;
+    ) -> PollSettled {
+        if !self.is_polled(lease, now) {
+            return PollSettled::LostLease;
         }
         match outcome {
-            AskOutcome::Answered(_) => {
+            PollOutcome::Answered(_) => {
                 self.collected_at = Some(now);
                 if entry.is_none_or(is_rejected) {
                     self.reject_answer(now);
@@ -64,19 +64,19 @@ impl JobRow {
                     self.end(JobState::Collected, cause, now);
                 }
             }
-            AskOutcome::Failed { cause, .. } => {
+            PollOutcome::Failed { cause, .. } => {
                 self.key = Some(key);
                 self.end(JobState::Failed, Some(cause.clone()), now);
             }
-            AskOutcome::NotFound { cause } => {
+            PollOutcome::NotFound { cause } => {
                 self.end(JobState::NotFound, Some(cause.clone()), now);
             }
-            AskOutcome::Unfinished { after } => {
+            PollOutcome::Unfinished { after } => {
                 // Of an article it stays: what cannot be read may be a proxy's.
                 (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
                 self.wait(*after, None, now);
             }
-            AskOutcome::Missing { after, cause } => {
+            PollOutcome::Missing { after, cause } => {
                 // A key of another account, or of another environment, knows none of the jobs of this one.
                 if self.key.is_none_or(|known| known == key) {
                     let missing = self.missing.unwrap_or(Missing { times: 0, since: now });
@@ -85,13 +85,13 @@ impl JobRow {
                 }
                 self.wait(*after, Some(cause.clone()), now);
             }
-            AskOutcome::Again { after, cause } => self.wait(*after, Some(cause.clone()), now),
-            AskOutcome::Released => {
-                self.asks = self.asks.saturating_sub(1);
+            PollOutcome::Again { after, cause } => self.wait(*after, Some(cause.clone()), now),
+            PollOutcome::Released => {
+                self.polls = self.polls.saturating_sub(1);
                 (self.state, self.at) = (JobState::Expected, now);
             }
         }
-        AskSettled::Settled(self.state)
+        PollSettled::Settled(self.state)
     }
 
     pub(super) fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
@@ -120,60 +120,60 @@ mod tests {
         ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes: body.into() }
     }
 
-    fn again(seconds: u64) -> AskOutcome {
-        AskOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
+    fn again(seconds: u64) -> PollOutcome {
+        PollOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
     }
 
     #[test]
     fn a_lease_holds_until_the_millisecond_it_ends() {
         let mut row = job();
-        let lease = row.ask(7, LEASE, START);
-        assert_eq!((lease, row.asks, row.at), (AskLease { id: 7, fence: 1 }, 1, START + LEASE));
-        assert!(row.is_asked(lease, START + LEASE - Duration::from_millis(1)));
-        assert!(!row.is_asked(lease, START + LEASE) && row.is_due(START + LEASE));
-        row.ask(7, LEASE, START + LEASE);
+        let lease = row.poll(7, LEASE, START);
+        assert_eq!((lease, row.polls, row.at), (PollLease { id: 7, fence: 1 }, 1, START + LEASE));
+        assert!(row.is_polled(lease, START + LEASE - Duration::from_millis(1)));
+        assert!(!row.is_polled(lease, START + LEASE) && row.is_due(START + LEASE));
+        row.poll(7, LEASE, START + LEASE);
         let before = row.clone();
         let settled = row.settle(lease, &again(1), KEY, None, START + LEASE);
-        assert_eq!((settled, row), (AskSettled::LostLease, before));
+        assert_eq!((settled, row), (PollSettled::LostLease, before));
     }
 
     #[test]
-    fn an_ask_that_was_not_sent_does_not_count() {
+    fn a_poll_that_was_not_sent_does_not_count() {
         let mut row = job();
-        let lease = row.ask(7, LEASE, START);
-        row.settle(lease, &AskOutcome::Released, KEY, None, START);
+        let lease = row.poll(7, LEASE, START);
+        row.settle(lease, &PollOutcome::Released, KEY, None, START);
         assert_eq!(row, JobRow { fence: 1, ..job() });
     }
 
     #[test]
-    fn no_number_of_asks_ends_a_job() {
+    fn no_number_of_polls_ends_a_job() {
         let mut row = job();
         for _ in 0..10_000 {
             let now = row.at;
-            let lease = row.ask(7, LEASE, now);
+            let lease = row.poll(7, LEASE, now);
             let settled = row.settle(lease, &again(3600), KEY, None, now);
-            assert_eq!(settled, AskSettled::Settled(JobState::Expected));
+            assert_eq!(settled, PollSettled::Settled(JobState::Expected));
             assert_eq!(row.at, later(now, Duration::from_secs(3600)));
         }
     }
 
     #[test]
     fn a_job_that_is_missing_is_counted_until_the_service_knows_it() {
-        let missing = AskOutcome::Missing { after: LEASE, cause: "job_not_found".into() };
+        let missing = PollOutcome::Missing { after: LEASE, cause: "job_not_found".into() };
         let mut row = job();
         for times in 1..=3 {
             let now = row.at;
-            let lease = row.ask(7, LEASE, now);
+            let lease = row.poll(7, LEASE, now);
             row.settle(lease, &missing, KEY, None, now);
             assert_eq!(row.missing, Some(Missing { times, since: START }));
             let now = row.at;
-            let lease = row.ask(7, LEASE, now);
+            let lease = row.poll(7, LEASE, now);
             row.settle(lease, &again(0), KEY, None, now);
             assert_eq!(row.missing, Some(Missing { times, since: START }), "nothing is known");
         }
         let now = row.at;
-        let lease = row.ask(7, LEASE, now);
-        row.settle(lease, &AskOutcome::Unfinished { after: LEASE }, KEY, None, now);
+        let lease = row.poll(7, LEASE, now);
+        row.settle(lease, &PollOutcome::Unfinished { after: LEASE }, KEY, None, now);
         assert_eq!((row.missing, row.cause), (None, None));
     }
 
@@ -197,12 +197,12 @@ mod tests {
     fn an_answer_ends_a_job_if_its_entry_can_be_read() {
         for entry in State::ALL {
             let mut row = job();
-            let lease = row.ask(7, LEASE, START);
+            let lease = row.poll(7, LEASE, START);
             let settled =
-                row.settle(lease, &AskOutcome::Answered(answer("{}")), KEY, Some(entry), START);
+                row.settle(lease, &PollOutcome::Answered(answer("{}")), KEY, Some(entry), START);
             let expected =
                 if is_rejected(entry) { JobState::Expected } else { JobState::Collected };
-            assert_eq!(settled, AskSettled::Settled(expected), "{entry}");
+            assert_eq!(settled, PollSettled::Settled(expected), "{entry}");
             assert_eq!((row.collected_at, row.key), (Some(START), None), "it may be a proxy's");
             assert_eq!(row.unreadable_since.is_some(), is_rejected(entry));
             assert_eq!(row.cause.is_some(), is_rejected(entry));

@@ -10,8 +10,8 @@ use crate::{
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
-/// Asks at each time at which a job is due, for this long.
-async fn ask_for(world: &World, collector: &article_webhook_collector::Collector, time: Duration) {
+/// Polls at each time at which a job is due, for this long.
+async fn poll_for(world: &World, collector: &article_webhook_collector::Collector, time: Duration) {
     let end = world.clock.now() + time;
     loop {
         collector.run_until_idle().await.unwrap();
@@ -29,69 +29,69 @@ async fn an_article_that_was_not_delivered_is_collected_byte_for_byte() {
     let world = World::new();
     let collector = world.collector();
     assert!(order(&collector, "post-17").await.job_id().is_some());
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(10 * MINUTE - SECOND);
     collector.run_until_idle().await.unwrap();
-    assert!(world.api.asked().is_empty(), "the service may still deliver");
+    assert!(world.api.polled().is_empty(), "the service may still deliver");
     world.clock.advance(SECOND);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked(), ["job_1"]);
+    assert_eq!(world.api.polled(), ["job_1"]);
     assert_eq!(world.state("job_1").await, JobState::Collected);
     let key = EntryKey::article("job_1".parse().unwrap());
     assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
     assert_eq!(world.deliver("job_1", None).await, Recorded::Duplicate);
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.asked().len(), 1);
+    assert_eq!(world.api.polled().len(), 1);
 }
 
 #[tokio::test]
-async fn an_article_that_was_delivered_is_not_asked_for() {
+async fn an_article_that_was_delivered_is_not_polled() {
     let world = World::new();
     let collector = world.collector();
     assert!(order(&collector, "post-17").await.job_id().is_some());
     world.deliver("job_1", None).await;
-    ask_for(&world, &collector, DAY).await;
-    assert!(world.api.asked().is_empty());
+    poll_for(&world, &collector, DAY).await;
+    assert!(world.api.polled().is_empty());
 }
 
-/// The delivery wins over an ask that is under way.
+/// The delivery wins over a poll that is under way.
 #[tokio::test(start_paused = true)]
-async fn an_article_that_is_delivered_during_its_ask_stays() {
+async fn an_article_that_is_delivered_during_its_poll_stays() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     let answered = Arc::new(Notify::new());
     let until = answered.clone();
-    world.api.on_ask(move |_| Reply::Waits(until.clone(), "<html>".to_owned()));
-    let asking = tokio::spawn({
+    world.api.on_poll(move |_| Reply::Waits(until.clone(), "<html>".to_owned()));
+    let polling = tokio::spawn({
         let collector = collector.clone();
         async move { collector.run_until_idle().await }
     });
     tokio::time::sleep(SECOND).await;
     world.deliver("job_1", None).await;
     answered.notify_one();
-    asking.await.unwrap().unwrap();
+    polling.await.unwrap().unwrap();
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.cause), (JobState::Arrived, None));
 }
 
-/// The first ask after ten minutes; each pause at most half as long again, and at least half of that; an hour at most; after
+/// The first poll after ten minutes; each pause at most half as long again, and at least half of that; an hour at most; after
 /// 72 hours once a day, and for ever.
 #[tokio::test]
-async fn a_job_is_asked_for_as_the_schedule_says() {
+async fn a_job_is_polled_as_the_schedule_says() {
     let world = World::new();
     let collector = world.collector();
-    world.api.on_ask(|_| Reply::queued());
+    world.api.on_poll(|_| Reply::queued());
     let start = world.clock.now();
     world.expect(&collector, &["job_1"]).await;
-    ask_for(&world, &collector, 30 * DAY).await;
+    poll_for(&world, &collector, 30 * DAY).await;
 
-    let asked = world.api.asked_at();
-    assert_eq!(asked[0], start + 10 * MINUTE);
+    let polled = world.api.polled_at();
+    assert_eq!(polled[0], start + 10 * MINUTE);
     let mut longest = 15.0 * 60.0;
-    for pair in asked.windows(2) {
+    for pair in polled.windows(2) {
         let pause = pair[1].duration_since(pair[0]).unwrap().as_secs_f64();
         if pair[0] < start + 3 * DAY {
             assert!(
@@ -103,7 +103,7 @@ async fn a_job_is_asked_for_as_the_schedule_says() {
         }
         longest = (longest * 1.5).min(3600.0);
     }
-    let daily = asked.iter().filter(|at| **at > start + 4 * DAY).count();
+    let daily = polled.iter().filter(|at| **at > start + 4 * DAY).count();
     assert_eq!(daily, 26);
     assert_eq!(world.job("job_1").await.state, JobState::Expected);
     assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
@@ -113,7 +113,7 @@ async fn a_job_is_asked_for_as_the_schedule_says() {
 async fn polling_begins_after_20_seconds() {
     let world = World::new();
     let collector = world.builder().schedule(Schedule::polling()).build().unwrap();
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(20 * SECOND);
     collector.run_until_idle().await.unwrap();
@@ -129,7 +129,7 @@ async fn one_bad_job_does_not_stop_the_others() {
     let good = ["job_1", "job_2", "job_3"];
     world.expect(&collector, &bad).await;
     world.expect(&collector, &good).await;
-    world.api.on_ask(|job| match job {
+    world.api.on_poll(|job| match job {
         "job_panics" => Reply::Panics,
         "job_hangs" => Reply::Hangs,
         "job_page" => Reply::Says(200, "", "<html>".to_owned()),
@@ -152,7 +152,7 @@ async fn one_bad_job_does_not_stop_the_others() {
 }
 
 #[tokio::test]
-async fn as_many_asks_are_under_way_as_the_settings_say() {
+async fn as_many_polls_are_under_way_as_the_settings_say() {
     let world = World::new();
     for concurrency in [1, 3] {
         let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(concurrency);
@@ -161,12 +161,12 @@ async fn as_many_asks_are_under_way_as_the_settings_say() {
             let job = format!("job_{concurrency}_{job}");
             collector.expect(job.parse().unwrap()).await.unwrap();
         }
-        world.api.on_ask(Reply::complete);
+        world.api.on_poll(Reply::complete);
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
         assert_eq!(world.api.most_under_way(), concurrency);
     }
-    assert_eq!(world.api.asked().len(), 40);
+    assert_eq!(world.api.polled().len(), 40);
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,26 +174,26 @@ async fn an_article_is_kept_although_the_store_fails_for_some_time() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
-    world.ledger.fault("claim_asks", Fault::Fails(3));
-    world.ledger.fault("settle_ask", Fault::Fails(5));
+    world.ledger.fault("claim_polls", Fault::Fails(3));
+    world.ledger.fault("settle_poll", Fault::Fails(5));
     collector.run_until_idle().await.unwrap();
-    assert_eq!((world.state("job_1").await, world.api.asked().len()), (JobState::Collected, 1));
+    assert_eq!((world.state("job_1").await, world.api.polled().len()), (JobState::Collected, 1));
 }
 
 /// The store answers after the lease has ended. Nothing is stored, and the job is due again.
 #[tokio::test(start_paused = true)]
-async fn a_job_whose_outcome_could_not_be_kept_is_asked_for_again() {
+async fn a_job_whose_outcome_could_not_be_kept_is_polled_again() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
-    world.ledger.fault("settle_ask", Fault::Late(2 * MINUTE));
+    world.ledger.fault("settle_poll", Fault::Late(2 * MINUTE));
     collector.run_until_idle().await.unwrap();
     let job = world.job("job_1").await;
-    assert_eq!((job.state, job.asks), (JobState::Collected, 2));
+    assert_eq!((job.state, job.polls), (JobState::Collected, 2));
 }
 
 /// Jobs that another process expects are found by looking, those of this process at once.
@@ -202,7 +202,7 @@ async fn a_running_collector_finds_new_jobs() {
     let world = World::new();
     let schedule = Schedule::new(Duration::from_millis(1), HOUR).unwrap();
     let [collector, other] = [(); 2].map(|()| world.builder().schedule(schedule).build().unwrap());
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
     tokio::time::sleep(SECOND).await;
     assert_eq!(collector.health().await.unwrap().running, 1);
@@ -224,12 +224,12 @@ async fn a_pause_that_is_shorter_than_that_of_the_loop_is_kept() {
     let schedule = Schedule::new(SECOND, 2 * SECOND).unwrap();
     let collector = world.builder().schedule(schedule).rate(1_000_000, 1_000_000).build().unwrap();
     world.expect(&collector, &["job_1"]).await;
-    world.api.on_ask(|_| Reply::queued());
+    world.api.on_poll(|_| Reply::queued());
     let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
     world.pass(MINUTE, SECOND / 10).await;
     // The longest pause is two seconds, and the clock moves in steps.
-    let asked = world.api.asked().len();
-    assert!((27..=60).contains(&asked), "asked {asked} times in a minute");
+    let polled = world.api.polled().len();
+    assert!((27..=60).contains(&polled), "polled {polled} times in a minute");
     running.abort();
 }
 
@@ -241,7 +241,7 @@ async fn two_collectors_on_one_store_share_the_jobs() {
     for job in &jobs {
         collectors[0].expect(job.parse().unwrap()).await.unwrap();
     }
-    world.api.on_ask(Reply::complete);
+    world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     let runs = collectors
         .clone()
@@ -249,9 +249,9 @@ async fn two_collectors_on_one_store_share_the_jobs() {
     for run in runs {
         run.await.unwrap().unwrap();
     }
-    let mut asked = world.api.asked();
-    asked.sort();
+    let mut polled = world.api.polled();
+    polled.sort();
     let mut expected = jobs;
     expected.sort();
-    assert_eq!(asked, expected, "each once");
+    assert_eq!(polled, expected, "each once");
 }

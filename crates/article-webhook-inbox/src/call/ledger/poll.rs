@@ -8,45 +8,45 @@ use bytes::Bytes;
 use super::{BucketSettings, ExpectedJob, JobState};
 use crate::Digest;
 
-/// The right to ask for a job until a point in time. It is no [`Lease`](crate::store::Lease) of an entry.
+/// The right to poll a job until a point in time. It is no [`Lease`](crate::store::Lease) of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a job and a fence are the whole proof")]
-pub struct AskLease {
+pub struct PollLease {
     /// The [id](ExpectedJob::id) of the job.
     pub id: i64,
-    /// The number of this ask. It grows with each claim of the job.
+    /// The number of this poll. It grows with each claim of the job.
     pub fence: i64,
 }
 
-/// The parameters of a claim of asks.
+/// The parameters of a claim of polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
-pub struct AskClaim {
-    /// Maximum number of asks.
+pub struct PollClaim {
+    /// Maximum number of polls.
     pub limit: u32,
     /// How long the leases last: longer than a call to the API may take.
     pub lease: Duration,
-    /// The bucket that each ask takes a token from.
+    /// The bucket that each poll takes a token from.
     pub bucket: BucketSettings,
 }
 
-/// A job that is to be asked for now.
+/// A job that is to be polled now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
-pub struct Ask {
+pub struct Poll {
     /// The lease.
-    pub lease: AskLease,
-    /// The job. Its [`asks`](ExpectedJob::asks) include this one.
+    pub lease: PollLease,
+    /// The job. Its [`polls`](ExpectedJob::polls) include this one.
     pub job: ExpectedJob,
 }
 
-/// The result of a claim of asks.
+/// The result of a claim of polls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
-pub struct Asks {
-    /// The jobs to ask for.
-    pub asks: Vec<Ask>,
-    /// When another claim can bring an ask: a job that was not claimed now is due then, and the bucket has a token.
+pub struct Polls {
+    /// The jobs to poll.
+    pub polls: Vec<Poll>,
+    /// When another claim can bring a poll: a job that was not claimed now is due then, and the bucket has a token.
     /// `None` if there is no such job.
     pub next: Option<SystemTime>,
 }
@@ -74,13 +74,13 @@ impl fmt::Debug for ApiAnswer {
     }
 }
 
-/// The outcome of an ask: what becomes of its job.
+/// The outcome of a poll: what becomes of its job.
 ///
-/// No number of asks ends a job. The caller decides when the service has been asked often enough for a job that it does
+/// No number of polls ends a job. The caller decides when the service has been polled often enough for a job that it does
 /// not know, and then says [`NotFound`](Self::NotFound).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that erases an outcome must not compile")]
-pub enum AskOutcome {
+pub enum PollOutcome {
     /// The article. It is recorded as a delivery is.
     Answered(ApiAnswer),
     /// The service gave the job up. The answer is recorded under [`EntryKey::failure`](crate::EntryKey::failure).
@@ -95,12 +95,12 @@ pub enum AskOutcome {
         /// What the service said.
         cause: String,
     },
-    /// The service works on the job. It is asked for again after a pause.
+    /// The service works on the job. It is polled again after a pause.
     Unfinished {
         /// The pause.
         after: Duration,
     },
-    /// The service does not know the job with this key. It is asked for again after a pause. If the service knows the job
+    /// The service does not know the job with this key. It is polled again after a pause. If the service knows the job
     /// with [another key](ExpectedJob::key), this says nothing about the job, and is not counted.
     Missing {
         /// The pause.
@@ -108,21 +108,21 @@ pub enum AskOutcome {
         /// What the service said.
         cause: String,
     },
-    /// The ask failed, and nothing is known about the job. It is asked for again after a pause.
+    /// The poll failed, and nothing is known about the job. It is polled again after a pause.
     Again {
         /// The pause.
         after: Duration,
-        /// Why the ask failed.
+        /// Why the poll failed.
         cause: String,
     },
-    /// The ask was not sent. It does not count, and its job is due now. The token is lost.
+    /// The poll was not sent. It does not count, and its job is due now. The token is lost.
     Released,
 }
 
-/// Whether the outcome of an ask was stored.
+/// Whether the outcome of a poll was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
-pub enum AskSettled {
+pub enum PollSettled {
     /// It was stored, and its job is in this state now.
     Settled(JobState),
     /// The lease no longer held: it ended, the article came meanwhile, or the job was erased. Nothing changed.
