@@ -2,7 +2,10 @@
 
 use std::{
     net::TcpListener,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -84,14 +87,21 @@ fn commits_that_are_not_answered_take_turns_to_ask_whether_they_go_on() {
     let settings = settings.receiving_connections(4).unwrap().working_connections(1).unwrap();
     wait(async move {
         let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
-        proxy.fate(|| Fate::Unanswered);
+        let commits = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&commits);
+        proxy.fate(move || {
+            seen.fetch_add(1, Ordering::SeqCst);
+            Fate::Unanswered
+        });
         let mut deliveries = JoinSet::new();
         for job in 0..4 {
             let store = Arc::clone(&store);
             let arrival = arrival(&format!("job_{job}"), "{}");
             deliveries.spawn(async move { store.record(arrival).await });
             // Those that come together share a transaction.
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            while commits.load(Ordering::SeqCst) <= job {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
         }
         // The questions are not answered either.
         proxy.mute();

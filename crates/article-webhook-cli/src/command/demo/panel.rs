@@ -166,7 +166,8 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn buttons_order_break_and_mend() {
-        let mut running = Running::start(None, 1200).await.ok().unwrap();
+        // All eleven are undelivered together for a second, also on a busy machine.
+        let mut running = Running::start(None, 200).await.ok().unwrap();
         let buttons = Buttons::new(Arc::clone(&running.demo));
         let names = |buttons: &Buttons| -> Vec<_> {
             buttons.actions().iter().map(|action| action.name).collect()
