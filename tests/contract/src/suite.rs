@@ -110,6 +110,7 @@ macro_rules! store_contract {
             prune {
                 the_bytes_of_done_entries_go,
                 a_pruned_body_is_still_a_duplicate,
+                the_bytes_of_what_ended_first_go_first,
                 bytes_do_not_go_before_their_time,
                 a_later_body_of_a_done_entry_stays,
                 the_bytes_of_a_mended_body_go,

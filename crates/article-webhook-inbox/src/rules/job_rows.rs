@@ -466,24 +466,23 @@ impl JobRows {
         settled
     }
 
-    /// Removes bodies that are old, as long as the limits allow it. What was removed counts in `pruned` and in `bytes`.
-    pub fn prune_bodies(&mut self, prune: &Prune, pruned: &mut Pruned, bytes: &mut u64) {
-        for entry in &mut self.entries {
-            let Some(row) = entry.row.get() else { continue };
-            for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
-                if !body.has_bytes() || !prune.removes_bytes(row, body.received_at) {
-                    continue;
-                }
-                let is_too_much =
-                    *bytes + body.length() > MAX_PRUNED_BYTES as u64 && pruned.bodies > 0;
-                if pruned.bodies == prune.limit || is_too_much {
-                    pruned.more = true;
-                    return;
-                }
-                *bytes += body.length();
-                body.bytes = BodyBytes::Removed;
-                pruned.bodies += 1;
+    /// Removes bodies of an entry that are old, as long as the limits allow it. What was removed counts in `pruned` and in
+    /// `bytes`.
+    pub fn prune_bodies(&mut self, id: i64, prune: &Prune, pruned: &mut Pruned, bytes: &mut u64) {
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.row.id == id) else { return };
+        let Some(row) = entry.row.get() else { return };
+        for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
+            if !body.has_bytes() || !prune.removes_bytes(row, body.received_at) {
+                continue;
             }
+            let is_too_much = *bytes + body.length() > MAX_PRUNED_BYTES as u64 && pruned.bodies > 0;
+            if pruned.bodies == prune.limit || is_too_much {
+                pruned.more = true;
+                return;
+            }
+            *bytes += body.length();
+            body.bytes = BodyBytes::Removed;
+            pruned.bodies += 1;
         }
     }
 

@@ -36,7 +36,7 @@ impl Script for Prune {
         for id in with_bytes {
             let job = jobs.iter_mut().find(|job| job.entry_of(id).is_some());
             if let Some(job) = job.filter(|_| !pruned.more) {
-                job.prune_bodies(self, &mut pruned, &mut bytes);
+                job.prune_bodies(id, self, &mut pruned, &mut bytes);
             }
         }
         ids.sort_by_key(|id| (ended_at(&jobs, *id), *id));

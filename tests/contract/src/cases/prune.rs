@@ -1,9 +1,9 @@
 //! What retention removes, and what it keeps.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Prune, Pruned, State,
+    Body, Entry, EntryKey, Prune, Pruned, State,
     store::{ImportRow, Outcome, Recorded},
 };
 
@@ -59,6 +59,23 @@ pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) 
     prune(&trial, bodies(trial.now())).await;
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
     assert_eq!(trial.bodies("job_1").await, [None]);
+}
+
+/// A batch takes the bodies of the entry that ended first, also before those of the same job's other entry.
+pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    let (article, stored) = trial.shown("job_1").await;
+    let ended = trial.now() - Duration::from_secs(3600);
+    let key = EntryKey::failure(job("job_1"));
+    let earlier = Entry { key: key.clone(), at: ended, since: ended, ..article };
+    assert!(trial.import(ImportRow::Entry(earlier, stored.clone())).await);
+    trial.advance(2);
+    let one = Prune { limit: 1, ..bodies(trial.now()) };
+    let pruned = trial.store().prune(one).await.unwrap();
+    assert_eq!(pruned, Pruned { bodies: 1, entries: 0, more: true });
+    let (_, left) = trial.store().show(key).await.unwrap().unwrap();
+    assert_eq!(left, [Body { bytes: None, ..stored[0].clone() }]);
+    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
 /// An entry that was done at the limit or later keeps its bytes.
