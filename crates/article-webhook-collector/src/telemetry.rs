@@ -169,7 +169,7 @@ pub(crate) fn unavailable(pause: Duration) {
 
 fn paused(pause: Duration, why: &'static str) {
     if pause > ENDLESS_PAUSE {
-        log!(error: why, "the service asks for a pause without end: nothing is polled or ordered until its cause is mended: check the API key and the plan, and then call `Collector::resume`");
+        log!(error: why, "the service asks for a pause without end: nothing is polled or ordered until its cause is repaired: check the API key and the plan, and then call `Collector::resume`");
     } else if pause > LONG_PAUSE {
         log!(error: ?pause, why, "the service asks for a long pause: nothing is polled or ordered until it ends, or until `Collector::resume`");
     } else {

@@ -32,12 +32,12 @@ pub fn checksum(columns: &[&[u8]], document: &str) -> i64 {
 }
 
 /// The time of a row before its columns are read.
-pub fn no_time() -> SystemTime {
+pub(crate) fn no_time() -> SystemTime {
     SystemTime::UNIX_EPOCH
 }
 
 /// A value that is written as its text.
-pub mod text {
+pub(crate) mod text {
     use super::{Deserialize, Deserializer, Display, FromStr, Serializer};
 
     /// Writes a value.
@@ -45,7 +45,7 @@ pub mod text {
     /// # Errors
     ///
     /// Those of the serializer.
-    pub fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         value: &impl Display,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -57,7 +57,7 @@ pub mod text {
     /// # Errors
     ///
     /// It is no text, or one that is not known.
-    pub fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
         deserializer: D,
     ) -> Result<T, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;

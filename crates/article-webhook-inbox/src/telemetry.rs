@@ -292,7 +292,7 @@ pub(crate) fn stopping() {
 
 /// The failure of a job is due, and no worker has a handler for it.
 pub(crate) fn failures_wait() {
-    log!(warn: "jobs have failed, and no worker is told: add `Worker::on_failure`");
+    log!(warn: "jobs have failed, and no worker handles failures: add `Worker::on_failure`");
 }
 
 /// An entry has been due for this long, and no process claims it.

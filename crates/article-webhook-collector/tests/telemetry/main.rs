@@ -140,7 +140,7 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ("ERROR", "the service asks for a long pause"),
         (
             "ERROR",
-            "the service asks for a pause without end: nothing is polled or ordered until its cause is mended: check the API key",
+            "the service asks for a pause without end: nothing is polled or ordered until its cause is repaired: check the API key",
         ),
         ("WARN", "the service gets too many calls, and names no pause: none is kept"),
         (

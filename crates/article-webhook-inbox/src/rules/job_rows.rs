@@ -8,14 +8,16 @@ use std::time::SystemTime;
 
 use article_webhook::{Event, JobId};
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::{ArticleEntry, BodyWrite, IntentRow, JobRow, KnownBody, Row};
 use crate::{
-    Digest, Entry, EntryKey, Source, State,
+    Body, Digest, Entry, EntryKey, Source, State,
     call::{
         Arrival, Expect, ExpectedJob, JobState, Lease, Outcome, PollLease, PollOutcome,
         PollSettled, Prune, Pruned, Reason, Recorded, Settled,
     },
+    codec,
 };
 
 /// Everything that is stored about one job: what the ledger knows of it, its entries and their bodies. Each transition of
@@ -49,28 +51,39 @@ pub struct EntryRows {
 }
 
 /// A stored body. Its bytes stay in the store until they are needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BodyRow {
     /// When it was stored.
+    #[serde(skip, default = "codec::no_time")]
     pub received_at: SystemTime,
     /// How it reached the inbox.
+    #[serde(with = "codec::text")]
     pub source: Source,
     /// The label of the publish target.
     pub target: Box<str>,
     /// The intent of the capability URL that it was delivered to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Box<str>>,
     /// The SHA-256 of the bytes.
+    #[serde(skip, default = "no_digest")]
     pub digest: Digest,
     /// Its bytes.
+    #[serde(skip)]
     pub bytes: BodyBytes,
 }
 
+/// No body has it.
+fn no_digest() -> Digest {
+    Digest::from([0; 32])
+}
+
 /// Where the bytes of a body are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum BodyBytes {
     /// In the store: this many.
     Stored(u64),
     /// Nowhere: they were old.
+    #[default]
     Removed,
     /// Here, to be stored.
     New(Bytes),
@@ -158,6 +171,37 @@ impl<T: Clone + PartialEq> Tracked<T> {
 }
 
 impl BodyRow {
+    /// A row with its columns, and what is damaged of it. There is no `document` if that cannot be trusted.
+    #[must_use]
+    pub fn read(
+        document: Option<Self>,
+        received_at: SystemTime,
+        digest: &[u8],
+        length: Option<u64>,
+    ) -> (Self, Option<String>) {
+        let damage = document.is_none().then(|| "its checksum does not match".to_owned());
+        let digest = digest.try_into().ok().filter(|_| damage.is_none());
+        // A body is taken for a delivered one unless it is known to come from the API.
+        let (source, target, intent) = document
+            .map_or((Source::Webhook, "".into(), None), |row| (row.source, row.target, row.intent));
+        let row = Self {
+            received_at,
+            source,
+            target,
+            intent,
+            digest: digest.map_or_else(no_digest, |digest: [u8; 32]| digest.into()),
+            bytes: length.map_or(BodyBytes::Removed, BodyBytes::Stored),
+        };
+        (row, damage)
+    }
+
+    /// The body, with its bytes.
+    #[must_use]
+    pub fn with_bytes(self, bytes: Option<Bytes>) -> Body {
+        let Self { received_at, source, target, intent, digest, .. } = self;
+        Body { received_at, source, target, intent, digest, bytes }
+    }
+
     /// Whether the store has its bytes, or is about to.
     #[must_use]
     pub fn has_bytes(&self) -> bool {

@@ -59,6 +59,22 @@ pub(super) enum Cause {
 }
 
 impl Row {
+    /// A row with its columns. There is no `document` if that cannot be trusted. An application's transaction that completes
+    /// an entry changes the columns alone, so one that is done has no cause.
+    #[must_use]
+    pub fn read(
+        document: Option<Self>,
+        (state, attempts, fence): (State, u32, i64),
+        (at, since): (SystemTime, SystemTime),
+    ) -> Self {
+        let document = document.unwrap_or_else(|| Self::new(at));
+        let row = Self { state, attempts, fence, at, since, ..document };
+        match state {
+            State::Done => Self { cause: None, interrupted: 0, ..row },
+            _ => row,
+        }
+    }
+
     /// The row of an entry whose first body is stored now.
     #[must_use]
     pub fn new(now: SystemTime) -> Self {

@@ -177,7 +177,11 @@ async fn a_failure_that_no_worker_handles_is_told_once() {
     let lines = logged("jobs have failed");
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert!(lines[0].contains(" WARN article_webhook_inbox: "), "{}", lines[0]);
-    assert!(lines[0].ends_with("no worker is told: add `Worker::on_failure`"), "{}", lines[0]);
+    assert!(
+        lines[0].ends_with("no worker handles failures: add `Worker::on_failure`"),
+        "{}",
+        lines[0]
+    );
 
     let told = |_| async { Ok(()) };
     inbox.worker(|_: Job| async { Ok(()) }).on_failure(told).run_until_idle().await.unwrap();

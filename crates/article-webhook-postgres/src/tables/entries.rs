@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::SystemTime};
 
 use article_webhook::{Event, JobId};
 use article_webhook_inbox::{
-    Body, Digest, Excerpt, Source, State,
+    Excerpt, State,
     store::{
         Row as EntryRow, from_millis,
         tables::{
@@ -14,7 +14,6 @@ use article_webhook_inbox::{
     },
 };
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
 use super::value::{number, text, value};
@@ -78,18 +77,12 @@ fn entry(job_id: &JobId, id: i64, row: &Row, now: SystemTime) -> EntryRows {
     };
     let damage = damage.map(str::to_owned);
     let state = state.unwrap_or_default();
-    let mut stored = EntryRow {
-        state,
-        attempts: attempts.unwrap_or(u32::MAX),
-        fence: fence.max(0),
-        at: from_millis(if state == State::Leased { lease_end } else { at }),
-        since: from_millis(since),
-        ..known.unwrap_or_else(|| EntryRow::new(now))
-    };
-    if stored.state == State::Done {
-        // A statement of the application changes the columns alone.
-        (stored.cause, stored.interrupted) = (None, 0);
-    }
+    let at = if state == State::Leased { lease_end } else { at };
+    let stored = EntryRow::read(
+        known,
+        (state, attempts.unwrap_or(u32::MAX), fence.max(0)),
+        (from_millis(at), from_millis(since)),
+    );
     let mut tracked = Tracked::stored(id, stored);
     // What is done stays done, whatever became of its document.
     let live = tracked.get_mut().filter(|stored| stored.state != State::Done);
@@ -124,33 +117,15 @@ pub(super) fn set_aside(tx: &mut Transaction<'_>, ids: Vec<i64>) {
     tx.write(Statement::new(corrupt).with(ids).with(now), rows);
 }
 
-/// What a body's document holds.
-#[derive(Serialize, Deserialize)]
-struct BodyDocument {
-    #[serde(with = "codec::text")]
-    source: Source,
-    target: Box<str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    intent: Option<Box<str>>,
-}
-
 /// A body, and what is damaged of it. Its columns begin at this number.
 fn body(row: &Row, first: usize) -> (BodyRow, Option<String>) {
     let received_at = number(row, first + 1);
     let digest: &[u8] = value(row, first + 2).unwrap_or_default();
     let document = text(row, first + 3);
     let is_sound = number(row, first + 4) == body_checksum(received_at, digest, document);
-    let known = codec::row::<BodyDocument>(document).filter(|_| is_sound);
-    let damage = known.is_none().then(|| "its checksum does not match".to_owned());
-    // A body is taken for a delivered one unless it is known to come from the API.
-    let BodyDocument { source, target, intent } =
-        known.unwrap_or(BodyDocument { source: Source::Webhook, target: "".into(), intent: None });
-    // No body has the digest of a damaged one.
-    let digest = digest.try_into().ok().filter(|_| damage.is_none()).unwrap_or([0; 32]);
+    let known = codec::row(document).filter(|_| is_sound);
     let length = value(row, first + 5).map(i64::unsigned_abs);
-    let bytes = length.map_or(BodyBytes::Removed, BodyBytes::Stored);
-    let (received_at, digest) = (from_millis(received_at), Digest::from(digest));
-    (BodyRow { received_at, source, target, intent, digest, bytes }, damage)
+    BodyRow::read(known, from_millis(received_at), digest, length)
 }
 
 fn body_checksum(received_at: i64, digest: &[u8], document: &str) -> i64 {
@@ -164,14 +139,7 @@ fn loaded_bodies(rows: &[Row], first: usize, entry: usize) -> HashMap<i64, Vec<L
         let Some(slot) = value(row, first) else { continue };
         let (known, damage) = body(row, first);
         let bytes = value::<&[u8]>(row, first + 6).map(Bytes::copy_from_slice);
-        let body = Body {
-            received_at: known.received_at,
-            source: known.source,
-            target: known.target,
-            intent: known.intent,
-            digest: known.digest,
-            bytes,
-        };
+        let body = known.with_bytes(bytes);
         let of_entry = bodies.entry(number(row, entry)).or_default();
         of_entry.push((slot, LoadedBody { body, damage }));
     }
@@ -379,12 +347,7 @@ fn changed_bodies(entry: &EntryRows) -> impl Iterator<Item = SavedBody<'_>> {
 
 /// Adds the columns of bodies to a statement.
 fn with_body_columns(statement: Statement, bodies: &[&SavedBody<'_>]) -> Statement {
-    let document = |body: &&SavedBody<'_>| {
-        let BodyRow { source, target, intent, .. } = body.row;
-        let (target, intent) = (target.clone(), intent.clone());
-        codec::document(&BodyDocument { source: *source, target, intent })
-    };
-    let documents: Vec<_> = bodies.iter().map(document).collect();
+    let documents: Vec<_> = bodies.iter().map(|body| codec::document(body.row)).collect();
     let checksums = bodies.iter().zip(&documents).map(|(body, document)| {
         body_checksum(to_millis(body.row.received_at), body.row.digest.as_bytes(), document)
     });

@@ -2,7 +2,7 @@
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    JobState, Reason,
+    JobState,
     store::{
         JobRow, from_millis,
         tables::{Change, JobRows, Tracked, codec, script::Jobs},
@@ -160,22 +160,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
         fence: number(row, 7),
         pushed_at: value(row, 8).map(from_millis),
         collected_at: value(row, 9).map(from_millis),
-        ..known.unwrap_or(JobRow {
-            state: JobState::Expected,
-            reason: Reason::OrderedElsewhere,
-            intent: None,
-            expected_at: codec::no_time(),
-            at: codec::no_time(),
-            polls: 0,
-            fence: 0,
-            key: None,
-            missing: None,
-            pushed_at: None,
-            collected_at: None,
-            unreadable_since: None,
-            returned: None,
-            cause: None,
-        })
+        ..known.unwrap_or_else(JobRow::unread)
     };
     Tracked::stored(id, stored)
 }

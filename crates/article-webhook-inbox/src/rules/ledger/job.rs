@@ -7,6 +7,7 @@ use super::ArticleEntry;
 use crate::{
     Digest,
     call::{Expect, ExpectedJob, JobState, Missing, Reason},
+    codec,
     timestamp::rounded,
 };
 
@@ -93,6 +94,27 @@ impl JobRow {
             row.collected_at = entry.collected_at;
         }
         row
+    }
+
+    /// What a document that cannot be trusted leaves of a row. Its columns are still missing.
+    #[must_use]
+    pub fn unread() -> Self {
+        Self {
+            state: JobState::Expected,
+            reason: Reason::OrderedElsewhere,
+            intent: None,
+            expected_at: codec::no_time(),
+            at: codec::no_time(),
+            polls: 0,
+            fence: 0,
+            key: None,
+            missing: None,
+            pushed_at: None,
+            collected_at: None,
+            unreadable_since: None,
+            returned: None,
+            cause: None,
+        }
     }
 
     /// The job is expected again.

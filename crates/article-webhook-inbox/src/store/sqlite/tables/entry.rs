@@ -3,11 +3,10 @@ use std::time::SystemTime;
 use article_webhook::{Event, JobId};
 use bytes::Bytes;
 use rusqlite::{Connection, Row as SqlRow, params, types::ValueRef};
-use serde::{Deserialize, Serialize};
 
 use super::value::{delete, index_differs, new_id, remove, text};
 use crate::{
-    Body, Digest, Source, State,
+    State,
     call::Excerpt,
     codec,
     rules::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Row, Tracked},
@@ -98,20 +97,11 @@ fn entry(job_id: &JobId, columns: &SqlRow<'_>) -> Result<(Row, Option<String>), 
     if u32::try_from(attempts).is_err() {
         damage.get_or_insert_with(|| "its attempts is damaged".to_owned());
     }
-    let now = from_millis(at);
-    let row = row.filter(|_| damage.is_none()).unwrap_or_else(|| Row::new(now));
-    let mut row = Row {
-        state: state.unwrap_or_default(),
-        attempts: u32::try_from(attempts).unwrap_or_default(),
-        fence,
-        at: from_millis(at),
-        since: from_millis(since),
-        ..row
-    };
-    if row.state == State::Done {
-        // A statement of the application changes the columns alone.
-        (row.cause, row.interrupted) = (None, 0);
-    }
+    let row = Row::read(
+        row.filter(|_| damage.is_none()),
+        (state.unwrap_or_default(), u32::try_from(attempts).unwrap_or_default(), fence),
+        (from_millis(at), from_millis(since)),
+    );
     Ok((row, damage))
 }
 
@@ -202,16 +192,6 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
     Ok(())
 }
 
-/// What a body's document holds.
-#[derive(Serialize, Deserialize)]
-struct BodyDocument {
-    #[serde(with = "codec::text")]
-    source: Source,
-    target: Box<str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    intent: Option<Box<str>>,
-}
-
 fn body_checksum(slot: i64, received_at: i64, digest: &[u8], document: &str) -> i64 {
     codec::checksum(&[&slot.to_le_bytes(), &received_at.to_le_bytes(), digest], document)
 }
@@ -224,19 +204,9 @@ fn body(row: &SqlRow<'_>) -> Result<(BodyRow, Option<String>), Fault> {
     let document = text(row.get_ref(3)?).unwrap_or_default();
     let checksum = row.get_ref(4)?.as_i64().ok();
     let length = row.get_ref(5)?.as_i64().ok().map(i64::unsigned_abs);
-    let known = codec::row::<BodyDocument>(&document);
     let is_sound = checksum == Some(body_checksum(slot, received_at, digest, &document));
-    let damage = (known.is_none() || !is_sound).then(|| "its checksum does not match".to_owned());
-    // A body is taken for a delivered one unless it is known to come from the API.
-    let BodyDocument { source, target, intent } = known
-        .filter(|_| is_sound)
-        .unwrap_or(BodyDocument { source: Source::Webhook, target: "".into(), intent: None });
-    // No body has the digest of a damaged one.
-    let digest = digest.try_into().ok().filter(|_| damage.is_none()).unwrap_or([0; 32]);
-    let bytes = length.map_or(BodyBytes::Removed, BodyBytes::Stored);
-    let received_at = from_millis(received_at);
-    let digest = Digest::from(digest);
-    Ok((BodyRow { received_at, source, target, intent, digest, bytes }, damage))
+    let known = codec::row(&document).filter(|_| is_sound);
+    Ok(BodyRow::read(known, from_millis(received_at), digest, length))
 }
 
 fn load_bodies(
@@ -275,14 +245,7 @@ pub(super) fn bodies(connection: &Connection, id: i64) -> Result<Vec<LoadedBody>
             ValueRef::Blob(bytes) => Some(Bytes::copy_from_slice(bytes)),
             _ => None,
         };
-        let body = Body {
-            received_at: known.received_at,
-            source: known.source,
-            target: known.target,
-            intent: known.intent,
-            digest: known.digest,
-            bytes,
-        };
+        let body = known.with_bytes(bytes);
         bodies.push(LoadedBody { body, damage });
     }
     Ok(bodies)
@@ -322,8 +285,7 @@ fn save_bodies(connection: &Connection, entry: &EntryRows) -> Result<(), Fault> 
             Change::Update(row) => (row, body.id),
         };
         let received_at = to_millis(row.received_at);
-        let (source, target, intent) = (row.source, row.target.clone(), row.intent.clone());
-        let document = codec::document(&BodyDocument { source, target, intent });
+        let document = codec::document(row);
         let digest = &row.digest.as_bytes()[..];
         let checksum = body_checksum(slot, received_at, digest, &document);
         let known = params![slot, received_at, digest, document, checksum];

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::value::{index_differs, new_id, remove, text};
 use crate::{
-    JobState, Reason, codec,
+    JobState, codec,
     rules::{Change, JobRow, JobRows, Tracked},
     store::sqlite::{
         damage::{Findings, Part},
@@ -52,6 +52,7 @@ pub(super) fn load(
         );
     }
     let row = JobRow {
+        // Not the state that it gets below, so that it counts as changed and is saved.
         state: state.unwrap_or(JobState::NotFound),
         intent: text(row.get_ref(2)?).map(Into::into),
         expected_at: from_millis(number(3)?),
@@ -60,22 +61,7 @@ pub(super) fn load(
         fence: number(6)?,
         pushed_at: time(7)?,
         collected_at: time(8)?,
-        ..known.unwrap_or(JobRow {
-            state: JobState::Expected,
-            reason: Reason::OrderedElsewhere,
-            intent: None,
-            expected_at: codec::no_time(),
-            at: codec::no_time(),
-            polls: 0,
-            fence: 0,
-            key: None,
-            missing: None,
-            pushed_at: None,
-            collected_at: None,
-            unreadable_since: None,
-            returned: None,
-            cause: None,
-        })
+        ..known.unwrap_or_else(JobRow::unread)
     };
     let mut row = Tracked::stored(id, row);
     // A job whose state cannot be read is polled.
