@@ -10,9 +10,9 @@ use crate::{
     trace::{self, Call},
 };
 
-/// The files of a database. All others, such as locks, the memory that SQLite's processes share, and the
-/// children's own notes, mean nothing after a power cut.
-const SUFFIXES: [&str; 3] = ["", "-wal", "-journal"];
+/// The files of a database, and the lock, which records how far was acknowledged. All others, such as the memory that SQLite's
+/// processes share, and the children's own notes, mean nothing after a power cut.
+const SUFFIXES: [&str; 4] = ["", "-wal", "-journal", "-lock"];
 
 /// The answers that were given on each connection, by the port of the service's side: whose they were.
 pub(crate) type Answers = HashMap<u16, Vec<String>>;

@@ -260,6 +260,16 @@ pub(crate) fn damage_found(part: &'static str, finding: &str) {
     log!(error: part, "damage: {finding}");
 }
 
+/// Nothing records how far the inbox in this file was acknowledged, and it was not closed in order.
+#[cfg(feature = "sqlite")]
+pub(crate) fn nothing_recorded(path: &std::path::Path) {
+    let path = path.display();
+    log!(
+        warn: "{path} was in use, and {path}-lock does not record how far: if it is a copy that was made meanwhile without its log, \
+        the latest articles may be missing: collect the jobs of that time; if only the lock was removed, nothing is missing"
+    );
+}
+
 /// Damage was found after so much that it is no longer logged one by one.
 pub(crate) fn more_damage_found(part: &'static str) {
     measure!(counter(metric::DAMAGE, "part" => part).increment(1));
@@ -387,7 +397,7 @@ pub mod metric {
     //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
     //! | `article_inbox_wal_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
     //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `begin` or `commit`, once for all calls that share it |
-    //! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page` or a `body` |
+    //! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page` or a `body`, or cannot write its `lock` |
     //!
     //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
     //! With several inboxes in one process, the gauges show the inbox that changed last.

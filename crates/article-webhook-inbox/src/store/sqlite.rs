@@ -10,6 +10,8 @@ mod connection;
 
 mod clock;
 mod schema;
+
+mod commit_counter;
 mod wal_identity;
 
 mod damage;

@@ -15,8 +15,8 @@ fn log_is_gone(place: &Place) -> String {
     let shown = place.shown();
     format!(
         "the log {shown}-wal or its index {shown}-shm was removed or replaced: put both back. If they were deleted, stop every \
-         program that uses {shown}, remove both, start again, and fetch the jobs of the last moments from the API: they may \
-         have been in the deleted log alone"
+         program that uses {shown}, move what is left of them and {shown}-lock away, start again, and fetch the jobs of the last \
+         moments from the API: they may have been in the deleted log alone"
     )
 }
 
@@ -40,6 +40,22 @@ async fn a_log_that_is_removed_fails_every_call_until_it_is_back() {
         assert_eq!(store.health().await.unwrap().blocked, None);
         assert_eq!(place.after_a_kill().total().await, 6);
     }
+}
+
+#[tokio::test]
+async fn a_log_that_is_deleted_costs_what_it_alone_held_and_no_more() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..5).await;
+    drop(store);
+    let store = place.open();
+    record(&store, 5..7).await;
+    fs::remove_file(place.beside("-wal")).unwrap();
+    let error = store.record(arrival("job_7", "{}")).await.unwrap_err();
+    assert_eq!(error.to_string(), log_is_gone(&place));
+    drop(store);
+    place.move_away(&["-wal", "-shm", "-lock"]);
+    assert_eq!(place.total().await, 5);
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                 Ok(store) => store,
                 Err(error) => {
                     let says =
-                        "is damaged (the name of an intent cannot be read): to restore a backup";
+                        "is damaged (the name of an intent cannot be read): stop the receiver";
                     assert!(
                         error.is_damage() && error.to_string().contains(says),
                         "{about}: {error}"

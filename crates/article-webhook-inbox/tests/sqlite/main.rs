@@ -17,6 +17,7 @@ mod readers;
 mod refusals;
 mod refused_start;
 mod retention;
+mod whole;
 mod writer;
 
 use std::{
@@ -79,6 +80,16 @@ impl Place {
             copy(&self.beside(ending), &other.beside(ending));
         }
         other
+    }
+
+    /// Moves files away, as the messages of refused starts ask for.
+    fn move_away(&self, endings: &[&str]) {
+        for ending in endings {
+            let file = self.beside(ending);
+            if file.exists() {
+                std::fs::rename(file, self.beside(&format!("{ending}-away"))).unwrap();
+            }
+        }
     }
 
     async fn total(&self) -> u64 {

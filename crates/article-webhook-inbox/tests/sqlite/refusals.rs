@@ -112,10 +112,12 @@ async fn a_damaged_file_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is damaged (SQLite cannot make sense of it): to restore a backup, stop the receiver, remove {shown}-wal \
-             and {shown}-shm, and only then copy the backup; to begin anew, move all three away"
+            "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, move {shown}, {shown}-wal, \
+             {shown}-shm and {shown}-lock away, and then copy a backup to {shown}, or begin anew without one"
         )
     );
+    place.move_away(&["", "-wal", "-shm", "-lock"]);
+    assert_eq!(place.total().await, 0);
 }
 
 #[test]

@@ -64,8 +64,8 @@ async fn a_log_without_its_database_is_kept() {
     let shown = place.shown();
     let expected = |what: &str| {
         format!(
-            "the log {shown}-wal holds {log} bytes, but the database {shown} is {what}: put the database back, or move \
-             {shown}-wal and {shown}-shm away to begin anew"
+            "the log {shown}-wal holds {log} bytes, but the database {shown} is {what}: put the database back, or, to \
+             begin anew, move {shown}-wal, {shown}-shm and {shown}-lock away"
         )
     };
     assert_eq!(refused(&place), expected("missing"));
@@ -73,15 +73,16 @@ async fn a_log_without_its_database_is_kept() {
     assert_eq!(refused(&place), expected("empty"));
     assert_eq!(SqliteStore::open_shared(&place.path).unwrap_err().to_string(), expected("empty"));
 
+    let anew = place.after_a_kill();
     fs::rename(&away, &place.path).unwrap();
     assert_eq!(place.total().await, 20);
+    anew.move_away(&["-wal", "-shm", "-lock"]);
+    assert_eq!(anew.total().await, 0);
 }
 
 /// The steps of the message lead to the backup.
 async fn restore(place: &Place, backup: &Path, entries: u64) {
-    for ending in ["-wal", "-shm"] {
-        let _ = fs::remove_file(place.beside(ending));
-    }
+    place.move_away(&["-wal", "-shm", "-lock"]);
     copy(backup, &place.path);
     assert_eq!(place.total().await, entries);
 }
@@ -102,7 +103,7 @@ async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
         copy(&backup, &crashed.path);
         let refusal = refused(&crashed);
         assert!(
-            refusal.contains(&format!("remove {0}-wal and {0}-shm", crashed.shown())),
+            refusal.contains(&format!("move {0}-wal, {0}-shm and {0}-lock away", crashed.shown())),
             "{refusal}"
         );
         restore(&crashed, &backup, u64::from(end - 10)).await;
@@ -131,8 +132,8 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "the log {shown}-wal belongs to another copy of the database: put that copy back; or, if {shown} is a backup \
-             to be restored, remove {shown}-wal and {shown}-shm, and only then copy the backup"
+            "the log {shown}-wal belongs to another copy of the database: put that copy back; or, to restore a \
+             backup, move {shown}-wal, {shown}-shm and {shown}-lock away, and only then copy the backup"
         )
     );
     restore(&crashed, &backup, 1).await;
@@ -259,8 +260,8 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): to restore a backup, stop \
-             the receiver, remove {shown}-wal and {shown}-shm, and only then copy the backup; to begin anew, move all three away"
+            "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, \
+             move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}, or begin anew without one"
         )
     );
     crashed.sql().execute_batch("DELETE FROM article_inbox_entries WHERE id = 5").unwrap();

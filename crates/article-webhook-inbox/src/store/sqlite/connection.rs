@@ -10,12 +10,15 @@ use std::{path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use self::required_settings::{JOURNAL_MODE, REQUIRED, set};
-use super::{fault::Fault, files::with_suffix};
+use super::{
+    fault::{Fault, is_busy},
+    files::{wal_bytes, with_suffix},
+};
 use crate::Error;
 
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
-    refusal::{damaged, log_of_another, refused},
+    refusal::{another_database, behind, damaged, log_of_another, refused},
     required_settings::{settings, wrong_settings},
     sqlite_version::{SecondWriter, check_two_writers},
 };
@@ -36,6 +39,8 @@ const CACHE_KIB: i64 = 12 << 10;
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENTS: usize = 128;
 
+const WRITER: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// How a process opens a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
@@ -48,9 +53,8 @@ pub(super) enum Access {
 /// Opens a connection that can write, with every setting that changes no file. Closing it leaves a log that was there
 /// as it is.
 pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, flags)?;
+        let connection = Connection::open_with_flags(path, WRITER)?;
         keep_statements(&connection)?;
         connection.busy_timeout(BUSY)?;
         let log = with_suffix(path, "-wal");
@@ -64,6 +68,27 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
         Ok(connection)
     };
     open().map_err(|error| refused(path, &error))
+}
+
+/// Opens a connection for the checks before a start. It leaves every file as it is: SQLite keeps the index of the log in
+/// memory, and not in `-shm`. While another program has the database open, SQLite shares the index of that program.
+pub(super) fn open_for_checks(path: &Path) -> Result<Connection, Error> {
+    if wal_bytes(path) > 0 {
+        let open = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open_with_flags(path, WRITER)?;
+            keep_statements(&connection)?;
+            close_as(&connection, LogAtClose::Left)?;
+            connection.busy_timeout(Duration::ZERO)?;
+            set(&connection, "locking_mode", "EXCLUSIVE")?;
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        };
+        match open() {
+            Err(error) if is_busy(&error) => {}
+            opened => return opened.map_err(|error| refused(path, &error)),
+        }
+    }
+    open(path, Access::Exclusive)
 }
 
 /// Makes the file one whose commits are durable, and checks all settings.

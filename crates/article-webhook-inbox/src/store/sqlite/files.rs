@@ -11,11 +11,13 @@ mod validate;
 
 mod register;
 
+mod acknowledged;
 mod lock_file;
 mod place;
 
 pub use self::place::SqlitePlace;
 pub(super) use self::{
+    acknowledged::Acknowledged,
     database_file::{remove_rights_of_others, resolve, wal_bytes, with_suffix},
     file_system::check_local,
     identity::{Change, FilesInUse},

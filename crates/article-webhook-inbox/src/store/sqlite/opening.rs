@@ -3,6 +3,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
+    commit_counter,
     connection::{self, Access, SecondWriter},
     damage::{self, Part},
     fault::Fault,
@@ -11,7 +12,7 @@ use super::{
     wal_identity::{self, WalIdentity},
     writer::{Shared, WriteConnection, Writer, try_start},
 };
-use crate::{Clock, Error, timestamp::rounded};
+use crate::{Clock, Error, telemetry, timestamp::rounded};
 
 /// Opens a database with exclusive access, or creates it. A file is validated before anything in it, in its log or in
 /// their metadata is changed, so that a start that is refused has done no harm.
@@ -21,11 +22,24 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     files::validate(&path)?;
     validate_kind(&path)?;
     let lock = Lock::take(&path)?;
-    let shared = Shared::new(path.clone(), clock);
-    if let Some(unreadable) = damage::unreadable(&path) {
-        shared.findings.add(Part::Log, unreadable);
+    let recorded = lock.acknowledged();
+    if files::wal_bytes(&path) == 0 {
+        // SQLite would make an empty log.
+        let file = connection::open_without_log(&path);
+        let file = file.map_err(|error| connection::refused(&path, &error))?;
+        commit_counter::validate(&file, &path, recorded)?;
     }
-    let mut connection = connection::open(&path, Access::Exclusive)?;
+    let mut connection = connection::open_for_checks(&path)?;
+    commit_counter::validate(&connection, &path, recorded)?;
+    let shared = Shared::new(path.clone(), clock);
+    if recorded.is_none() {
+        if let Some(unreadable) = damage::unreadable(&path) {
+            shared.findings.add(Part::Log, unreadable);
+        }
+        if was_in_use(&connection).map_err(|fault| refused(&path, fault))? {
+            telemetry::nothing_recorded(&path);
+        }
+    }
     let mut found = validate(&connection, &path)?;
     let now = rounded(shared.clock.now());
     let mut trial = try_start(&mut connection, &path, &found, now);
@@ -34,7 +48,9 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
         trial = try_start(&mut connection, &path, &found, now);
     }
     unless_transient(trial.map_err(|fault| refused(&path, fault)))?;
+    drop(connection);
     files::remove_rights_of_others(&path)?;
+    let connection = connection::open(&path, Access::Exclusive)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
     let mut connection = WriteConnection::new(shared.clone(), connection, Some(lock), found);
@@ -92,6 +108,11 @@ fn validate(connection: &Connection, path: &Path) -> Result<Vec<String>, Error> 
         damage::integrity(connection)
     };
     look().map_err(|fault| refused(path, fault))
+}
+
+/// Whether the inbox in this database was not closed in order.
+fn was_in_use(connection: &Connection) -> Result<bool, Fault> {
+    Ok(schema::exists(connection)? && !wal_identity::was_stopped(connection)?)
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.

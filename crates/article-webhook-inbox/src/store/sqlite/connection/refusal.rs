@@ -39,8 +39,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 pub(crate) fn log_of_another(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "the log {path}-wal belongs to another copy of the database: put that copy back; or, if {path} is a backup to be \
-         restored, remove {path}-wal and {path}-shm, and only then copy the backup"
+        "the log {path}-wal belongs to another copy of the database: put that copy back; or, to restore a backup, move \
+         {path}-wal, {path}-shm and {path}-lock away, and only then copy the backup"
     ))
 }
 
@@ -48,7 +48,25 @@ pub(crate) fn log_of_another(path: &Path) -> Error {
 pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "{path} is damaged ({finding}): to restore a backup, stop the receiver, remove {path}-wal and {path}-shm, and only \
-         then copy the backup; to begin anew, move all three away"
+        "{path} is damaged ({finding}): stop the receiver, move {path}, {path}-wal, {path}-shm and {path}-lock away, and then \
+         copy a backup to {path}, or begin anew without one"
+    ))
+}
+
+/// The error for a database that is not the one whose lock is beside it.
+pub(crate) fn another_database(path: &Path) -> Error {
+    let path = path.display();
+    Error::damaged(format!(
+        "{path} is not the database that was here last: put that one back; or, to go on with this one, move {path}-lock away"
+    ))
+}
+
+/// The error for a database that lacks transactions that were acknowledged.
+pub(crate) fn behind(path: &Path, missing: i64) -> Error {
+    let path = path.display();
+    Error::damaged(format!(
+        "{path} lacks the last {missing} transactions, and what they stored was acknowledged: its log {path}-wal was removed or \
+         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or, to go on \
+         without them, move {path}-lock away, start again, and fetch the jobs of that time from the API"
     ))
 }

@@ -52,6 +52,8 @@ impl Findings {
 /// The part of the files that is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store::sqlite) enum Part {
+    /// The lock file.
+    Lock,
     /// The write-ahead log: commits in it cannot be read.
     Log,
     /// An index.
@@ -69,6 +71,7 @@ pub(in crate::store::sqlite) enum Part {
 impl Part {
     fn as_str(self) -> &'static str {
         match self {
+            Self::Lock => "lock",
             Self::Log => "log",
             Self::Index => "index",
             Self::Page => "page",

@@ -1,9 +1,11 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek},
     path::{Path, PathBuf},
 };
 
 use super::{
+    acknowledged::{Acknowledged, Record},
     database_file::{create_private, private, with_suffix},
     identity::{Identity, identity, of_metadata},
     register::{Registered, is_registered, open_already},
@@ -11,7 +13,8 @@ use super::{
 };
 use crate::Error;
 
-/// The lock file `-lock` beside a database. It excludes every other receiver and worker until it is dropped.
+/// The lock file `-lock` beside a database. It excludes every other receiver and worker until it is dropped, and records how
+/// far they have acknowledged.
 #[derive(Debug)]
 pub(in crate::store::sqlite) struct Lock {
     name: PathBuf,
@@ -56,8 +59,25 @@ impl Lock {
         let identity = file.metadata().ok().as_ref().and_then(of_metadata);
         // Until now another receiver could have the files.
         validate(path)?;
-        create_private(path)?;
+        if path.metadata().is_ok_and(|database| database.len() > 0) || read(&file).is_none() {
+            create_private(path)?;
+        } else {
+            return Err(missing(path, &name));
+        }
         Ok(Self { name, identity, file, _registered: Registered::new(path)? })
+    }
+
+    /// How far was acknowledged, as far as that is recorded.
+    pub(in crate::store::sqlite) fn acknowledged(&self) -> Option<Acknowledged> {
+        read(&self.file)
+    }
+
+    /// Records how far was acknowledged, without a sync.
+    pub(in crate::store::sqlite) fn set_acknowledged(
+        &self,
+        acknowledged: Acknowledged,
+    ) -> io::Result<()> {
+        write_at_start(&self.file, &acknowledged.to_record())
     }
 
     /// Refuses if the path no longer leads to the file that is locked: then another process could lock a new one.
@@ -77,6 +97,33 @@ impl Drop for Lock {
         // A process that this one is just starting may have the file open as well, and would keep the lock.
         let _ = self.file.unlock();
     }
+}
+
+/// The record of a lock file; `None` if there is none that can be read.
+fn read(mut file: &File) -> Option<Acknowledged> {
+    let mut record = Record::default();
+    file.rewind().and_then(|()| file.read_exact(&mut record)).ok()?;
+    Acknowledged::from_record(&record)
+}
+
+#[cfg(unix)]
+fn write_at_start(file: &File, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, 0)
+}
+
+#[cfg(not(unix))]
+fn write_at_start(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.rewind()?;
+    io::Write::write_all(&mut file, bytes)
+}
+
+/// The error for a lock whose database is gone.
+fn missing(path: &Path, lock: &Path) -> Error {
+    let (path, lock) = (path.display(), lock.display());
+    Error::damaged(format!(
+        "the database {path} is missing or empty, and {lock} records that there was one: put it back, or, to begin anew, \
+         move {lock} away"
+    ))
 }
 
 /// A link that takes the place of the file at the last moment is not followed.

@@ -15,8 +15,8 @@ pub(in crate::store::sqlite) fn validate(path: &Path) -> Result<(), Error> {
         let path = path.display();
         let what = if database.is_none() { "missing" } else { "empty" };
         return Err(Error::damaged(format!(
-            "the log {path}-wal holds {bytes} bytes, but the database {path} is {what}: put the database back, or move \
-             {path}-wal and {path}-shm away to begin anew"
+            "the log {path}-wal holds {bytes} bytes, but the database {path} is {what}: put the database back, or, to \
+             begin anew, move {path}-wal, {path}-shm and {path}-lock away"
         )));
     }
     Ok(())

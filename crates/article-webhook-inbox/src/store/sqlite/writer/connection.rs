@@ -10,10 +10,11 @@ use crate::{
     Error,
     script::ShortenWaits,
     store::sqlite::{
-        clock,
+        clock, commit_counter,
         connection::{self, Access, Checkpoint, LogAtClose},
+        damage::Part,
         fault::{self, Fault},
-        files::{self, Change, FilesInUse, Lock},
+        files::{self, Acknowledged, Change, FilesInUse, Lock},
         tables, wal_identity,
     },
     telemetry,
@@ -52,6 +53,8 @@ pub(in crate::store::sqlite) struct WriteConnection {
     /// The next commit may begin the log anew, and gives it a number.
     numbers_log: bool,
     last_commit: Option<SystemTime>,
+    /// How far is acknowledged once the transaction that has begun is committed.
+    next: Option<Acknowledged>,
 }
 
 impl WriteConnection {
@@ -74,6 +77,7 @@ impl WriteConnection {
             is_new: is_exclusive,
             numbers_log: false,
             last_commit: None,
+            next: None,
         }
     }
 
@@ -113,12 +117,13 @@ impl WriteConnection {
         begun.inspect_err(|fault| self.close_if_broken(fault))
     }
 
-    /// What a transaction at this time changes before its calls: it gives the log a number, if the commit may be its first,
-    /// and shortens waits, if the clock was set back since the last commit.
+    /// What a transaction at this time changes before its calls: it is counted, gives the log a number, if the commit may be
+    /// its first, and shortens waits, if the clock was set back since the last commit.
     pub(super) fn prepare_group(&mut self, now: SystemTime) -> Result<(), Fault> {
         let is_exclusive = self.access() == Access::Exclusive;
         let back = self.last_commit.and_then(|last| last.duration_since(now).ok());
         let Some(connection) = &mut self.connection else { return Err(moved().into()) };
+        self.next = Some(commit_counter::count(connection)?);
         if self.numbers_log {
             wal_identity::number_wal(connection)?;
         }
@@ -152,14 +157,41 @@ impl WriteConnection {
         Err(fault)
     }
 
-    /// A commit of this time has returned. Refuses if it may have gone to files that are no longer at their paths.
+    /// A commit of this time has returned. Records that it will be acknowledged. Refuses if it may have gone to files that are
+    /// no longer at their paths.
     pub(super) fn check_commit(&mut self, now: SystemTime) -> Result<(), Error> {
         self.last_commit = Some(now);
         self.numbers_log = false;
         let outcome = self.check_files();
+        if let (Ok(()), Some(next)) = (&outcome, self.next.take()) {
+            self.record(next);
+        }
         self.is_ready = outcome.is_ok();
         self.shared.status.note_commit(outcome.as_ref().map(drop));
         outcome
+    }
+
+    /// Records how far is acknowledged. A failure changes no answer.
+    fn record(&self, acknowledged: Acknowledged) {
+        let Some(lock) = &self.lock else { return };
+        if lock.set_acknowledged(acknowledged).is_err() {
+            let path = self.shared.path.display();
+            self.shared.findings.add(
+                Part::Lock,
+                format!(
+                    "{path}-lock cannot be written, so that the next start cannot tell whether anything is missing: look at the \
+                     disk"
+                ),
+            );
+        }
+    }
+
+    /// Records what tools and the application have committed.
+    pub(super) fn record_others(&mut self) {
+        let Some(connection) = &self.connection else { return };
+        if let Ok(found) = commit_counter::read(connection) {
+            self.record(found);
+        }
     }
 
     /// Removes erased bytes from the log. `false` if another program keeps them there.
@@ -298,10 +330,14 @@ impl WriteConnection {
                 }
             };
             connection.execute_batch("COMMIT")?;
+            // From now on the file itself says that it is in use.
+            let left = connection::checkpoint(connection, Checkpoint::Passive)?;
+            let is_copied = left == 0 && connection::is_copied(connection)?;
+            self.record(commit_counter::read(connection)?);
             if let Some(from) = retention_from {
                 self.shared.status.begin_retention(from);
             }
-            (self.start, self.renews_log, self.numbers_log) = (None, false, false);
+            (self.start, self.renews_log, self.numbers_log) = (None, false, is_copied);
         }
         connection::close_as(connection, LogAtClose::Copied)?;
         Ok(())

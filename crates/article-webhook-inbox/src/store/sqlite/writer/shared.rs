@@ -94,7 +94,7 @@ pub(super) fn log_replaced(path: &Path) -> Error {
     let path = path.display();
     Error::unavailable(format!(
         "the log {path}-wal or its index {path}-shm was removed or replaced: put both back. If they were deleted, stop every \
-         program that uses {path}, remove both, start again, and fetch the jobs of the last moments from the API: they may \
-         have been in the deleted log alone"
+         program that uses {path}, move what is left of them and {path}-lock away, start again, and fetch the jobs of the last \
+         moments from the API: they may have been in the deleted log alone"
     ))
 }

@@ -1,0 +1,313 @@
+//! A start knows how far was acknowledged, by the record in the lock file. A database that lacks some of it is refused, and
+//! the steps of the message lead on.
+#![cfg(unix)]
+
+use std::{fs, time::Duration};
+
+use article_webhook_inbox::{
+    Filter, Prune, SqliteStore,
+    store::{Outcome, Recorded, Store},
+};
+use rusqlite::Connection;
+
+use super::{CLAIM, Place, arrival, copy, key, record};
+
+const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
+
+/// The files as a kill leaves them, with all that was written.
+fn killed(place: &Place) -> Place {
+    let other = place.after_a_kill();
+    for ending in ["-shm", "-lock"] {
+        copy(&place.beside(ending), &other.beside(ending));
+    }
+    other
+}
+
+/// A receiver that was killed after some deliveries, the last of which are in the log alone.
+async fn after_deliveries() -> Place {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..20).await;
+    killed(&place)
+}
+
+/// What a start says that is refused, and that leaves every byte as it was.
+fn refused(place: &Place) -> String {
+    let bytes = || FILES.map(|ending| fs::read(place.beside(ending)).ok());
+    let before = bytes();
+    let error = SqliteStore::open(&place.path).unwrap_err();
+    for (ending, (before, after)) in FILES.into_iter().zip(before.iter().zip(bytes())) {
+        assert!(*before == after, "the start was refused and has changed {ending:?}: {error}");
+    }
+    assert!(!error.is_transient());
+    error.to_string()
+}
+
+fn behind(place: &Place, missing: i64) -> String {
+    let shown = place.shown();
+    format!(
+        "{shown} lacks the last {missing} transactions, and what they stored was acknowledged: its log {shown}-wal was removed or \
+         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or, to go on without \
+         them, move {shown}-lock away, start again, and fetch the jobs of that time from the API"
+    )
+}
+
+fn lock_moved_away(place: &Place) {
+    fs::rename(place.beside("-lock"), place.beside("-lock-away")).unwrap();
+}
+
+async fn jobs(place: &Place) -> usize {
+    place.open().list(Filter::default()).await.unwrap().entries.len()
+}
+
+#[tokio::test]
+async fn a_log_that_was_removed_after_a_kill_is_missed() {
+    for shared_memory in ["kept", "removed"] {
+        let place = after_deliveries().await;
+        let away = place.beside("-wal-away");
+        fs::rename(place.beside("-wal"), &away).unwrap();
+        if shared_memory == "removed" {
+            fs::remove_file(place.beside("-shm")).unwrap();
+        }
+        assert_eq!(refused(&place), behind(&place, 20));
+        let other = killed_copy(&place, &["", "-lock"]);
+
+        fs::rename(&away, place.beside("-wal")).unwrap();
+        assert_eq!(jobs(&place).await, 20, "put back");
+        lock_moved_away(&other);
+        assert_eq!(jobs(&other).await, 0, "gone on without");
+    }
+}
+
+fn killed_copy(place: &Place, endings: &[&str]) -> Place {
+    let other = Place { clock: place.clock.clone(), ..Place::new() };
+    endings.iter().for_each(|ending| copy(&place.beside(ending), &other.beside(ending)));
+    other
+}
+
+/// The length of a frame of the log.
+const FRAME: usize = 24 + 8192;
+
+#[tokio::test]
+async fn damage_in_a_log_costs_nothing_in_silence() {
+    let place = after_deliveries().await;
+    let log = fs::read(place.beside("-wal")).unwrap();
+    let frames = (log.len() - 32) / FRAME;
+    for frame in (0..frames).step_by(7) {
+        let mut damaged = log.clone();
+        damaged[32 + frame * FRAME + 100] ^= 1;
+        fs::write(place.beside("-wal"), damaged).unwrap();
+        assert!(
+            refused(&place).contains(" cannot be read to its end"),
+            "frame {frame} of {frames}"
+        );
+    }
+    fs::write(place.beside("-wal"), &log[..32 + frames / 2 * FRAME]).unwrap();
+    assert!(refused(&place).contains(" cannot be read to its end"));
+    fs::write(place.beside("-wal"), log).unwrap();
+    assert_eq!(jobs(&place).await, 20);
+}
+
+#[tokio::test]
+async fn a_torn_end_of_a_log_that_was_never_acknowledged_is_no_loss() {
+    let place = after_deliveries().await;
+    let log = fs::read(place.beside("-wal")).unwrap();
+    // A commit that was cut off: its frames have no checksum that fits.
+    let torn =
+        [&log[..], &log[log.len() - FRAME..], &log[log.len() - FRAME..log.len() - 100]].concat();
+    fs::write(place.beside("-wal"), torn).unwrap();
+    assert_eq!(jobs(&place).await, 20);
+}
+
+#[tokio::test]
+async fn another_database_beside_the_lock_is_refused() {
+    let place = after_deliveries().await;
+    let other = Place::new();
+    drop(other.open());
+    for ending in ["-wal", "-shm"] {
+        fs::rename(place.beside(ending), place.beside(&format!("{ending}-away"))).unwrap();
+    }
+    fs::rename(&place.path, place.beside("-away")).unwrap();
+    copy(&other.path, &place.path);
+    let shown = place.shown();
+    let says = format!(
+        "{shown} is not the database that was here last: put that one back; or, to go on with this one, move {shown}-lock away"
+    );
+    assert_eq!(refused(&place), says);
+    Connection::open(&other.path).unwrap().execute_batch("DROP TABLE article_inbox_meta").unwrap();
+    copy(&other.path, &place.path);
+    assert_eq!(refused(&place), says, "a database without an inbox");
+
+    for ending in ["", "-wal", "-shm"] {
+        fs::rename(place.beside(&format!("{ending}-away")), place.beside(ending)).unwrap();
+    }
+    assert_eq!(jobs(&place).await, 20);
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_missed_and_not_made_anew() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..3).await;
+    store.close().await.unwrap();
+    let shown = place.shown();
+    let says = format!(
+        "the database {shown} is missing or empty, and {shown}-lock records that there was one: put it back, or, to begin anew, \
+         move {shown}-lock away"
+    );
+    let away = place.beside("-away");
+    fs::rename(&place.path, &away).unwrap();
+    assert_eq!(refused(&place), says);
+    assert!(!place.path.exists());
+    fs::write(&place.path, "").unwrap();
+    assert_eq!(refused(&place), says);
+
+    fs::rename(&away, &place.path).unwrap();
+    assert_eq!(jobs(&place).await, 3);
+    fs::remove_file(&place.path).unwrap();
+    lock_moved_away(&place);
+    assert_eq!(jobs(&place).await, 0);
+}
+
+#[tokio::test]
+async fn an_older_backup_beside_the_lock_is_refused() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..3).await;
+    let backup = place.beside("-backup");
+    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    record(&store, 3..5).await;
+    store.close().await.unwrap();
+    drop(store);
+    copy(&place.path, &place.beside("-latest"));
+    copy(&backup, &place.path);
+    assert_eq!(refused(&place), behind(&place, 2));
+
+    let other = killed_copy(&place, &["", "-lock"]);
+    copy(&place.beside("-latest"), &place.path);
+    assert_eq!(jobs(&place).await, 5, "the latest copy put back");
+    lock_moved_away(&other);
+    assert_eq!(jobs(&other).await, 3, "gone on without");
+}
+
+/// Each of these changes the files, and loses nothing that was acknowledged.
+#[tokio::test]
+async fn what_loses_nothing_starts() {
+    let place = after_deliveries().await;
+    let moved = killed_copy(&place, &["", "-wal", "-lock"]);
+    assert_eq!(jobs(&moved).await, 20, "moved with its log and its lock");
+    // It starts again after each stop, and after each kill.
+    for kill in [false, true, false] {
+        let store = moved.open();
+        store.probe().await.unwrap();
+        if kill {
+            let killed = killed(&moved);
+            assert_eq!(jobs(&killed).await, 20);
+        }
+    }
+
+    let read = killed_copy(&place, &["", "-wal", "-lock"]);
+    let count = "SELECT count(*) FROM article_inbox_entries";
+    let entries: u32 = read.sql().query_row(count, [], |row| row.get(0)).unwrap();
+    assert!(!read.beside("-wal").exists(), "the other program has copied the log");
+    assert_eq!((entries, jobs(&read).await), (20, 20));
+}
+
+#[tokio::test]
+async fn what_is_removed_on_purpose_is_not_missed() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..4).await;
+    store.erase(vec!["job_3".parse().unwrap()]).await.unwrap();
+    // A later body of an older entry.
+    let recorded = store.record(arrival("job_0", "{}")).await.unwrap();
+    assert_eq!(recorded, Recorded::Conflict { kept: true });
+    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+    store.settle(lease, Outcome::Done).await.unwrap();
+    let now = place.clock.now() + Duration::from_secs(3600);
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    store.prune(prune).await.unwrap();
+    let killed = killed(&place);
+    assert_eq!(jobs(&killed).await, 2);
+    assert!(killed.open().show(key("job_3")).await.unwrap().is_none());
+}
+
+/// A tool beside a receiver that has nothing to do.
+#[tokio::test]
+async fn what_a_tool_commits_is_recorded_too() {
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..1).await;
+    let backup = place.beside("-backup");
+    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let lock = || fs::read(place.beside("-lock")).unwrap();
+    let before = lock();
+    SqliteStore::open_shared(&place.path).unwrap().probe().await.unwrap();
+    super::within(20, async || lock() != before).await;
+    let killed = killed_copy(&place, &["-lock"]);
+    copy(&backup, &killed.path);
+    assert_eq!(refused(&killed), behind(&killed, 1));
+}
+
+#[cfg(feature = "tracing")]
+#[tokio::test]
+async fn a_copy_that_was_made_in_use_warns_once() {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    /// What a start logs.
+    fn starts(place: &Place) -> String {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_ansi(false)
+            .without_time()
+            .finish();
+        tracing::subscriber::with_default(subscriber, || drop(place.open()));
+        String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
+    }
+
+    let place = Place::new();
+    let store = place.open();
+    record(&store, 0..3).await;
+    let backup = place.beside("-backup");
+    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let copies = [
+        ("the database alone, as it is in use", killed_copy(&place, &[""])),
+        ("the database and its log, without the lock", killed_copy(&place, &["", "-wal"])),
+        ("VACUUM INTO", {
+            let other = Place::new();
+            copy(&backup, &other.path);
+            other
+        }),
+    ];
+    for (what, copy) in copies {
+        let shown = copy.shown();
+        let says = format!(
+            " WARN article_webhook_inbox: {shown} was in use, and {shown}-lock does not record how far: if it is a copy that was \
+             made meanwhile without its log, the latest articles may be missing: collect the jobs of that time; if only the lock \
+             was removed, nothing is missing\n"
+        );
+        assert_eq!(starts(&copy), says, "{what}");
+        assert_eq!(starts(&copy), "", "{what}, after a clean stop");
+    }
+
+    // After a clean stop, the lock is not missed either.
+    store.close().await.unwrap();
+    let closed = killed_copy(&place, &[""]);
+    assert_eq!(starts(&closed), "");
+}
