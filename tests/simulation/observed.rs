@@ -6,13 +6,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{EntryKey, JobState, OVERDUE};
+use article_webhook_inbox::{EntryKey, JobState, OVERDUE_AFTER};
 use article_webhook_simulator::Push;
 
 use crate::{
     node::Process,
     orders::OrderCalls,
-    rate::{Rate, TOKEN_VALID},
+    rate::{Rate, TOKEN_VALIDITY},
     world::{DAY, HOUR, Plan, SECOND},
 };
 
@@ -134,7 +134,7 @@ impl Observed {
         self.rate.poll_sent(process, now)?;
         let polls = self.rows.values().filter(|poll| poll.job == id);
         let claimed = polls.map(|poll| poll.claimed).max().unwrap_or_default();
-        if now > claimed + TOKEN_VALID + SECOND / 100 {
+        if now > claimed + TOKEN_VALIDITY + SECOND / 100 {
             let age = now - claimed;
             return Err(format!("{id} is polled with a token that is {age:?} old"));
         }
@@ -143,7 +143,7 @@ impl Observed {
             let early = job.not_before - now;
             return Err(format!("{id} is polled {early:?} earlier than the schedule says"));
         }
-        if job.in_hand.is_some_and(|since| now > since + TOKEN_VALID) {
+        if job.in_hand.is_some_and(|since| now > since + TOKEN_VALIDITY) {
             return Err(format!("{id} is polled, and its article is in the inbox"));
         }
         job.polls += 1;
@@ -183,7 +183,8 @@ impl Observed {
     ) -> Result<(), String> {
         let exponent = i32::try_from(polls).unwrap_or(i32::MAX);
         let pause = (FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent)).min(HOUR.as_secs_f64());
-        let longest = if expected_for < OVERDUE { Duration::from_secs_f64(pause) } else { DAY };
+        let longest =
+            if expected_for < OVERDUE_AFTER { Duration::from_secs_f64(pause) } else { DAY };
         match wait <= longest {
             true => Ok(()),
             false => Err(format!("{id} waits for {wait:?}, and the schedule says {longest:?}")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{node::Process, world::Plan};
 
 /// A token is used within this time, or never.
-pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
+pub(crate) const TOKEN_VALIDITY: Duration = Duration::from_secs(5);
 
 /// A pause is stored within this time after its answer: the rest of the way back, and two slow calls of the store. Time in
 /// which the machines are suspended does not count.
@@ -101,7 +101,7 @@ impl Rate {
         let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
         self.level = (level, now);
         // Rounded, because this counts in fractions.
-        let most = f64::from(self.plan.burst) + rate * TOKEN_VALID.as_secs_f64() + 0.01;
+        let most = f64::from(self.plan.burst) + rate * TOKEN_VALIDITY.as_secs_f64() + 0.01;
         if level > most {
             return Err(format!("{level:.2} polls at once, and at most {most:.2} may be"));
         }
@@ -125,21 +125,21 @@ impl Rate {
             ));
         }
         let mut pauses = self.pauses.iter();
-        let pause = pauses.find(|(from, until)| *from + TOKEN_VALID < now && now < *until);
+        let pause = pauses.find(|(from, until)| *from + TOKEN_VALIDITY < now && now < *until);
         if let Some((_, until)) = pause {
             let early = *until - now;
             return Err(format!("a call is sent {early:?} before the end of a Retry-After"));
         }
         let key = process.account().fingerprint();
         let refused = self.refused.as_mut().filter(|refused| refused.key == key);
-        let Some(refused) = refused.filter(|refused| refused.since + TOKEN_VALID < now) else {
+        let Some(refused) = refused.filter(|refused| refused.since + TOKEN_VALIDITY < now) else {
             return Ok(());
         };
         if now < refused.next {
             let early = refused.next - now;
             return Err(format!("a call is sent {early:?} before the next try of a refused key"));
         }
-        refused.next = now + REFUSED_KEY_PAUSE - TOKEN_VALID;
+        refused.next = now + REFUSED_KEY_PAUSE - TOKEN_VALIDITY;
         Ok(())
     }
 

@@ -132,7 +132,10 @@ impl Store for Connection {
             self.world.store.record(arrival).await
         });
         self.through("record", call, move |recorded, observed, now| {
-            if *recorded != Recorded::Crowded && key.is_article() && source == Source::Webhook {
+            if *recorded != Recorded::BodyLimitReached
+                && key.is_article()
+                && source == Source::Webhook
+            {
                 observed.is_back(key.job_id.as_str());
                 observed.pushed(key.job_id.as_str());
                 // A copy of a body that could not be read leaves its entry as it is.

@@ -75,15 +75,15 @@ impl Collector {
     /// `-` or `_`. The same intent never orders twice.
     ///
     /// The intent is stored before the call is made, and the call is made once. If the answer is lost, the outcome is
-    /// [unknown](OrderOutcome::Unknown), and other orders of the intent are told so from then on. If the process dies
-    /// before the end of the call is stored, they are told so from the deadline of the call on, which is 6 seconds more
+    /// [unknown](OrderOutcome::Unknown), and other orders of the intent return this from then on. If the process dies
+    /// before the end of the call is stored, they return it from the deadline of the call on, which is 6 seconds more
     /// than its time limit, and that it is [in progress](OrderOutcome::InProgress) before. With [webhook
     /// URLs](CollectorBuilder::webhook_urls) an unknown order resolves itself when its article arrives.
     ///
     /// An order takes no token of the [rate](CollectorBuilder::rate), which limits polls alone. A pause holds orders too.
     ///
     /// All of this is done in a task of its own, which begins when this future is polled first. It goes on when the future
-    /// is dropped, and another order of the intent tells what became of it. If the service took the order and the store
+    /// is dropped, and another order of the intent returns what became of it. If the service took the order and the store
     /// fails to keep the job, the outcome is [`Ordered`](OrderOutcome::Ordered) all the same, the
     /// job id is logged, and the store is tried again until it succeeds. At a shutdown, [`run`](Self::run) waits for
     /// that task, for as long as its grace period lasts. Nothing but its caller waits for an order that is placed later.
@@ -180,7 +180,7 @@ impl Collector {
     /// use std::time::SystemTime;
     /// use article_webhook_client::{ApiKey, Client};
     /// use article_webhook_collector::Collector;
-    /// use article_webhook_inbox::{Inbox, JobFilter, JobState, OVERDUE};
+    /// use article_webhook_inbox::{Inbox, JobFilter, JobState, OVERDUE_AFTER};
     ///
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -192,7 +192,7 @@ impl Collector {
     ///     let page = collector.list(expected.clone()).await?;
     ///     assert_eq!((page.items[0].job_id.as_str(), page.next), ("job_1", None));
     ///
-    ///     let before = Some(SystemTime::now() - OVERDUE);
+    ///     let before = Some(SystemTime::now() - OVERDUE_AFTER);
     ///     let overdue = JobFilter { expected_before: before, ..expected };
     ///     assert!(collector.list(overdue).await?.items.is_empty());
     ///     Ok(())
@@ -259,13 +259,13 @@ impl Collector {
     /// The inbox is closed, or its store cannot be used until an operator changes something.
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.0);
-        let telling = async {
+        let logging = async {
             join!(order::tell_of_unknown_orders(&shared), health::summarize_hourly(&shared));
         };
         let ended = select! {
             biased;
             ended = EventLoop::new(self.0).run(shutdown) => ended,
-            () = telling => unreachable!("the figures are logged for ever"),
+            () = logging => unreachable!("the figures are logged for ever"),
         };
         health::summarize(&shared).await;
         ended.inspect_err(telemetry::collector_failed)

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use article_webhook_inbox::{Error, ExpectedJob, OVERDUE};
+use article_webhook_inbox::{Error, ExpectedJob, OVERDUE_AFTER};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -77,7 +77,7 @@ impl Schedule {
     /// The pause after a poll that brought no article. `expected_for`: how long the job is expected. `random` is
     /// at least 0 and under 1.
     pub(crate) fn pause(&self, job: &ExpectedJob, expected_for: Duration, random: f64) -> Duration {
-        if expected_for >= OVERDUE {
+        if expected_for >= OVERDUE_AFTER {
             return DAY;
         }
         let growth = 1.5_f64.powi(i32::try_from(job.polls).unwrap_or(i32::MAX));
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn an_overdue_job_is_polled_once_a_day_however_often_it_was() {
         for polls in [1, 100, u32::MAX] {
-            assert_eq!(Schedule::webhooks().pause(&polled(polls), OVERDUE, 0.9), DAY);
-            let before = OVERDUE - Duration::from_millis(1);
+            assert_eq!(Schedule::webhooks().pause(&polled(polls), OVERDUE_AFTER, 0.9), DAY);
+            let before = OVERDUE_AFTER - Duration::from_millis(1);
             assert!(Schedule::webhooks().pause(&polled(polls), before, 0.0) <= HOUR);
         }
     }

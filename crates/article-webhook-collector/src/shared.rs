@@ -25,20 +25,20 @@ use crate::{
 pub(crate) use report::Report;
 
 /// The first and the longest pause before a call of the store is repeated.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
+const RETRY_PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(30)];
 
 /// No call may take longer, whatever the client says.
-const LONGEST_CALL: Duration = Duration::from_secs(3600);
+const MAX_CALL_TIME: Duration = Duration::from_secs(3600);
 
 /// A token that is not used within this time is lost. A process that was suspended after it took one would otherwise call
 /// beside the tokens that the bucket has given out since, or in a pause that came since.
-pub(crate) const TOKEN_VALID: Duration = Duration::from_secs(5);
+pub(crate) const TOKEN_VALIDITY: Duration = Duration::from_secs(5);
 
-/// How often a person is told of something that lasts.
+/// How often a lasting condition is logged.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// How often a loop looks for jobs that another process expects.
-pub(crate) const POLL: Duration = Duration::from_secs(10);
+pub(crate) const CLAIM_INTERVAL: Duration = Duration::from_secs(10);
 
 /// What the clones of a collector share.
 pub(crate) struct Shared {
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     key_watch: Mutex<KeyWatch>,
     /// The pause that the service asked for last or that lasts longest, until it is stored.
     unstored: Mutex<Option<Report>>,
-    /// When it was told last that a token came too late.
+    /// When it was logged last that a token came too late.
     lost_token: Mutex<Option<Instant>>,
 }
 
@@ -88,7 +88,7 @@ impl Shared {
 
     /// When a call is dropped: after the client would have ended it.
     pub(crate) fn call_limit(&self) -> Duration {
-        self.api.timeout().min(LONGEST_CALL) + Duration::from_secs(1)
+        self.api.timeout().min(MAX_CALL_TIME) + Duration::from_secs(1)
     }
 
     /// When a job that is expected from now on is polled first.
@@ -96,9 +96,9 @@ impl Shared {
         self.ledger.now() + self.settings.schedule.first()
     }
 
-    /// Wakes a loop because a job was expected, if the job is due before the loop would look by itself.
+    /// Wakes a loop because a job was expected, if the job is due before the next claim of the loop.
     pub(crate) fn wake_for_new_job(&self) {
-        if self.settings.schedule.first() < POLL {
+        if self.settings.schedule.first() < CLAIM_INTERVAL {
             self.wake.notify_one();
         }
     }
@@ -153,12 +153,12 @@ impl Shared {
         Ok(())
     }
 
-    /// A token came too late. It is told once a minute.
+    /// A token came too late. It is logged once a minute.
     pub(crate) fn token_lost(&self) {
         telemetry::token_lost();
-        let mut told = self.lost_token.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_none_or(|told| told.elapsed() >= MINUTE) {
-            *told = Some(Instant::now());
+        let mut logged = self.lost_token.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.is_none_or(|logged| logged.elapsed() >= MINUTE) {
+            *logged = Some(Instant::now());
             telemetry::tokens_are_lost();
         }
     }
@@ -216,7 +216,7 @@ pub(crate) async fn repeat<T, F>(
 where
     F: Future<Output = Result<T, Error>>,
 {
-    let [mut pause, longest] = PAUSES;
+    let [mut pause, longest] = RETRY_PAUSES;
     loop {
         let error = match call().await {
             Ok(value) => return Ok(value),

@@ -13,7 +13,7 @@ use std::{fmt::Display, time::Duration};
 
 use article_webhook::{DecodeError, JobId};
 use article_webhook_inbox::{
-    Error, ExpectedJob, JobState, LedgerCounts, OVERDUE, store::PollOutcome,
+    Error, ExpectedJob, JobState, LedgerCounts, OVERDUE_AFTER, store::PollOutcome,
 };
 
 /// A log event. All have one target, so that one filter selects them.
@@ -42,7 +42,7 @@ fn cause<T: Display>(cause: &T) -> Option<tracing::field::DisplayValue<impl Disp
 const LONG_PAUSE: Duration = Duration::from_secs(3600);
 
 /// A pause that is longer has no end for a person who reads of it.
-const ENDLESS_PAUSE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+const MAX_FINITE_PAUSE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The figures that an operator watches.
 pub(crate) struct Figures {
@@ -129,7 +129,7 @@ pub(crate) fn settled(
         }
         _ => {}
     }
-    if state.is_open() && expected_for >= OVERDUE {
+    if state.is_open() && expected_for >= OVERDUE_AFTER {
         log!(error: job_id, polls, ?expected_for, "article is overdue: its job has no end after 72 hours");
     }
 }
@@ -168,7 +168,7 @@ pub(crate) fn unavailable(pause: Duration) {
 }
 
 fn paused(pause: Duration, why: &'static str) {
-    if pause > ENDLESS_PAUSE {
+    if pause > MAX_FINITE_PAUSE {
         log!(error: why, "the service asks for a pause without end: nothing is polled or ordered until its cause is repaired: check the API key and the plan, and then call `Collector::resume`");
     } else if pause > LONG_PAUSE {
         log!(error: ?pause, why, "the service asks for a long pause: nothing is polled or ordered until it ends, or until `Collector::resume`");
@@ -195,7 +195,7 @@ pub(crate) fn collector_failed(error: &Error) {
     log!(error: "the collector has ended, and nothing is polled until another runs: {error}");
 }
 
-/// A person or a probe asked for the figures. Counts are exact up to 2^53.
+/// A person or a probe requested the figures. Counts are exact up to 2^53.
 pub(crate) fn health(figures: &Figures) {
     let Figures { counts, oldest, paused, tokens } = figures;
     measure!(gauge(metric::EXPECTED).set(counts.open() as f64));
@@ -305,7 +305,7 @@ pub mod metric {
         RUNNING: describe_gauge Count, "article_collector_running",
             "Collectors that run";
         EXPECTED: describe_gauge Count, "article_collector_expected",
-            "Jobs that were expected when health was last asked";
+            "Jobs that were expected when health was last requested";
         OLDEST_EXPECTED: describe_gauge Seconds, "article_collector_oldest_expected_seconds",
             "Since when the oldest of them was";
         OVERDUE: describe_gauge Count, "article_collector_overdue",

@@ -4,7 +4,7 @@ use article_webhook::CapabilityKey;
 use article_webhook_inbox::Error;
 
 /// How long the URL of an order is valid.
-const VALID: Duration = Duration::from_secs(30 * 24 * 3600);
+const URL_VALIDITY: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Makes the URL that the article of an order is delivered to.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ impl WebhookUrls {
 
     /// The URL of this order, a secret. The [name](article_webhook_inbox::Intent::check_name) of the intent must be valid.
     pub(crate) fn url(&self, intent: &str, now: SystemTime) -> Result<String, Error> {
-        let minted = self.key.mint(intent, now + VALID);
+        let minted = self.key.mint(intent, now + URL_VALIDITY);
         let segment = minted.map_err(|error| Error::invalid(error.to_string()))?;
         Ok(format!("{}/{}", self.base, segment.as_str()))
     }

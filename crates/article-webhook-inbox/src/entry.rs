@@ -8,9 +8,9 @@ mod state;
 
 use std::time::SystemTime;
 
-pub use body::{Body, MAX_BODIES};
+pub use body::{Body, MAX_BODIES_PER_ENTRY};
 pub(crate) use failure::FailureLine;
-pub use failure::{Failure, MAX_FAILURES};
+pub use failure::{Failure, MAX_FAILURES_PER_ENTRY};
 pub use key::EntryKey;
 pub use source::Source;
 pub use state::State;
@@ -57,6 +57,6 @@ pub struct Entry {
     /// Why it waits again, or is dead, unhandled or corrupt. If the handler returned an error, the cause is that
     /// error. `Debug` shows it; log events of this crate never do.
     pub cause: Option<String>,
-    /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES`].
+    /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES_PER_ENTRY`].
     pub failures: Vec<Failure>,
 }

@@ -45,7 +45,7 @@ pub use stop_signal::stop_signal;
 
 /// How long a delivery or a health check waits for the store. After that a delivery is answered with 503. If the store
 /// commits it later, the next attempt of the service is a duplicate.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Stores deliveries before they are answered, once per job, and passes them to a [`Worker`].
 ///
@@ -170,9 +170,9 @@ impl Inbox {
     }
 
     /// Waits for the store, but not for longer than a delivery may take.
-    async fn patiently<T>(&self, call: Pending<'_, T>) -> Result<T, Error> {
+    async fn with_timeout<T>(&self, call: Pending<'_, T>) -> Result<T, Error> {
         let late = |_| Error::unavailable("the store took longer than two seconds");
-        timeout(PATIENCE, call).await.map_err(late)?
+        timeout(STORE_TIMEOUT, call).await.map_err(late)?
     }
 
     fn expect_queue(&self) -> MutexGuard<'_, ExpectQueue> {

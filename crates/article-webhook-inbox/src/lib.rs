@@ -28,19 +28,21 @@ mod inbox;
 
 pub use call::{
     Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Imported, Intent, IntentState,
-    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE, Page,
-    Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
+    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE_AFTER,
+    Page, Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
 };
 pub use clock::Clock;
 pub use digest::Digest;
-pub use entry::{Body, Entry, EntryKey, Failure, MAX_BODIES, MAX_FAILURES, Source, State};
+pub use entry::{
+    Body, Entry, EntryKey, Failure, MAX_BODIES_PER_ENTRY, MAX_FAILURES_PER_ENTRY, Source, State,
+};
 pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
 pub use inbox::{Health, Inbox, LedgerHealth};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use store::sqlite::{SqlitePlace, SqliteSettings, SqliteStore};
+pub use store::sqlite::{SqliteLocation, SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
 pub use worker::{

@@ -31,8 +31,8 @@ pub mod tables {
 }
 
 pub use crate::call::{
-    ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Claimed, Claims, Events, Expect,
-    Intended, IntentLease, LAST_DELIVERY, Lease, Outcome, Pause, Poll, PollClaim, PollLease,
+    ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Claimed, Claims, DELIVERY_PERIOD,
+    Events, Expect, Intended, IntentLease, Lease, Outcome, Pause, Poll, PollClaim, PollLease,
     PollOutcome, PollSettled, Polls, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{

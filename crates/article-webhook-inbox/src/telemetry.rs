@@ -111,9 +111,9 @@ pub(crate) fn recorded(
             log!(limited NOT_KEPT warn: job_id, event, %digest, "another body was acknowledged and not kept: the entry has four others, and a worker found one that decodes");
             "conflict_not_kept"
         }
-        Ok(Recorded::Crowded) => {
+        Ok(Recorded::BodyLimitReached) => {
             log!(warn: job_id, event, "no room for another body until a worker has seen those stored");
-            "crowded"
+            "body_limit_reached"
         }
         Err(error) => {
             store_failed("record", error);
@@ -156,7 +156,7 @@ pub(crate) fn claimed(claims: &Claims) {
 pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, key: &EntryKey) {
     for difference in seen.see(drift) {
         let job_id = key.job_id.as_str();
-        log!(warn: job_id, "the service has changed, told once: {difference}");
+        log!(warn: job_id, "the service has changed, logged once: {difference}");
     }
 }
 
@@ -289,13 +289,13 @@ pub(crate) fn worker_failed(error: &Error) {
     log!(error: "the worker has ended, and articles wait until another runs: {error}");
 }
 
-/// A worker was dropped before it was told to stop.
+/// A worker was dropped before a stop was requested.
 pub(crate) fn worker_dropped() {
     measure!(counter(metric::WORKER_FAILURES).increment(1));
-    log!(warn: "the worker was dropped before it was told to stop: articles wait until another runs");
+    log!(warn: "the worker was dropped before a stop was requested: articles wait until another runs");
 }
 
-/// The program was told to stop.
+/// The program got a stop signal.
 pub(crate) fn stopping() {
     log!(info: "the program stops once what is running has ended");
 }
@@ -375,7 +375,7 @@ pub mod metric {
     //!
     //! | name | kind | unit | labels | when |
     //! |---|---|---|---|---|
-    //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `crowded`, or `unavailable` (503) |
+    //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `body_limit_reached`, or `unavailable` (503) |
     //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
     //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
     //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
@@ -389,7 +389,7 @@ pub mod metric {
     //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
     //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
     //! | `article_inbox_workers` | gauge | count | | a worker of the inbox began or ended: how many run now |
-    //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before it was told to stop |
+    //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before a stop was requested |
     //! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
     //! | `article_inbox_thread_failures_total` | counter | count | | the system could not start a thread for an attempt |
     //! | `article_inbox_pruned_total` | counter | count | `what` | retention removed `bodies`, `entries` or `jobs` |
@@ -453,7 +453,7 @@ pub mod metric {
         LOST_LEASES: describe_counter Count, "article_inbox_lost_leases_total",
             "Attempts whose result was dropped, because their lease was lost";
         OVERDUE: describe_gauge Seconds, "article_inbox_overdue_seconds",
-            "How long the oldest due entry had been due when health was last asked";
+            "How long the oldest due entry had been due when health was last requested";
         WORKERS: describe_gauge Count, "article_inbox_workers",
             "Workers that run";
         WORKER_FAILURES: describe_counter Count, "article_inbox_worker_failures_total",

@@ -14,7 +14,7 @@ async fn a_signal_stops_also_what_begins_to_wait_after_it() {
     assert!(timeout(Duration::ZERO, &mut first).await.is_err());
     let process = std::process::id().to_string();
     assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
-    let patience = Duration::from_secs(60);
-    timeout(patience, first).await.expect("what waited stops");
-    timeout(patience, stop_signal()).await.expect("what waits later stops, too");
+    let limit = Duration::from_secs(60);
+    timeout(limit, first).await.expect("what waited stops");
+    timeout(limit, stop_signal()).await.expect("what waits later stops, too");
 }

@@ -21,21 +21,21 @@ use tokio::{
     time::Instant,
 };
 
-use self::call::{BATCH, Call};
+use self::call::{Call, MAX_BATCH_CALLS};
 use crate::{
     connection::{Access, Database, OpenCall},
     fault::late,
 };
 
 /// How many calls and bytes may wait.
-const WAITING: usize = 4096;
-const WAITING_BYTES: usize = 64 << 20;
+const MAX_WAITING_CALLS: usize = 4096;
+const MAX_WAITING_BYTES: usize = 64 << 20;
 
 /// How many bytes share a transaction.
-const BATCH_BYTES: usize = 8 << 20;
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
 /// How long a call waits for its transaction to begin. After that its caller has given up.
-const PATIENCE: Duration = Duration::from_secs(2);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs calls, and those that come together in one transaction: while every turn is taken they wait, and the next turn takes
 /// all that wait.
@@ -73,7 +73,7 @@ struct Answer<T> {
 type Unanswered<C> = (C, Answer<<C as Call>::Answer>);
 
 impl<C: Call> Batches<C> {
-    /// Batches that use this many connections of their lane.
+    /// Batches that use this many connections of their pool.
     pub(crate) fn new(database: Arc<Database>, connections: usize) -> Self {
         let turns = Semaphore::new(connections);
         let alone_at_once = connections.saturating_sub(1).max(1);
@@ -131,7 +131,7 @@ impl<C: Call> Batches<C> {
         while let Some(share) = shares.pop() {
             let (calls, answers): (Vec<_>, Vec<_>) = share.into_iter().unzip();
             let work = C::work(calls);
-            match self.database.retried(C::LANE, Access::Shared, &work).await {
+            match self.database.retried(C::POOL, Access::Shared, &work).await {
                 Ok(done) => {
                     for (answer, done) in answers.into_iter().zip(done) {
                         drop(answer.sender.send(Ok(done)));
@@ -162,7 +162,7 @@ impl<C: Call> Batches<C> {
             let Ok(_permit) = self.alone.acquire().await else { return };
             if !answer.sender.is_closed() {
                 let work = C::work(vec![call]);
-                let done = self.database.retried(C::LANE, Access::Write, &work).await;
+                let done = self.database.retried(C::POOL, Access::Write, &work).await;
                 let done = done.map_err(Error::from).map(|mut done| done.pop());
                 let none = || Err(Error::unavailable("the store has no answer"));
                 drop(answer.sender.send(done.and_then(|done| done.map_or_else(none, Ok))));
@@ -196,10 +196,10 @@ impl<C: Call> Waiting<C> {
     /// Adds a call. Returns whether a task must begin for it, because none waits.
     fn add(&mut self, waiting: WaitingCall<C>) -> Result<bool, Error> {
         let bytes = waiting.call.bytes();
-        if self.calls.len() >= WAITING {
+        if self.calls.len() >= MAX_WAITING_CALLS {
             return Err(Error::unavailable("the store is too busy: too many calls wait"));
         }
-        if self.bytes + bytes > WAITING_BYTES {
+        if self.bytes + bytes > MAX_WAITING_BYTES {
             return Err(Error::unavailable("the store is too busy: too many bytes wait"));
         }
         self.bytes += bytes;
@@ -213,13 +213,13 @@ impl<C: Call> Waiting<C> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.calls.front() {
             let size = next.call.bytes();
-            if batch.len() == BATCH || (bytes > 0 && bytes + size > BATCH_BYTES) {
+            if batch.len() == MAX_BATCH_CALLS || (bytes > 0 && bytes + size > MAX_BATCH_BYTES) {
                 break;
             }
             let Some(waiting) = self.calls.pop_front() else { break };
             self.bytes -= size;
-            if waiting.since.elapsed() > PATIENCE {
-                let late = late("waiting for a connection", PATIENCE);
+            if waiting.since.elapsed() > WAIT_TIMEOUT {
+                let late = late("waiting for a connection", WAIT_TIMEOUT);
                 let _ = waiting.answer.sender.send(Err(late));
             } else if !waiting.answer.sender.is_closed() {
                 bytes += size;
@@ -264,7 +264,7 @@ mod tests {
     async fn a_batch_is_bounded_and_leaves_out_what_was_given_up() {
         let mut waiting = Waiting::default();
         let mut answers = Vec::new();
-        for bytes in [BATCH_BYTES / 2, BATCH_BYTES / 2, 1] {
+        for bytes in [MAX_BATCH_BYTES / 2, MAX_BATCH_BYTES / 2, 1] {
             let (delivery, answered) = delivery(bytes);
             let needs_task = waiting.add(delivery).unwrap();
             assert_eq!(needs_task, answers.is_empty(), "one task runs them all");
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(batch.len(), 2, "the first was given up");
         assert_eq!((waiting.bytes, waiting.calls.len(), needs_task), (0, 0, false));
 
-        for bytes in [BATCH_BYTES, 1] {
+        for bytes in [MAX_BATCH_BYTES, 1] {
             let (delivery, answered) = delivery(bytes);
             waiting.add(delivery).unwrap();
             answers.push(answered);
@@ -286,11 +286,11 @@ mod tests {
 
         let (late, answered) = delivery(1);
         assert!(waiting.add(late).unwrap(), "no task is left");
-        tokio::time::advance(PATIENCE * 2).await;
+        tokio::time::advance(WAIT_TIMEOUT * 2).await;
         assert!(waiting.take().0.is_empty());
         assert!(answered.await.unwrap().unwrap_err().is_transient());
 
-        let (large, _answered) = delivery(WAITING_BYTES + 1);
+        let (large, _answered) = delivery(MAX_WAITING_BYTES + 1);
         assert_eq!(
             waiting.add(large).unwrap_err().to_string(),
             "the store is too busy: too many bytes wait"

@@ -17,6 +17,6 @@ mod database;
 mod transaction;
 
 pub(crate) use database::Database;
-pub(crate) use pool::{Lane, OpenCall};
-pub(crate) use server_check::{SERVER, judged};
+pub(crate) use pool::{OpenCall, PoolKind};
+pub(crate) use server_check::{SERVER, check_row};
 pub(crate) use transaction::{Access, Blob, Statement, Transaction, Work, first};

@@ -28,7 +28,7 @@ pub(crate) enum Fault {
     /// No connection could be made.
     Connecting(tokio_postgres::Error),
     /// The server, its settings or the tables are not what the inbox needs. The text says what to change.
-    Unfit(String),
+    Unsuitable(String),
     /// The server allows no writing.
     ReadOnly,
     /// An answer of the server lacks a row that it always has.
@@ -50,7 +50,7 @@ impl Fault {
             },
             Self::NotWritten => 3,
             Self::Connecting(_)
-            | Self::Unfit(_)
+            | Self::Unsuitable(_)
             | Self::ReadOnly
             | Self::Vanished
             | Self::Ours(_) => 1,
@@ -67,7 +67,7 @@ impl Fault {
                 class(error).is_some_and(|class| ["22", "23", "54"].contains(&class.as_str()))
             }
             Self::Connecting(_)
-            | Self::Unfit(_)
+            | Self::Unsuitable(_)
             | Self::ReadOnly
             | Self::Vanished
             | Self::NotWritten => false,
@@ -110,7 +110,7 @@ impl Fault {
         match self {
             Self::Driver(error) => of_statement(error),
             Self::Connecting(error) => of_connecting(error),
-            Self::Unfit(what) => Error::unavailable(what),
+            Self::Unsuitable(what) => Error::unavailable(what),
             Self::ReadOnly => Error::unavailable(READ_ONLY),
             Self::Vanished => Error::unavailable("PostgreSQL gave an answer without a row"),
             Self::NotWritten => Error::unavailable(
@@ -141,7 +141,7 @@ impl Fault {
                 lacks_a_password(error)
                     || error.code().is_some_and(|code| codes.contains(&code.code()))
             }
-            Self::Unfit(_) => true,
+            Self::Unsuitable(_) => true,
             Self::ReadOnly | Self::Vanished | Self::NotWritten | Self::Ours(_) => false,
         }
     }
@@ -168,7 +168,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// The error of a statement. The server's own text may quote a value, so only its code is told, unless it is about names.
+/// The error of a statement. The server's own text may quote a value, so only its code is reported, unless it is about names.
 fn of_statement(error: &tokio_postgres::Error) -> Error {
     let Some(code) = error.code() else {
         if is_unreadable(error) {
@@ -180,7 +180,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         return Error::unavailable("the connection to PostgreSQL is lost")
             .because(error.to_string());
     };
-    let told = match *code {
+    let message = match *code {
         SqlState::LOCK_NOT_AVAILABLE => {
             "another transaction holds the entry: if it is of another program, end it; if it is a COMMIT of the inbox, bring back \
              the standby that it waits for"
@@ -205,7 +205,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         }
         _ => return of_code(code),
     };
-    Error::unavailable(format!("{told} (SQLSTATE {})", code.code()))
+    Error::unavailable(format!("{message} (SQLSTATE {})", code.code()))
 }
 
 fn of_code(code: &SqlState) -> Error {
@@ -250,7 +250,7 @@ fn of_connecting(error: &tokio_postgres::Error) -> Error {
         let cause = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
         return Error::unavailable(UNREACHABLE).because(cause);
     };
-    let mend = match *answer.code() {
+    let remedy = match *answer.code() {
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
             "correct the role and the password of the URL, or pg_hba.conf"
         }
@@ -259,7 +259,7 @@ fn of_connecting(error: &tokio_postgres::Error) -> Error {
         SqlState::CANNOT_CONNECT_NOW => "it is starting or stopping: try again",
         _ => "correct the URL or the server",
     };
-    Error::unavailable(format!("PostgreSQL refuses the connection: {}: {mend}", answer.message()))
+    Error::unavailable(format!("PostgreSQL refuses the connection: {}: {remedy}", answer.message()))
 }
 
 /// The driver's own finding about a server that it has reached, where the URL asks for one that allows writing. It has no

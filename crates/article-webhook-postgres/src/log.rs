@@ -7,7 +7,7 @@ mod enabled {
     /// That of the inbox, so that one filter selects all.
     const TARGET: &str = "article_webhook_inbox";
 
-    pub(crate) fn unheard() {
+    pub(crate) fn notifications_missing() {
         let advice = "workers find what they store at their next poll. A pooler that gives each transaction another \
             connection lets none through; a URL that leads to PostgreSQL itself makes it sooner";
         info!(target: TARGET, "notifications of other nodes do not arrive: {advice}");
@@ -21,7 +21,7 @@ mod enabled {
 
 #[cfg(not(feature = "tracing"))]
 mod disabled {
-    pub(crate) fn unheard() {}
+    pub(crate) fn notifications_missing() {}
     pub(crate) fn found(_: &str) {}
 }
 

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    connection::{Access, Database, Lane, Statement, Transaction, Work},
+    connection::{Access, Database, PoolKind, Statement, Transaction, Work},
     fault::Fault,
     log,
 };
@@ -24,14 +24,14 @@ use crate::{
 /// The channel of all inboxes of a database.
 const CHANNEL: &str = "article_inbox";
 
-/// Tells the other nodes, if the last parameter is true or an entry waits that is due. One that was just stored has not been due
+/// Notifies the other nodes, if the last parameter is true or an entry waits that is due. One that was just stored has not been due
 /// for long, so the index is not read from its beginning, which may be full of what was claimed.
 const NOTIFY: &str = "WITH clock AS MATERIALIZED \
     (SELECT coalesce($1::bigint, floor(extract(epoch FROM now()) * 1000)::bigint) AS now) SELECT pg_notify($2, $3) WHERE $4 \
     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure IN (false, true) AND is_retry IN (false, true) \
     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock))";
 
-/// What the other nodes are told. No delivery waits for this transaction, and none is in it: PostgreSQL commits one transaction
+/// A notification for the other nodes. No delivery waits for this transaction, and none is in it: PostgreSQL commits one transaction
 /// with a notification at a time. It changes nothing, so it does not wait for the disk either.
 struct Notification {
     payload: String,
@@ -59,19 +59,19 @@ impl Work for Notification {
     }
 }
 
-/// How long a node waits before it tells others: what its own workers take meanwhile needs no notification, and entries that are
+/// How long a node waits before it notifies others: what its own workers take meanwhile needs no notification, and entries that are
 /// stored together need one.
-const SOON: Duration = Duration::from_millis(50);
+const NOTIFY_DELAY: Duration = Duration::from_millis(50);
 
-/// How long a notification of its own may take until a node hears it.
-const PROBE: Duration = Duration::from_secs(5);
+/// How long a notification of its own may take until a node receives it.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a node does not listen after its connection was lost, and after it did not hear its own notification.
-const LOST: Duration = Duration::from_secs(5);
-const UNHEARD: Duration = Duration::from_secs(600);
+/// How long a node does not listen after its connection was lost, and after it did not receive its own notification.
+const PAUSE_AFTER_LOST: Duration = Duration::from_secs(5);
+const PAUSE_AFTER_FAILED_PROBE: Duration = Duration::from_secs(600);
 
-/// Tells the workers of other nodes that entries were stored, and hears of theirs. It saves them the time until their next
-/// poll. Nothing else depends on it: a notification may be lost, and a pooler that changes connections lets none through.
+/// Notifies the workers of other nodes that entries were stored, and receives their notifications. It saves them the time
+/// until their next poll. Nothing else depends on it: a notification may be lost, and a pooler that changes connections lets none through.
 pub(crate) struct Notifications {
     database: Arc<Database>,
     /// Names this store among the nodes. A notification is the schema and this name.
@@ -98,21 +98,21 @@ impl Notifications {
         }
     }
 
-    /// Tells the other nodes soon that an entry was stored.
+    /// Notifies the other nodes soon that an entry was stored.
     pub(crate) fn send(self: &Arc<Self>) {
         if self.is_sending.swap(true, Ordering::SeqCst) {
             return;
         }
         let notifications = Arc::clone(self);
         self.database.connections.runtime.spawn(async move {
-            sleep(SOON).await;
+            sleep(NOTIFY_DELAY).await;
             // What is stored from here on has a notification of its own.
             notifications.is_sending.store(false, Ordering::SeqCst);
             let Notifications { database, node, .. } = &*notifications;
             let payload = format!("{} {node}", database.settings.schema);
             let notification = Notification { payload, sent: Sent::IfDue };
             // If this fails, the others poll.
-            let _ = database.transact(Lane::Working, Access::Lease, notification).await;
+            let _ = database.transact(PoolKind::Working, Access::Lease, notification).await;
         });
     }
 
@@ -163,16 +163,16 @@ impl Wakes {
 }
 
 async fn listen(database: Arc<Database>, node: String, wakes: Arc<Wakes>) {
-    let mut is_told = false;
+    let mut is_logged = false;
     loop {
         let pause = match listen_once(&database, &node, &wakes).await {
-            Ok(Ended::Unheard) => {
-                if !mem::replace(&mut is_told, true) {
-                    log::unheard();
+            Ok(Ended::NotReceived) => {
+                if !mem::replace(&mut is_logged, true) {
+                    log::notifications_missing();
                 }
-                UNHEARD
+                PAUSE_AFTER_FAILED_PROBE
             }
-            Ok(Ended::Lost) | Err(_) => LOST,
+            Ok(Ended::Lost) | Err(_) => PAUSE_AFTER_LOST,
         };
         // Nodes that lost the server together do not come back together.
         sleep(pause.mul_f64(1.0 - 0.5 * fastrand::f64())).await;
@@ -182,8 +182,8 @@ async fn listen(database: Arc<Database>, node: String, wakes: Arc<Wakes>) {
 /// Why a connection is no longer listened on.
 enum Ended {
     Lost,
-    /// A notification of this node was not heard: a pooler gives the connection to others.
-    Unheard,
+    /// The node did not receive its own notification: a pooler gives the connection to others.
+    NotReceived,
 }
 
 /// Listens on a connection until it ends.
@@ -196,7 +196,7 @@ async fn listen_once(
     let (own, probe) = (format!("{schema} {node}"), format!("{schema} {node} probe"));
     let probed = Arc::new(Notify::new());
     let (is_open, ended) = oneshot::channel::<()>();
-    let hear = {
+    let on_notify = {
         let of_schema = format!("{schema} ");
         let (own, probe) = (own, probe.clone());
         let (probed, wakes) = (Arc::clone(&probed), Arc::clone(wakes));
@@ -210,12 +210,12 @@ async fn listen_once(
             }
         }
     };
-    let client = database.connections.listen(CHANNEL, hear).await?;
+    let client = database.connections.listen(CHANNEL, on_notify).await?;
     // Sent on another connection: a pooler may bring a notification back to the one that sent it.
     let notification = Notification { payload: probe, sent: Sent::Always };
-    database.transact(Lane::Working, Access::Lease, notification).await?;
-    if timeout(PROBE, probed.notified()).await.is_err() {
-        return Ok(Ended::Unheard);
+    database.transact(PoolKind::Working, Access::Lease, notification).await?;
+    if timeout(PROBE_TIMEOUT, probed.notified()).await.is_err() {
+        return Ok(Ended::NotReceived);
     }
     // Entries may have come before it listened.
     wakes.wake();

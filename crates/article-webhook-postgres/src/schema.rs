@@ -1,7 +1,9 @@
 mod table_check;
 
 use crate::{
-    connection::{Access, Database, Lane, SERVER, Statement, Transaction, Work, first, judged},
+    connection::{
+        Access, Database, PoolKind, SERVER, Statement, Transaction, Work, check_row, first,
+    },
     fault::Fault,
 };
 
@@ -13,7 +15,7 @@ use crate::{
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
 /// How long a node waits while another one brings the tables up to this version.
-const MIGRATION: &str = "SET LOCAL lock_timeout = '7s'";
+const SET_MIGRATION_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '7s'";
 
 /// Whether a standby follows that no commit waits for, and whether commits wait for one and none is there. A role without
 /// the rights of `pg_monitor` sees that there is a standby, and not which.
@@ -39,7 +41,7 @@ const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
 
 /// Brings the tables of the inbox up to this version. Returns what an operator should know of the server.
 pub(crate) async fn prepare(database: &Database) -> Result<Vec<String>, Fault> {
-    database.retried(Lane::Working, Access::Write, &Prepare).await
+    database.retried(PoolKind::Working, Access::Write, &Prepare).await
 }
 
 struct Prepare;
@@ -48,19 +50,19 @@ impl Work for Prepare {
     type Output = Vec<String>;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
-        tx.batch(MIGRATION).await?;
+        tx.batch(SET_MIGRATION_LOCK_TIMEOUT).await?;
         migrate(tx, STEPS).await?;
-        if let Some(unfit) = table_check::find_unfit(tx).await? {
-            return Err(Fault::Unfit(unfit));
+        if let Some(defect) = table_check::find_unsuitable(tx).await? {
+            return Err(Fault::Unsuitable(defect));
         }
         known_risks(tx).await
     }
 }
 
 /// What an operator should know of the server now.
-pub(crate) struct Look;
+pub(crate) struct ServerFindings;
 
-impl Work for Look {
+impl Work for ServerFindings {
     type Output = Vec<String>;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
@@ -71,8 +73,8 @@ impl Work for Look {
 /// What is wrong with the settings of the server now. Each finding is a sentence.
 pub(crate) async fn wrong_settings(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = known_risks(tx).await?;
-    findings.extend(table_check::find_unfit(tx).await?);
-    if let Err(fault) = judged(first(&tx.query(Statement::new(SERVER)).await?)?) {
+    findings.extend(table_check::find_unsuitable(tx).await?);
+    if let Err(fault) = check_row(first(&tx.query(Statement::new(SERVER)).await?)?) {
         findings.insert(0, fault.error().to_string());
     }
     Ok(findings)
@@ -103,13 +105,13 @@ async fn standbys(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
         "no synchronous standby is connected, so that no delivery is acknowledged: bring one back, or change \
          synchronous_standby_names",
     ];
-    let mut told = Vec::new();
+    let mut risks = Vec::new();
     for (column, finding) in findings.into_iter().enumerate() {
         if found.try_get(column)? {
-            told.push(finding.to_owned());
+            risks.push(finding.to_owned());
         }
     }
-    Ok(told)
+    Ok(risks)
 }
 
 /// Brings the tables up to this version. Nodes that start at once wait for each other.
@@ -127,7 +129,7 @@ async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> 
         false => 0,
     };
     if version > steps.len() {
-        return Err(Fault::Unfit(format!(
+        return Err(Fault::Unsuitable(format!(
             "the schema \"{schema}\" has version {version} of the inbox's tables, and this version knows those up to {}: \
              use a newer version of this program",
             steps.len()
@@ -137,13 +139,13 @@ async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> 
         return Ok(());
     }
     if let (0, Some(name)) = (version, in_the_way) {
-        return Err(Fault::Unfit(format!(
+        return Err(Fault::Unsuitable(format!(
             "the schema \"{schema}\" has {name}, and article_inbox_meta has no version of the inbox's tables: if they are of an \
              inbox, restore article_inbox_meta from the same backup, because they may hold articles; if not, name another schema"
         )));
     }
     if !may_create {
-        return Err(Fault::Unfit(format!(
+        return Err(Fault::Unsuitable(format!(
             "the role may not create tables in the schema \"{schema}\": grant it CREATE there, or on the database if the \
              schema is to be created"
         )));

@@ -36,10 +36,10 @@ pub struct PostgresSettings {
 }
 
 /// How long connecting to one address may take, until it can be used.
-const CONNECT: Duration = Duration::from_secs(3);
+const ADDRESS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// After so long without an answer, a connection counts as lost: a server that has vanished sends no error.
-const SILENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl PostgresSettings {
     /// The settings for the database of this URL, or of a list of `key=value` pairs: a role that may create tables, the hosts,
@@ -97,17 +97,17 @@ impl PostgresSettings {
             ));
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(ADDRESS_TIMEOUT);
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
+            config.tcp_user_timeout(ANSWER_TIMEOUT);
         }
-        // The driver has a default of this one, so what is not said cannot be told from that.
+        // The driver has a default of this one, so a missing value cannot be distinguished from it.
         if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
-            config.keepalives_idle(SILENCE / 2);
+            config.keepalives_idle(ANSWER_TIMEOUT / 2);
         }
         if config.get_keepalives_interval().is_none() {
-            config.keepalives_interval(SILENCE / 5);
+            config.keepalives_interval(ANSWER_TIMEOUT / 5);
         }
         if config.get_keepalives_retries().is_none() {
             config.keepalives_retries(3);
@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn what_the_url_says_nothing_about_is_safe() {
         let config = PostgresSettings::new(URL).unwrap().config;
-        assert_eq!(config.get_connect_timeout(), Some(&CONNECT));
-        assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE));
-        assert_eq!(config.get_keepalives_idle(), SILENCE / 2);
+        assert_eq!(config.get_connect_timeout(), Some(&ADDRESS_TIMEOUT));
+        assert_eq!(config.get_tcp_user_timeout(), Some(&ANSWER_TIMEOUT));
+        assert_eq!(config.get_keepalives_idle(), ANSWER_TIMEOUT / 2);
         for (own, expected) in [
             ("keepalives_idle=60", (60, 2, 3)),
             ("keepalives_interval=7", (5, 7, 3)),

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use self::server_warnings::Findings;
 use crate::{
     batches::Batches,
-    connection::{Access, Database, Lane, Statement, Transaction, Work},
+    connection::{Access, Database, PoolKind, Statement, Transaction, Work},
     fault::{Fault, late},
     notifications::Notifications,
     schema,
@@ -30,11 +30,11 @@ use crate::{
     tables::{Scripted, WRITE_LOG},
 };
 
-/// How long a start may take: it is told within ten seconds, also by a machine that is busy.
-const START: Duration = Duration::from_secs(9);
+/// How long a start may take: it succeeds or fails within ten seconds, also by a machine that is busy.
+const START_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// How long a look at the server may take. The health of an inbox waits for two seconds.
-const LOOK: Duration = Duration::from_secs(1);
+/// How long a query of the server's settings may take. The health of an inbox waits for two seconds.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The inbox in PostgreSQL, for the receivers and workers of any number of machines.
 ///
@@ -43,7 +43,7 @@ const LOOK: Duration = Duration::from_secs(1);
 ///
 /// What an operator must change refuses a [start](Self::connect). Later, a refused role, a missing database or a server that
 /// is not safe any more is an outage: calls fail with the cause, and go on by themselves once it has ended. The server is
-/// judged when a connection is made, and every few minutes.
+/// checked when a connection is made, and every few minutes.
 ///
 /// Calls run on the runtime in which the store was connected. It must outlive them, and must be driven meanwhile: calls do not
 /// end while a current-thread runtime is outside `block_on`.
@@ -83,7 +83,7 @@ pub async fn connect(url: &str) -> Result<Inbox, Error> {
 }
 
 impl PostgresStore {
-    /// Connects, judges the server, and creates the tables or brings them up to this version. Nodes that start at once wait
+    /// Connects, checks the server, and creates the tables or brings them up to this version. Nodes that start at once wait
     /// for each other.
     ///
     /// # Errors
@@ -95,8 +95,8 @@ impl PostgresStore {
     /// schema before `pg_catalog`.
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
-        let prepared = timeout(START, schema::prepare(&database)).await;
-        let prepared = prepared.map_err(|_| late("PostgreSQL", START))?;
+        let prepared = timeout(START_TIMEOUT, schema::prepare(&database)).await;
+        let prepared = prepared.map_err(|_| late("PostgreSQL", START_TIMEOUT))?;
         let findings = prepared.map_err(|fault| fault.refusal())?;
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
@@ -115,15 +115,15 @@ impl PostgresStore {
         leases: Vec<Lease>,
         by: Duration,
     ) -> Result<Vec<Lease>, Error> {
-        let (lane, access) = (Lane::Working, Access::Shared);
+        let (pool, access) = (PoolKind::Working, Access::Shared);
         let all = Scripted(Extend(leases, by));
-        match database.retried(lane, access, &all).await {
+        match database.retried(pool, access, &all).await {
             Err(fault) if fault.may_be_of_one_call() => {}
             extended => return Ok(extended?),
         }
         let mut held = Vec::new();
         for lease in all.0.0 {
-            match database.retried(lane, access, &Scripted(Extend(vec![lease], by))).await {
+            match database.retried(pool, access, &Scripted(Extend(vec![lease], by))).await {
                 Err(fault) if fault.is_locked() => held.push(lease),
                 Err(fault) if fault.may_be_of_one_call() => {}
                 extended => held.extend(extended?),
@@ -174,11 +174,11 @@ impl Run for PostgresStore {
     }
 
     fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
-        Box::pin(self.database.transact(Lane::Working, Access::Write, Scripted(script)))
+        Box::pin(self.database.transact(PoolKind::Working, Access::Write, Scripted(script)))
     }
 
     fn read<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
-        Box::pin(self.database.transact(Lane::Working, Access::Read, Scripted(script)))
+        Box::pin(self.database.transact(PoolKind::Working, Access::Read, Scripted(script)))
     }
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
@@ -193,7 +193,7 @@ impl Run for PostgresStore {
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         self.notifications.listen();
-        Box::pin(self.database.transact(Lane::Working, Access::Lease, Scripted(claim)))
+        Box::pin(self.database.transact(PoolKind::Working, Access::Lease, Scripted(claim)))
     }
 
     fn extend(&self, leases: Vec<Lease>, by: Duration) -> Pending<'_, Vec<Lease>> {
@@ -208,7 +208,7 @@ impl Run for PostgresStore {
     }
 
     /// The statement decides by itself, and must agree with [`Row::settle`](article_webhook_inbox::store::Row::settle) for
-    /// `Outcome::Done`. It has nothing to tell the ledger: the job of a leased entry had its article already. A test's clock is
+    /// `Outcome::Done`. It reports nothing to the ledger: the job of a leased entry had its article already. A test's clock is
     /// not the database's, so then the statement has the time of this call.
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
         self.database.connections.check_open()?;
@@ -233,25 +233,26 @@ impl Run for PostgresStore {
             // It takes long and changes nothing, so that closing does not wait for it.
             self.database.connections.check_open()?;
             match self.database.beside(&CheckAll).await {
-                Err(Fault::Unfit(finding)) => Ok(vec![Finding::Setting(finding)]),
+                Err(Fault::Unsuitable(finding)) => Ok(vec![Finding::Setting(finding)]),
                 checked => Ok(checked?),
             }
         })
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        Box::pin(self.database.transact(Lane::Receiving, Access::Write, Probe))
+        Box::pin(self.database.transact(PoolKind::Receiving, Access::Write, Probe))
     }
 
-    /// While nothing can be committed, it tells why, and what was found last, also if the server does not answer.
+    /// While nothing can be committed, it reports why, and what was found last, also if the server does not answer.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
             self.database.connections.check_open()?;
-            let look = self.database.transact(Lane::Working, Access::Read, schema::Look);
-            let looked = timeout(LOOK, look).await;
+            let findings =
+                self.database.transact(PoolKind::Working, Access::Read, schema::ServerFindings);
+            let found = timeout(HEALTH_TIMEOUT, findings).await;
             let mut health = StoreHealth::default();
             health.blocked = self.database.blocked.get();
-            match looked.unwrap_or_else(|_| Err(late("PostgreSQL", LOOK))) {
+            match found.unwrap_or_else(|_| Err(late("PostgreSQL", HEALTH_TIMEOUT))) {
                 Ok(findings) => self.findings.set(findings),
                 Err(_) if health.blocked.is_some() => {}
                 Err(error) => return Err(error),

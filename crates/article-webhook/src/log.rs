@@ -37,7 +37,7 @@ mod enabled {
     /// The names of fields come from an authentic sender, and are escaped.
     pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, job_id: &JobId) {
         for difference in seen.see(drift) {
-            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, told once: {difference}");
+            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, logged once: {difference}");
         }
     }
 
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_the_document_does_not_have_is_told_once() {
+    fn a_field_that_the_document_does_not_have_is_logged_once() {
         let receiver = fixture::receiver();
         let log = logged(|| {
             for value in ["canary-1", "canary-2"] {
@@ -386,14 +386,14 @@ mod tests {
             }
         });
         let told: Vec<_> = log.lines().filter(|line| line.contains("changed")).collect();
-        let line = " WARN article_webhook: the service has changed, told once: newly\\u{1b}added: unknown field, \
+        let line = " WARN article_webhook: the service has changed, logged once: newly\\u{1b}added: unknown field, \
                     a string job_id=\"job_7c1e4a52\"";
         assert_eq!(told, [line]);
         assert!(!log.contains("canary"), "{log}");
     }
 
     #[test]
-    fn a_repair_is_told_once_for_each_field_and_kind() {
+    fn a_repair_is_logged_once_for_each_field_and_kind() {
         let receiver = fixture::receiver();
         let body = fixture::minimal().bytes().to_vec();
         let spoiled = |title: &[u8]| {
@@ -409,7 +409,7 @@ mod tests {
         let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
         let line = |what| {
             format!(
-                " WARN article_webhook: the service has changed, told once: tone: repaired, {what} \
+                " WARN article_webhook: the service has changed, logged once: tone: repaired, {what} \
                  job_id=\"job_7c1e4a52\""
             )
         };
@@ -452,12 +452,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_decodes_a_delivery_is_told_that_the_service_has_changed() {
+    fn a_sink_that_decodes_a_delivery_logs_that_the_service_has_changed() {
         let post = fixture::complete().field("tone", "warm");
         for _receiver in 0..2 {
             let delivery = post.delivery().unwrap();
             let log = logged(|| drop((delivery.decode(), delivery.decode())));
-            assert_eq!(log.matches("told once: tone: unknown field").count(), 1, "{log}");
+            assert_eq!(log.matches("logged once: tone: unknown field").count(), 1, "{log}");
         }
     }
 

@@ -22,7 +22,7 @@ macro_rules! store_contract {
                 another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry,
                 another_body_is_kept_and_changes_nothing_else,
                 a_conflict_without_room_is_not_kept_where_a_body_decodes,
-                a_body_is_crowded_out_where_none_is_known_to_decode,
+                the_body_limit_is_reached_where_no_body_is_known_to_decode,
                 a_duplicate_needs_no_room,
                 bodies_stay_in_the_order_they_came,
                 each_event_of_a_job_has_its_entry,

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 /// By how much two clocks may differ that were not set.
-const LEAST: Duration = Duration::from_millis(500);
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_millis(500);
 
 /// When a call began. Its answer says nothing about the time before, and may come after the answers to later calls.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ impl CallStart {
     /// Whether the clock of the store was set back since an earlier call.
     pub(crate) fn is_set_back_since(self, earlier: Self) -> bool {
         let passed = self.instant.saturating_duration_since(earlier.instant);
-        self.store_time + LEAST.max(passed / 1000) <= earlier.store_time + passed
+        self.store_time + MAX_CLOCK_DIFFERENCE.max(passed / 1000) <= earlier.store_time + passed
     }
 }
 

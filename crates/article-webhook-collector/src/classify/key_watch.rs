@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use super::CallStart;
 
 /// When this many different jobs are forbidden, and none was answered otherwise, it is the key that is refused.
-const SEVERAL: usize = 3;
+const FORBIDDEN_JOBS_OF_A_REFUSED_KEY: usize = 3;
 
-/// What the answers of this process tell about its API key.
+/// What the answers of this process show about its API key.
 #[derive(Debug, Default)]
 pub(crate) struct KeyWatch {
     /// The different jobs that were forbidden since the key was accepted last, and when their last calls began.
@@ -62,10 +62,10 @@ impl KeyWatch {
         }
         if let Some((_, last)) = self.forbidden.iter_mut().find(|(other, _)| *other == job) {
             *last = began.max(*last);
-        } else if self.forbidden.len() < SEVERAL {
+        } else if self.forbidden.len() < FORBIDDEN_JOBS_OF_A_REFUSED_KEY {
             self.forbidden.push((job, began));
         }
-        self.forbidden.len() >= SEVERAL
+        self.forbidden.len() >= FORBIDDEN_JOBS_OF_A_REFUSED_KEY
     }
 
     /// Whether the service has known another job since that time, and before it was polled in this call. A key of another

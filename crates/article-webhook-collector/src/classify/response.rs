@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use article_webhook_client::{CallOutcome, ErrorCode, Response};
 use article_webhook_inbox::{
-    Digest, ExpectedJob, Missing, OVERDUE,
+    Digest, ExpectedJob, Missing, OVERDUE_AFTER,
     store::{ApiAnswer, BucketEvent, PollOutcome},
 };
 
@@ -11,7 +11,7 @@ use crate::schedule::DAY;
 
 /// A job ends as not found after this many answers that say so, if the time from the first to the last of them makes it
 /// overdue.
-const TIMES: u32 = 3;
+const MIN_NOT_FOUND_ANSWERS: u32 = 3;
 
 /// The label of bodies that the API gave.
 const TARGET: &str = "api";
@@ -127,8 +127,8 @@ impl Polled<'_> {
             return PollOutcome::Missing { after, cause };
         }
         let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
-            times.saturating_add(1) >= TIMES
-                && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE
+            times.saturating_add(1) >= MIN_NOT_FOUND_ANSWERS
+                && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER
                 && watch.has_known(since, self.began)
         });
         if is_lost {

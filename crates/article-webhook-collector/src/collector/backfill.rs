@@ -11,7 +11,7 @@ use article_webhook_inbox::{
 use crate::shared::Shared;
 
 /// How many jobs one call of the store takes.
-const BATCH: usize = 500;
+const MAX_JOBS_PER_CALL: usize = 500;
 
 /// What a backfill did.
 ///
@@ -115,11 +115,12 @@ pub(crate) async fn expect_all(
     let begin = shared.ledger.now();
     let mut ids = ids.peekable();
     while ids.peek().is_some() {
-        let batch = ids.by_ref().take(BATCH).zip(backfilled.to_poll..).map(|(id, place)| {
-            // Due when the bucket would have a token for it, so that no other job that is due waits for all of these.
-            let at = begin + shared.settings.time_of_tokens(place + 1);
-            Expect { reason: Reason::Backfill, ..Expect::job(id, at) }
-        });
+        let batch =
+            ids.by_ref().take(MAX_JOBS_PER_CALL).zip(backfilled.to_poll..).map(|(id, index)| {
+                // Due when the bucket would have a token for it, so that no other job that is due waits for all of these.
+                let at = begin + shared.settings.time_of_tokens(index + 1);
+                Expect { reason: Reason::Backfill, ..Expect::job(id, at) }
+            });
         let done = backfilled.to_poll + backfilled.has_article + backfilled.given_up;
         let states = shared.ledger.expect(batch.collect()).await;
         for state in states.map_err(|error| BackfillStopped { done, error })? {

@@ -15,7 +15,7 @@ use crate::{
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long the store may take for the figures that are logged.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The figures that an operator watches.
 ///
@@ -79,7 +79,7 @@ pub(crate) async fn summarize_hourly(shared: &Shared) {
 
 /// Logs the figures.
 pub(crate) async fn summarize(shared: &Shared) {
-    match timeout(PATIENCE, health(shared)).await {
+    match timeout(STORE_TIMEOUT, health(shared)).await {
         Ok(Ok(health)) => telemetry::summary(&figures(&health, shared.ledger.now())),
         Ok(Err(error)) => telemetry::store_failed("health", &error),
         Err(_) => telemetry::store_failed("health", &Error::unavailable("no answer in 5 seconds")),

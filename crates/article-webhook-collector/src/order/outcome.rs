@@ -9,7 +9,7 @@ use article_webhook_inbox::{Intent, IntentState, store::Pause};
 /// use article_webhook_collector::OrderOutcome;
 ///
 /// /// What a page says about an order.
-/// fn told(outcome: &OrderOutcome) -> &'static str {
+/// fn message(outcome: &OrderOutcome) -> &'static str {
 ///     match outcome {
 ///         OrderOutcome::Ordered(_) | OrderOutcome::OrderedBefore(_) => "the article will come",
 ///         OrderOutcome::InProgress { .. } => "it is being ordered",
@@ -22,7 +22,7 @@ use article_webhook_inbox::{Intent, IntentState, store::Pause};
 ///
 /// let outcome = OrderOutcome::Ordered("job_1".parse()?);
 /// assert_eq!(outcome.job_id().map(|id| id.as_str()), Some("job_1"));
-/// assert_eq!(told(&outcome), "the article will come");
+/// assert_eq!(message(&outcome), "the article will come");
 ///
 /// let outcome = OrderOutcome::Abandoned { since: std::time::SystemTime::UNIX_EPOCH };
 /// assert!(outcome.job_id().is_none());

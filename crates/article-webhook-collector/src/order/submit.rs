@@ -14,7 +14,7 @@ use super::OrderOutcome;
 use crate::{
     catch_panic::catch_panic,
     classify::{CallStart, accepts_the_key, pause_of},
-    shared::{OrderUnderWay, Report, Shared, TOKEN_VALID, repeat},
+    shared::{OrderUnderWay, Report, Shared, TOKEN_VALIDITY, repeat},
     telemetry,
 };
 
@@ -27,7 +27,7 @@ pub(crate) enum Attempt {
 
 /// How long after its intent was stored the call of an order may last.
 pub(super) fn within(shared: &Shared) -> Duration {
-    TOKEN_VALID + shared.call_limit()
+    TOKEN_VALIDITY + shared.call_limit()
 }
 
 /// Orders an article, in a task of its own, which goes on when this future is dropped.
@@ -58,18 +58,18 @@ struct Order {
     key: u64,
 }
 
-/// What the caller is told, once.
+/// The result for the caller, sent once.
 struct Reply(Option<oneshot::Sender<Result<OrderOutcome, Error>>>);
 
 impl Reply {
     fn send(&mut self, outcome: Result<OrderOutcome, Error>) {
         telemetry::order_ended(outcome.as_ref().map_or("unavailable", OrderOutcome::name));
-        // A caller that is gone need not be told.
+        // A caller that is gone needs no result.
         _ = self.0.take().map(|reply| reply.send(outcome));
     }
 }
 
-/// What the ledger said about the intent.
+/// What the ledger returned for the intent.
 enum Begun {
     /// One call may be made. It began to be stored then.
     Call { lease: IntentLease, began: CallStart },
@@ -161,7 +161,7 @@ impl Order {
     fn article(&self, began: CallStart) -> Result<NewArticle, Result<OrderOutcome, Error>> {
         let now = self.shared.began();
         // If the clock was set back since then, how long that took is not known.
-        if began.store_time + TOKEN_VALID < now.store_time || now.is_set_back_since(began) {
+        if began.store_time + TOKEN_VALIDITY < now.store_time || now.is_set_back_since(began) {
             let message = "the store took too long to keep the intent: nothing was ordered";
             return Err(Err(Error::unavailable(message)));
         }

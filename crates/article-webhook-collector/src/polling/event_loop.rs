@@ -19,18 +19,18 @@ use tokio::{
 use super::poll::{Signal, claim_of, poll};
 use crate::{
     classify::CallStart,
-    shared::{POLL, Shared, may_pass},
+    shared::{CLAIM_INTERVAL, Shared, may_pass},
     telemetry,
 };
 
 /// The shortest pause after a claim that brought nothing: the times of the store are whole milliseconds.
-const AFTER_NOTHING: Duration = Duration::from_millis(10);
+const MIN_PAUSE_AFTER_EMPTY_CLAIM: Duration = Duration::from_millis(10);
 
 /// How long the outcomes of cancelled calls may take to be stored. What is left then is due when its lease ends.
-const AFTER_CANCEL: Duration = Duration::from_secs(5);
+const STORE_TIMEOUT_AFTER_CANCEL: Duration = Duration::from_secs(5);
 
 /// The first and the longest pause after a claim that failed.
-const AFTER_FAILURES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+const PAUSES_AFTER_FAILURE: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
 /// Claims polls, and carries out as many at the same time as the settings say.
 ///
@@ -129,12 +129,12 @@ impl EventLoop {
                     None => {}
                     Some(stopping) if *self.signal.borrow() < Signal::Cancel => {
                         self.signal.send_replace(Signal::Cancel);
-                        stopping.next += AFTER_CANCEL;
+                        stopping.next += STORE_TIMEOUT_AFTER_CANCEL;
                     }
                     Some(stopping) => {
                         self.polls.abort_all();
                         claiming = None;
-                        stopping.next += AFTER_CANCEL;
+                        stopping.next += STORE_TIMEOUT_AFTER_CANCEL;
                     }
                 },
             }
@@ -171,7 +171,7 @@ impl EventLoop {
             Err(error) => {
                 telemetry::store_failed("claim_polls", &error);
                 if may_pass(&error) {
-                    let [first, longest] = AFTER_FAILURES;
+                    let [first, longest] = PAUSES_AFTER_FAILURE;
                     let pause = first.saturating_mul(1 << self.failures.min(8));
                     self.failures = self.failures.saturating_add(1);
                     self.due = Some(Instant::now() + pause.min(longest));
@@ -183,14 +183,15 @@ impl EventLoop {
         };
         self.failures = 0;
         let time = self.shared.ledger.now();
-        let pause = next.map_or(POLL, |next| next.duration_since(time).unwrap_or_default());
+        let pause =
+            next.map_or(CLAIM_INTERVAL, |next| next.duration_since(time).unwrap_or_default());
         let is_idle = polls.is_empty() && self.polls.is_empty() && !pause.is_zero();
         // What happened during the claim may not have been known to it.
         if is_idle && self.due.is_none() && self.ends == Ends::WhenIdle && self.stopping.is_none() {
             self.stop(None);
         }
-        let shortest = if polls.is_empty() { AFTER_NOTHING } else { Duration::ZERO };
-        self.due_in(pause.clamp(shortest, POLL));
+        let shortest = if polls.is_empty() { MIN_PAUSE_AFTER_EMPTY_CLAIM } else { Duration::ZERO };
+        self.due_in(pause.clamp(shortest, CLAIM_INTERVAL));
         for claimed in polls {
             let (shared, signal) = (Arc::clone(&self.shared), self.signal.subscribe());
             self.polls.spawn(poll(shared, claimed, began, signal));
@@ -200,7 +201,9 @@ impl EventLoop {
     fn ended(&mut self, ended: Result<Option<Duration>, JoinError>) {
         match ended {
             // The last claim did not know of this pause, which may be shorter than the loop's.
-            Ok(Some(pause)) => self.due_in(pause.clamp(AFTER_NOTHING, POLL)),
+            Ok(Some(pause)) => {
+                self.due_in(pause.clamp(MIN_PAUSE_AFTER_EMPTY_CLAIM, CLAIM_INTERVAL));
+            }
             Err(error) if error.is_panic() => telemetry::poll_panicked(),
             Ok(None) | Err(_) => {}
         }

@@ -11,14 +11,14 @@ use tokio::{select, sync::watch, time::timeout};
 use crate::{
     catch_panic::catch_panic,
     classify::{CallStart, Meaning, NoAnswer, Polled},
-    shared::{Shared, TOKEN_VALID, repeat},
+    shared::{Shared, TOKEN_VALIDITY, repeat},
     telemetry,
 };
 
 /// How long the store may take to keep the outcome of a poll.
-const SLACK: Duration = Duration::from_secs(30);
+const STORE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the loop tells its polls.
+/// A signal of the loop to its polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Signal {
     /// Poll.
@@ -35,7 +35,7 @@ pub(super) fn claim_of(shared: &Shared, limit: u32) -> PollClaim {
 }
 
 fn lease(shared: &Shared) -> Duration {
-    TOKEN_VALID + shared.call_limit() + SLACK
+    TOKEN_VALIDITY + shared.call_limit() + STORE_TIMEOUT
 }
 
 /// Polls one job, and stores the outcome. `claimed` is when the call began that claimed it. Nothing that happens here
@@ -48,7 +48,7 @@ pub(super) async fn poll(
 ) -> Option<Duration> {
     let (ends, began) = (poll.job.at, shared.began());
     // If the clock was set back since the claim, the age of the token is not known.
-    let is_fresh = began.store_time <= ends - lease(&shared) + TOKEN_VALID
+    let is_fresh = began.store_time <= ends - lease(&shared) + TOKEN_VALIDITY
         && !began.is_set_back_since(claimed);
     let key = shared.api.key_fingerprint();
     // A poll that was claimed beside this one may have been answered with a pause.

@@ -290,7 +290,7 @@ async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
     let ordered = collector.order("post-17", &NewArticle::new("Shoes")).await;
     assert_eq!((ordered.unwrap_err().to_string().as_str(), world.api.orders()), (DOWN, 0));
 
-    world.ledger.mend();
+    world.ledger.repair();
     world.pass(MINUTE, SECOND).await;
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
     let late = pause.until.duration_since(polled_at + DAY).unwrap();
@@ -310,7 +310,7 @@ async fn a_pause_outlives_the_loop_that_was_told_of_it() {
     collector.clone().run(sleep(SECOND)).await.unwrap();
     assert_eq!(world.api.polled().len(), 1);
 
-    world.ledger.mend();
+    world.ledger.repair();
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
@@ -336,7 +336,7 @@ async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
     assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
 
     collector.resume().await.unwrap_err();
-    world.ledger.mend();
+    world.ledger.repair();
     collector.resume().await.unwrap();
     assert!(order(&collector, "post-17").await.job_id().is_some());
     running.abort();

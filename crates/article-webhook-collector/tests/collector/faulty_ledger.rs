@@ -56,7 +56,7 @@ impl FaultyLedger {
         self.faults.lock().unwrap().insert(call, fault);
     }
 
-    pub(crate) fn mend(&self) {
+    pub(crate) fn repair(&self) {
         self.faults.lock().unwrap().clear();
     }
 

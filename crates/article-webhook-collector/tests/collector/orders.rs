@@ -156,7 +156,7 @@ async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
     assert!(order(&world.collector(), "post-17").await.job_id().is_some());
 }
 
-/// The clock was set back while the store kept the intent: how old the token is cannot be told by it.
+/// The clock was set back while the store kept the intent: it does not show how old the token is.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_when_the_clock_was_set_back_meanwhile() {
     let world = World::new();

@@ -104,7 +104,7 @@ async fn whatever_fails_no_intent_is_ordered_twice_and_every_job_ends() {
             step(&world, &collector, &mut draw).await;
         }
         world.api.on_poll(Reply::complete);
-        world.ledger.mend();
+        world.ledger.repair();
         // What the store did not keep at once is kept by now.
         tokio::time::sleep(HOUR).await;
         world.clock.advance(HOUR);

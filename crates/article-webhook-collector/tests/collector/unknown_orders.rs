@@ -83,7 +83,7 @@ async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
     assert!(matches!(again().await, OrderOutcome::Ordered(_)));
 }
 
-/// Until then, other orders are told that it is in progress.
+/// Until then, other orders return that it is in progress.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_call_is_stored_although_the_store_failed_first() {
     let world = World::new();

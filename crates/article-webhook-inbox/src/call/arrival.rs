@@ -69,7 +69,7 @@ pub enum Recorded {
     },
     /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver
     /// again.
-    Crowded,
+    BodyLimitReached,
 }
 
 impl Recorded {

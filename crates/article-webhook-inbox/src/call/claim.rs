@@ -36,7 +36,7 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store obeys every variant")]
 pub enum Events {
-    /// Every entry, also those of events that no version knows: a worker tells that nothing handles them.
+    /// Every entry, also those of events that no version knows: a worker reports that nothing handles them.
     All,
     /// Every entry but the [failures](EntryKey::failure) of jobs. They wait for a worker that has a handler for them.
     ExceptFailures,

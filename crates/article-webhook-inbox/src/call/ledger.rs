@@ -11,5 +11,5 @@ pub use bucket::{BucketEvent, BucketSettings, Pause, PauseReason};
 pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
 pub use job::{ExpectedJob, JobState, Missing, Reason};
-pub use list::{JobFilter, LAST_DELIVERY, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE};
+pub use list::{DELIVERY_PERIOD, JobFilter, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE_AFTER};
 pub use poll::{ApiAnswer, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls};

@@ -6,9 +6,9 @@ use super::Source;
 use crate::Digest;
 
 /// How many different bodies are kept of one entry. If none of them can be read, one that the API gives is kept beside them.
-pub const MAX_BODIES: usize = 4;
+pub const MAX_BODIES_PER_ENTRY: usize = 4;
 
-/// A body of an entry, as it was received. An entry has at most [`MAX_BODIES`], and one of the API beyond them.
+/// A body of an entry, as it was received. An entry has at most [`MAX_BODIES_PER_ENTRY`], and one of the API beyond them.
 ///
 /// ```
 /// use std::time::SystemTime;

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::timestamp::{from_millis, to_millis};
 
 /// How many failures are kept of one entry.
-pub const MAX_FAILURES: usize = 8;
+pub const MAX_FAILURES_PER_ENTRY: usize = 8;
 
 /// Why an entry did not become done, and when: a handler failed, an attempt ended without a result, or no body is an
-/// article. An entry keeps its last [`MAX_FAILURES`].
+/// article. An entry keeps its last [`MAX_FAILURES_PER_ENTRY`].
 ///
 /// ```
 /// use article_webhook_inbox::{Failed, Filter, Inbox, State};

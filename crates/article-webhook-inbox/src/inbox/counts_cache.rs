@@ -3,10 +3,10 @@ use std::time::{Duration, Instant};
 use crate::call::LedgerCounts;
 
 /// Figures that take longer to count are kept.
-const QUICK: Duration = Duration::from_millis(20);
+const MAX_UNCACHED_TIME: Duration = Duration::from_millis(20);
 
 /// They are kept for so many times as long as they took, so that counting takes a fiftieth of the time at most.
-const TIMES: u32 = 50;
+const CACHE_TIME_FACTOR: u32 = 50;
 
 /// The figures of a large ledger, for a while after they were counted. Those of a small one are counted each time.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl CountsCache {
     /// The figures were counted.
     pub(crate) fn counted(&mut self, began: Instant, now: Instant, counts: LedgerCounts) {
         let took = now.duration_since(began);
-        self.last = (took > QUICK).then(|| (now + took * TIMES, counts));
+        self.last = (took > MAX_UNCACHED_TIME).then(|| (now + took * CACHE_TIME_FACTOR, counts));
     }
 }
 

@@ -4,7 +4,7 @@ use article_webhook::JobId;
 
 use crate::call::Expect;
 
-/// How many jobs are held while the store accepts none.
+/// How many jobs are kept while the store accepts none.
 const MAX_JOBS: usize = 1024;
 
 /// Jobs with a refused delivery that wait for the store, each once, and a bounded number of them.

@@ -5,23 +5,23 @@ use tokio::{runtime::Handle, time::sleep};
 
 use super::Inbox;
 use crate::{
-    call::{Expect, LAST_DELIVERY, Reason},
+    call::{DELIVERY_PERIOD, Expect, Reason},
     telemetry,
     timestamp::later,
 };
 
 /// The first and the longest pause before a job is stored again.
-const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+const RETRY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 /// After this many jobs in a row that found damage, the writer ends. The next refused delivery tries the jobs behind them.
-const DAMAGED_IN_A_ROW: usize = 16;
+const MAX_DAMAGED_IN_A_ROW: usize = 16;
 
 impl Inbox {
     /// Expects a job whose delivery was refused, or could not be stored. It is polled after the service's last delivery,
     /// and kept in memory until the store has accepted it.
     pub(super) fn expect_refused(&self, job_id: JobId, intent: Option<&str>, code: &str) {
         let (reason, intent) = (Reason::Refused { code: code.into() }, intent.map(Into::into));
-        let at = later(self.0.store.now(), LAST_DELIVERY);
+        let at = later(self.0.store.now(), DELIVERY_PERIOD);
         let expect = Expect { job_id, reason, intent, at, key: None };
         if !self.expect_queue().push(expect) {
             return;
@@ -47,7 +47,7 @@ impl ExpectWriter {
     /// Runs until no job is left, or the store accepts none.
     async fn run(mut self) {
         let inbox = self.inbox.clone();
-        let [mut pause, longest] = PAUSES;
+        let [mut pause, longest] = RETRY_PAUSES;
         let mut damaged = 0;
         loop {
             // A job is not erased between its taking and its storing.
@@ -56,8 +56,8 @@ impl ExpectWriter {
                 self.is_done = true;
                 return;
             };
-            // The clock may have been set back while the job was held.
-            expect.at = expect.at.min(later(inbox.0.store.now(), LAST_DELIVERY));
+            // The clock may have been set back while the job was kept in memory.
+            expect.at = expect.at.min(later(inbox.0.store.now(), DELIVERY_PERIOD));
             let stored = inbox.0.store.expect(vec![expect]).await;
             match &stored {
                 Ok(_) => inbox.expect_queue().stored(),
@@ -66,12 +66,12 @@ impl ExpectWriter {
             }
             drop(expecting);
             match stored {
-                Ok(_) => ([pause, _], damaged) = (PAUSES, 0),
+                Ok(_) => ([pause, _], damaged) = (RETRY_PAUSES, 0),
                 // The damage may be that of one row: the other jobs do not wait for it.
                 Err(error) if error.is_damage() => {
                     telemetry::store_failed("expect", &error);
                     damaged += 1;
-                    if damaged >= inbox.expect_queue().len().min(DAMAGED_IN_A_ROW) {
+                    if damaged >= inbox.expect_queue().len().min(MAX_DAMAGED_IN_A_ROW) {
                         return;
                     }
                 }

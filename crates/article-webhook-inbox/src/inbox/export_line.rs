@@ -4,7 +4,7 @@ use article_webhook::JobId;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Body, Digest, Entry, EntryKey, Failure, Intent, MAX_BODIES, Source, State,
+    Body, Digest, Entry, EntryKey, Failure, Intent, MAX_BODIES_PER_ENTRY, Source, State,
     entry::FailureLine,
     timestamp::{END_OF_9999, from_millis, to_millis},
 };
@@ -69,8 +69,8 @@ impl ExportLine {
             .map(|line| time(line.at).map(|_| Failure::from(line)))
             .collect();
         // One of the API may be kept beyond the limit. There is none if accidents left none.
-        if bodies.len() > MAX_BODIES + 1 {
-            return Err(format!("bodies: expected at most {}", MAX_BODIES + 1));
+        if bodies.len() > MAX_BODIES_PER_ENTRY + 1 {
+            return Err(format!("bodies: expected at most {}", MAX_BODIES_PER_ENTRY + 1));
         }
         // Those without bytes may be damaged ones, which have one digest.
         let is_again = |(at, body): (usize, &Body)| {

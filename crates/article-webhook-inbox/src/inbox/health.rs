@@ -59,7 +59,7 @@ pub struct Health {
     pub ledger: Result<LedgerHealth, String>,
     /// Jobs with a refused delivery that are expected, and that the store has not accepted yet.
     pub expected_held: usize,
-    /// Jobs with a refused delivery that were dropped, because too many were held.
+    /// Jobs with a refused delivery that were dropped, because too many were kept.
     pub expected_dropped: u64,
     /// What the store reports about itself, or why it does not answer.
     pub store: Result<StoreHealth, String>,
@@ -102,10 +102,10 @@ impl Inbox {
     /// of the ledger are those of [`ledger_health`](Self::ledger_health).
     pub async fn health(&self) -> Health {
         let store = &self.0.store;
-        let due_since = self.patiently(store.due_since());
-        let ledger = self.patiently(Box::pin(self.ledger_health()));
-        let paused_since = self.patiently(store.paused_since());
-        let store_health = self.patiently(store.health());
+        let due_since = self.with_timeout(store.due_since());
+        let ledger = self.with_timeout(Box::pin(self.ledger_health()));
+        let paused_since = self.with_timeout(store.paused_since());
+        let store_health = self.with_timeout(store.health());
         let (writable, due_since, paused_since, ledger, store_health) =
             join!(self.writable(), due_since, paused_since, ledger, store_health);
         let paused_since = paused_since.map_err(|error| error.to_string());
@@ -148,7 +148,7 @@ impl Inbox {
     /// The figures of the ledger alone.
     ///
     /// They are counted, which takes longer the more jobs the ledger has: about 0.3 seconds for a million in SQLite. Counts
-    /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be asked often: of
+    /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be requested often: of
     /// a million jobs, they are up to 15 seconds old. The pause is always that of now.
     ///
     /// [Health](Self::health) does not wait longer than two seconds, but a count goes on, and a later question is answered
@@ -192,7 +192,8 @@ impl Inbox {
         if let Some(known) = probe.known(Instant::now().into_std()) {
             return known;
         }
-        let probed = self.patiently(self.0.store.probe()).await.map_err(|error| error.to_string());
+        let probed =
+            self.with_timeout(self.0.store.probe()).await.map_err(|error| error.to_string());
         probe.probed(Instant::now().into_std(), probed.clone());
         probed
     }

@@ -8,24 +8,24 @@ use std::{
 
 use tokio::time::{sleep, timeout};
 
-use super::{Inbox, PATIENCE};
+use super::{Inbox, STORE_TIMEOUT};
 use crate::{
     Error, State,
     call::{Filter, ListOrder},
     telemetry,
 };
 
-/// How long an entry may be due without a worker. It is also the interval between two looks.
+/// How long an entry may be due without a worker. It is also the interval between two checks.
 const MAX_IDLE: Duration = Duration::from_secs(60);
 
-/// How many leased entries are looked at, to find one under a lease that holds.
+/// How many leased entries are read, to find one under a lease that holds.
 const MAX_LEASED: u32 = 100;
 
 /// Looks whether what a receiver stores is worked on by any process, and warns if it is not. A receiver without a worker
 /// would store articles for ever, and nobody would publish them.
 #[derive(Debug, Default)]
 pub(super) struct IdleWatch {
-    /// A task looks each minute, until nothing is overdue.
+    /// A task checks each minute, until nothing is overdue.
     is_watching: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl Inbox {
             loop {
                 sleep(MAX_IDLE).await;
                 let Some(inbox) = inbox.upgrade().map(Inbox) else { return };
-                match timeout(PATIENCE, inbox.unclaimed_for()).await {
+                match timeout(STORE_TIMEOUT, inbox.unclaimed_for()).await {
                     Ok(Ok(Some(age))) if age >= MAX_IDLE => telemetry::no_worker(age),
                     Ok(Ok(None)) => {
                         inbox.0.idle_watch.is_watching.store(false, Ordering::Relaxed);

@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// How many lines are imported in one transaction, so that a delivery does not wait long for it.
-const PAGE: usize = 250;
+const LINES_PER_TRANSACTION: usize = 250;
 
 /// The same for their bytes. A longer line is a page.
-const PAGE_BYTES: usize = 4 << 20;
+const BYTES_PER_TRANSACTION: usize = 4 << 20;
 
 /// What a line is about: an entry has none, as in exports of versions without a ledger.
 #[derive(Deserialize)]
@@ -85,7 +85,7 @@ impl Import<'_> {
         self.page.push(row);
         self.page.extend(job.map(ImportRow::RemovedJob));
         self.bytes += bytes;
-        if self.page.len() >= PAGE || self.bytes >= PAGE_BYTES {
+        if self.page.len() >= LINES_PER_TRANSACTION || self.bytes >= BYTES_PER_TRANSACTION {
             self.store().await?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::{
     script::ImportRow,
 };
 
-/// A row of the ledger as a line of JSON, told from an entry by its `kind`. Times are milliseconds since 1970.
+/// A row of the ledger as a line of JSON, distinguished from an entry by its `kind`. Times are milliseconds since 1970.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum LedgerLine {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How many entries are requeued in one transaction, so that a delivery does not wait long for it.
-const PAGE: u32 = 250;
+const ENTRIES_PER_TRANSACTION: u32 = 250;
 
 /// Operations for tools and operators. All of them fail while the store is down, and after `close`.
 impl Inbox {
@@ -147,7 +147,7 @@ impl Inbox {
         if filter.state.is_none() {
             return Err(Error::invalid("requeue_all: expected a state in the filter"));
         }
-        let mut filter = Filter { limit: PAGE, ..filter };
+        let mut filter = Filter { limit: ENTRIES_PER_TRANSACTION, ..filter };
         let mut requeued = 0;
         loop {
             let page = self.list(filter.clone()).await?;

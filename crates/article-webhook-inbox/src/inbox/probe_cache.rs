@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 /// How long the result of a probe is used.
-const EVERY: Duration = Duration::from_secs(1);
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The result of the last probe of the store, for one second. It limits probes to one a second, however
 /// often the health is read.
@@ -14,7 +14,7 @@ impl ProbeCache {
     /// The last result, unless it is too old.
     pub(crate) fn known(&self, now: Instant) -> Option<Result<(), String>> {
         let (at, result) = self.last.as_ref()?;
-        (now < *at + EVERY).then(|| result.clone())
+        (now < *at + PROBE_INTERVAL).then(|| result.clone())
     }
 
     /// The store was probed.
@@ -37,6 +37,6 @@ mod tests {
             probe.known(now + Duration::from_millis(999)).map(|known| known.is_err()),
             Some(true)
         );
-        assert_eq!(probe.known(now + EVERY), None);
+        assert_eq!(probe.known(now + PROBE_INTERVAL), None);
     }
 }

@@ -12,7 +12,7 @@ impl Sink for Inbox {
         let began = Instant::now();
         let arrival = Arrival::from(&delivery);
         let digest = arrival.digest;
-        let recorded = self.patiently(self.0.store.record(arrival)).await;
+        let recorded = self.with_timeout(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         match recorded {
             Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
@@ -21,7 +21,7 @@ impl Sink for Inbox {
                 Reply::Stored
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
-            Ok(Recorded::Crowded) => {
+            Ok(Recorded::BodyLimitReached) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.
                 self.expect_refused(delivery.job_id().clone(), delivery.intent(), "retry_later");
                 Reply::Retry

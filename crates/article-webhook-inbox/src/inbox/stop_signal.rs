@@ -4,7 +4,7 @@ use tokio::{signal::ctrl_c, sync::watch};
 
 use crate::telemetry;
 
-/// Whether a signal has come. The runtime tells of a signal only those that listen at that moment.
+/// Whether a signal has come. The runtime reports a signal only to those that listen at that moment.
 static HAS_COME: LazyLock<watch::Sender<bool>> = LazyLock::new(watch::Sender::default);
 
 /// Resolves when the program should stop: at Ctrl-C, or at SIGTERM, which service managers and containers send.

@@ -44,7 +44,7 @@ pub enum ClaimDecision {
 }
 
 /// How many times in a row an entry may be interrupted before it runs alone.
-const SUSPECT: u32 = 2;
+const MAX_INTERRUPTIONS: u32 = 2;
 
 /// The cause of an entry that dies because its last attempt never ended.
 const LAST_ATTEMPT_DID_NOT_END: &str = "the last attempt did not end";
@@ -74,7 +74,7 @@ impl Claiming {
             return Some(ClaimDecision::Discarded);
         }
 
-        let runs_alone = has_one_more || interrupted >= SUSPECT;
+        let runs_alone = has_one_more || interrupted >= MAX_INTERRUPTIONS;
         self.is_over = runs_alone;
         self.alone_waits = runs_alone && (self.has_leased || self.claim.running > 0);
         if self.alone_waits {

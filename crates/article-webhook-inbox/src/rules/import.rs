@@ -3,7 +3,7 @@ use std::time::SystemTime;
 use super::Row;
 use crate::{
     Entry, State,
-    entry::{Failure, MAX_FAILURES},
+    entry::{Failure, MAX_FAILURES_PER_ENTRY},
     timestamp::rounded,
 };
 
@@ -16,8 +16,8 @@ impl Row {
             State::Leased => (State::Waiting, now, now),
             state => (state, rounded(entry.at), rounded(entry.since)),
         };
-        let forgotten = entry.failures.len().saturating_sub(MAX_FAILURES);
-        let failures = entry.failures[forgotten..].iter();
+        let excess = entry.failures.len().saturating_sub(MAX_FAILURES_PER_ENTRY);
+        let failures = entry.failures[excess..].iter();
         Self {
             state,
             attempts: entry.attempts,

@@ -345,7 +345,7 @@ impl JobRows {
         })
     }
 
-    /// Stores a body, and tells the ledger of a copy of an article. `intent` is the order that the body names.
+    /// Stores a body, and reports a copy of an article to the ledger. `intent` is the order that the body names.
     pub fn record(
         &mut self,
         arrival: &Arrival,
@@ -362,7 +362,7 @@ impl JobRows {
         } else {
             self.record_body(arrival, now)
         };
-        if recorded == Recorded::Crowded {
+        if recorded == Recorded::BodyLimitReached {
             return recorded;
         }
         let article = self.article();
@@ -399,7 +399,7 @@ impl JobRows {
         Recorded::Stored
     }
 
-    /// Changes the row of an entry, and tells the ledger of the state of the article.
+    /// Changes the row of an entry, and reports the state of the article to the ledger.
     pub fn change<T>(
         &mut self,
         id: i64,

@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Row, row::Cause};
 use crate::{
-    Body, Digest, MAX_BODIES, Source, State,
+    Body, Digest, MAX_BODIES_PER_ENTRY, Source, State,
     call::{Arrival, Recorded},
 };
 
@@ -63,7 +63,7 @@ impl Recording {
     /// Whether the row changed and must be saved.
     #[must_use]
     pub fn changes_row(&self) -> bool {
-        !matches!(self.recorded, Recorded::Duplicate | Recorded::Crowded)
+        !matches!(self.recorded, Recorded::Duplicate | Recorded::BodyLimitReached)
     }
 }
 
@@ -83,21 +83,21 @@ impl Row {
             return recording(Recorded::Stored, BodyWrite::Replace(index));
         }
 
-        let is_full = stored.len() >= MAX_BODIES;
+        let is_full = stored.len() >= MAX_BODIES_PER_ENTRY;
         if let State::Unhandled | State::Corrupt = self.state {
             let write = match replaced(new.source, stored) {
                 _ if !is_full => BodyWrite::Append,
                 Some(index) => BodyWrite::Replace(index),
                 // What the API gives now may be the article. It is the only body beyond the limit.
-                None if stored.len() == MAX_BODIES => BodyWrite::Append,
-                None => return recording(Recorded::Crowded, BodyWrite::Nothing),
+                None if stored.len() == MAX_BODIES_PER_ENTRY => BodyWrite::Append,
+                None => return recording(Recorded::BodyLimitReached, BodyWrite::Nothing),
             };
             self.conflicts = self.conflicts.saturating_add(1);
             self.wait(Duration::ZERO, Cause::None, now);
             return recording(Recorded::Stored, write);
         }
         if is_full && !self.has_decoded() {
-            return recording(Recorded::Crowded, BodyWrite::Nothing);
+            return recording(Recorded::BodyLimitReached, BodyWrite::Nothing);
         }
         self.conflicts = self.conflicts.saturating_add(1);
         let write = if is_full { not_kept(0) } else { BodyWrite::Append };
@@ -119,7 +119,7 @@ impl Row {
 /// delivered never gives way to one that the API gave, and the one beyond the limit to no delivered one.
 fn replaced(new: Source, stored: &[KnownBody]) -> Option<usize> {
     match new {
-        Source::Webhook => stored.len().min(MAX_BODIES).checked_sub(1),
+        Source::Webhook => stored.len().min(MAX_BODIES_PER_ENTRY).checked_sub(1),
         Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
     }
 }
@@ -179,7 +179,7 @@ mod tests {
             let five = bodies(5);
             let recording = before.clone().record(polled(body(b"new")), &five, NOW);
             assert_eq!(recording.write, BodyWrite::Nothing, "no entry grows further");
-            assert_eq!(recording.recorded, Recorded::Crowded);
+            assert_eq!(recording.recorded, Recorded::BodyLimitReached);
 
             let mut after = before.clone();
             known[1] = polled(known[1]);
@@ -203,7 +203,7 @@ mod tests {
     fn a_full_entry_of_which_no_body_is_known_to_decode_stays_as_it_is() {
         for before in [row(State::Leased), Row { cause: None, ..row(State::Waiting) }] {
             let mut after = before.clone();
-            assert_eq!(record(&mut after, 4), (Recorded::Crowded, BodyWrite::Nothing));
+            assert_eq!(record(&mut after, 4), (Recorded::BodyLimitReached, BodyWrite::Nothing));
             assert_eq!(after, before);
         }
     }
@@ -236,7 +236,11 @@ mod tests {
             assert_eq!(write(state, new, &known), BodyWrite::Intent(0), "{state}: it is full");
             assert_eq!(write(state, new, &known[..3]), BodyWrite::Append, "{state}");
         }
-        assert_eq!(write(State::Leased, new, &known), BodyWrite::Nothing, "it is crowded");
+        assert_eq!(
+            write(State::Leased, new, &known),
+            BodyWrite::Nothing,
+            "the body limit is reached"
+        );
         assert_eq!(write(State::Corrupt, with_intent(known[2]), &known), BodyWrite::Replace(2));
     }
 }

@@ -4,7 +4,7 @@ use super::{Row, row::Cause};
 use crate::{State, timestamp::later};
 
 /// The longest pause that a worker stores. A wait that is longer comes from a wrong clock or a damaged row.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 impl Row {
     /// The transition at the start of a process, for a store that only one process uses. It frees a lease, because its
@@ -23,7 +23,7 @@ impl Row {
     /// nothing changed.
     pub fn shorten_wait(&mut self, now: SystemTime) -> bool {
         let pause = self.at.duration_since(self.since).unwrap_or_default();
-        let latest = later(now, pause.min(LONGEST_WAIT));
+        let latest = later(now, pause.min(MAX_WAIT));
         let is_too_late = self.state == State::Waiting && self.at > latest;
         if is_too_late {
             (self.at, self.since) = (latest, self.since.min(now));
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_lease_is_freed_and_its_attempt_was_interrupted() {
-        let at = NOW + LONGEST_WAIT;
+        let at = NOW + MAX_WAIT;
         let leased = Row { state: State::Leased, attempts: 3, interrupted: 1, at, ..Row::new(NOW) };
         let mut row = Row { cause: Some("no network".into()), ..leased };
         let freed = Row { state: State::Waiting, interrupted: 2, at: NOW, ..row.clone() };
@@ -55,7 +55,7 @@ mod tests {
 
     /// When a wait ends that began and was to end this many seconds after the restart; negative: before it.
     fn waits(began: i64, ends: i64) -> (SystemTime, bool) {
-        let start = NOW + LONGEST_WAIT * 100;
+        let start = NOW + MAX_WAIT * 100;
         let time = |seconds: i64| match u64::try_from(seconds) {
             Ok(after) => start + Duration::from_secs(after),
             Err(_) => start - Duration::from_secs(seconds.unsigned_abs()),
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn no_wait_is_longer_than_a_day() {
-        let day = NOW + LONGEST_WAIT;
+        let day = NOW + MAX_WAIT;
         assert_eq!(waits(-60, 31_536_000), (day, true));
         assert_eq!(waits(31_536_000, 63_072_000), (day, true));
         assert_eq!(waits(0, 86_400), (day, false));
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn other_entries_stay_as_they_are() {
         for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
-            let before = Row { state, ..Row::new(NOW + LONGEST_WAIT * 2) };
+            let before = Row { state, ..Row::new(NOW + MAX_WAIT * 2) };
             let mut after = before.clone();
             assert!(!after.restart(NOW));
             assert_eq!(after, before);

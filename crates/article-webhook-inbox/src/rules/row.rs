@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Entry, EntryKey, State,
-    entry::{Failure, MAX_FAILURES},
+    entry::{Failure, MAX_FAILURES_PER_ENTRY},
     timestamp::later,
 };
 
@@ -40,7 +40,7 @@ pub struct Row {
     /// Why it waits again, or is dead, unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// The last causes, the oldest first. At most [`MAX_FAILURES`].
+    /// The last causes, the oldest first. At most [`MAX_FAILURES_PER_ENTRY`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
 }
@@ -156,7 +156,7 @@ impl Row {
 
     fn add_failure(&mut self, cause: String, now: SystemTime) {
         self.failures.push(Failure { at: now, attempt: self.attempts, cause });
-        let forgotten = self.failures.len().saturating_sub(MAX_FAILURES);
-        self.failures.drain(..forgotten);
+        let excess = self.failures.len().saturating_sub(MAX_FAILURES_PER_ENTRY);
+        self.failures.drain(..excess);
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     rules::{JobRows, MAX_PRUNED_BYTES},
 };
 
-/// Stores bodies under their keys, and tells the ledger of copies of articles.
+/// Stores bodies under their keys, and reports copies of articles to the ledger.
 #[derive(Debug)]
 pub struct Record(pub Vec<Arrival>);
 
@@ -50,7 +50,7 @@ impl Script for Record {
 /// Jobs in the order in which a script first names them, which is that of their new ids.
 pub(super) struct NamedJobs {
     jobs: Vec<JobRows>,
-    places: HashMap<JobId, usize>,
+    indexes: HashMap<JobId, usize>,
 }
 
 impl NamedJobs {
@@ -58,18 +58,18 @@ impl NamedJobs {
         tables: &mut dyn Tables,
         named: impl Iterator<Item = &JobId> + Send,
     ) -> Result<Self, Error> {
-        let mut places = HashMap::new();
+        let mut indexes = HashMap::new();
         for job_id in named {
-            let next = places.len();
-            places.entry(job_id.clone()).or_insert(next);
+            let next = indexes.len();
+            indexes.entry(job_id.clone()).or_insert(next);
         }
-        let mut jobs = tables.jobs(Jobs::Named(places.keys().cloned().collect())).await?;
-        jobs.sort_unstable_by_key(|job| places.get(&job.job_id));
-        Ok(Self { jobs, places })
+        let mut jobs = tables.jobs(Jobs::Named(indexes.keys().cloned().collect())).await?;
+        jobs.sort_unstable_by_key(|job| indexes.get(&job.job_id));
+        Ok(Self { jobs, indexes })
     }
 
     pub(super) fn get_mut(&mut self, job_id: &JobId) -> &mut JobRows {
-        &mut self.jobs[self.places[job_id]]
+        &mut self.jobs[self.indexes[job_id]]
     }
 
     pub(super) async fn save(&mut self, tables: &mut dyn Tables) -> Result<(), Error> {

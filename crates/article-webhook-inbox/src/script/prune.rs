@@ -41,7 +41,7 @@ impl Script for Prune {
         }
         ids.sort_by_key(|id| (ended_at(&jobs, *id), *id));
         // What is kept of jobs is numbered in the order in which their entries ended.
-        let order: HashMap<_, _> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+        let order: HashMap<_, _> = ids.iter().enumerate().map(|(index, id)| (*id, index)).collect();
         jobs.sort_by_key(|job| job.entries.iter().filter_map(|it| order.get(&it.row.id)).min());
         for id in ids {
             let Some(job) = jobs.iter_mut().find(|job| job.entry_of(id).is_some()) else {

@@ -256,7 +256,7 @@ impl Script for Check {
                     let key = shown.key.to_string();
                     let key = key.escape_debug();
                     let of_entry = ids.iter().position(|id| *id == entry.row.id);
-                    let mut bodies = of_entry.map(|place| &bodies[place]).into_iter().flatten();
+                    let mut bodies = of_entry.map(|index| &bodies[index]).into_iter().flatten();
                     let damaged = bodies.find_map(|loaded| match &loaded.damage {
                         None if !loaded.body.is_intact() => Some("a body is not what was received"),
                         damage => damage.as_deref(),

@@ -14,7 +14,7 @@ pub struct Restart;
 pub struct ShortenWaits;
 
 /// How many jobs are loaded at once.
-const PAGE: usize = 256;
+const JOBS_PER_LOAD: usize = 256;
 
 impl Script for Restart {
     type Output = ();
@@ -52,7 +52,7 @@ async fn change_entries(
     change: impl Fn(&mut Row) + Send,
 ) -> Result<(), Error> {
     let now = tables.now();
-    for page in ids.chunks(PAGE) {
+    for page in ids.chunks(JOBS_PER_LOAD) {
         let mut jobs = tables.jobs(Jobs::OfEntries(page.to_vec())).await?;
         for job in &mut jobs {
             page.iter().for_each(|id| _ = job.change(*id, now, &change));
@@ -67,7 +67,7 @@ async fn change_expected(
     change: impl Fn(&mut JobRow) + Send,
 ) -> Result<(), Error> {
     let ids = tables.expected(Expected::Restarted).await?;
-    for page in ids.chunks(PAGE) {
+    for page in ids.chunks(JOBS_PER_LOAD) {
         let mut jobs = tables.jobs(Jobs::OfExpected(page.to_vec())).await?;
         jobs.iter_mut().filter_map(|job| job.expected.get_mut()).for_each(&change);
         tables.save(&mut jobs).await?;

@@ -25,7 +25,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// A row that cannot be trusted is a value, not an error: an entry comes back as corrupt, with what was
 /// [found](crate::rules::EntryRows::damage). So one damaged row fails no batch.
 pub trait Tables: Send {
-    /// The time of the transaction, by the clock of the store. A script asks for it after the first rows that it loads: a
+    /// The time of the transaction, by the clock of the store. A script reads it after the first rows that it loads: a
     /// database on another machine says the time with these.
     fn now(&self) -> SystemTime;
 

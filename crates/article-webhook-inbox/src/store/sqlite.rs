@@ -26,6 +26,6 @@ mod settings;
 
 mod store;
 
-pub use files::SqlitePlace;
+pub use files::SqliteLocation;
 pub use settings::SqliteSettings;
 pub use store::SqliteStore;

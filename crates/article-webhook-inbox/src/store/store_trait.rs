@@ -18,7 +18,7 @@ use crate::{
 /// The future that a store's calls return.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// What the inbox asks of a database. The scripts are what each call does, and the suite in `tests/contract` says it as facts.
+/// What the inbox needs from a database. The scripts are what each call does, and the suite in `tests/contract` says it as facts.
 ///
 /// Every call is one transaction, which happens completely or not at all. A call that changed something returns `Ok` only
 /// when the change would survive a crash; a failed commit, or one whose result is unknown, is an `Err`. A call may be dropped

@@ -20,7 +20,7 @@ use tokio::{
 use super::{
     failed::Failed,
     job::{Job, JobKind},
-    settings::{Backoff, LONGEST_PAUSE, Settings},
+    settings::{Backoff, MAX_PAUSE, Settings},
     status::{AttemptInProgress, Registry, ThreadSlot},
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// How long a cancelled handler may take to end, before its attempt is given up.
-const TIME_TO_END: Duration = Duration::from_secs(1);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The pause before an outcome is stored again when the store failed.
 const SETTLE_PAUSE: Duration = Duration::from_millis(200);
@@ -40,10 +40,10 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(200);
 const MAX_SETTLES_WHILE_STOPPING: u32 = 5;
 
 /// The shortest pause of a snooze. It costs no attempt, so without a pause it would go on for ever without a rest.
-const SHORTEST_SNOOZE: Duration = Duration::from_secs(1);
+const MIN_SNOOZE: Duration = Duration::from_secs(1);
 
 /// How many bytes of a cause are kept.
-const LONGEST_CAUSE: usize = 1000;
+const MAX_CAUSE_BYTES: usize = 1000;
 
 /// A running handler.
 type Handling = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
@@ -192,7 +192,7 @@ impl Attempt {
         };
         // It must not run while another worker begins. A result that it returns now still counts.
         thread.cancel();
-        match timeout(TIME_TO_END, thread.ended()).await {
+        match timeout(CANCEL_TIMEOUT, thread.ended()).await {
             Ok(AttemptResult::Stopped) => given_up,
             Ok(ended) => given_up.map(|_| ended),
             Err(_) => {
@@ -412,7 +412,7 @@ impl AttemptResult {
             Self::Succeeded => return Outcome::Done,
             Self::Stopped => return Outcome::Released,
             Self::Snoozed { after } => {
-                return Outcome::Snoozed { after: after.clamp(SHORTEST_SNOOZE, LONGEST_PAUSE) };
+                return Outcome::Snoozed { after: after.clamp(MIN_SNOOZE, MAX_PAUSE) };
             }
             Self::GaveUp { cause } => return Outcome::Dead { cause: shortened(cause) },
             Self::Undecodable { seen, cause } => return Outcome::Unhandled { seen, cause },
@@ -428,7 +428,7 @@ impl AttemptResult {
         if attempt >= allowed {
             return Outcome::Dead { cause };
         }
-        let after = after.unwrap_or_else(|| backoff.pause(attempt, random)).min(LONGEST_PAUSE);
+        let after = after.unwrap_or_else(|| backoff.pause(attempt, random)).min(MAX_PAUSE);
         Outcome::Retry { after, cause }
     }
 
@@ -448,7 +448,8 @@ impl AttemptResult {
 
 /// The cause, cut between two characters.
 fn shortened(mut cause: String) -> String {
-    if let Some(end) = (0..=LONGEST_CAUSE.min(cause.len())).rfind(|at| cause.is_char_boundary(*at))
+    if let Some(end) =
+        (0..=MAX_CAUSE_BYTES.min(cause.len())).rfind(|at| cause.is_char_boundary(*at))
     {
         cause.truncate(end);
     }
@@ -485,9 +486,9 @@ mod tests {
         let Outcome::Retry { after, .. } = outcome(failed(Some(1 << 40)), 1) else {
             panic!("a first failure is retried");
         };
-        assert_eq!(after, LONGEST_PAUSE);
+        assert_eq!(after, MAX_PAUSE);
         let endless = AttemptResult::Snoozed { after: Duration::MAX };
-        assert_eq!(outcome(endless, 1), Outcome::Snoozed { after: LONGEST_PAUSE });
+        assert_eq!(outcome(endless, 1), Outcome::Snoozed { after: MAX_PAUSE });
     }
 
     #[test]

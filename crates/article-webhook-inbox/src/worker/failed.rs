@@ -29,11 +29,11 @@ use std::{error::Error, fmt, time::Duration};
 /// ```
 pub struct Failed {
     cause: Box<dyn Error + Send + Sync>,
-    wish: Wish,
+    disposition: Disposition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Disposition {
     Retry,
     RetryAfter(Duration),
     Snooze(Duration),
@@ -65,12 +65,12 @@ impl Failed {
     /// other.
     #[must_use]
     pub fn retry_after(cause: impl Into<Box<dyn Error + Send + Sync>>, pause: Duration) -> Self {
-        Self { cause: cause.into(), wish: Wish::RetryAfter(pause) }
+        Self { cause: cause.into(), disposition: Disposition::RetryAfter(pause) }
     }
 
     /// Not yet: the handler runs again after this pause, which is at least a second and at most a day. This costs
     /// nothing: the attempt does not count, and the cause of an earlier failure stays. So it also works on the last attempt,
-    /// and a handler may ask for it as often as it likes.
+    /// and a handler may return it as often as it likes.
     ///
     /// ```
     /// use std::time::Duration;
@@ -86,40 +86,40 @@ impl Failed {
     /// ```
     #[must_use]
     pub fn snooze(pause: Duration) -> Self {
-        Self { cause: "not yet".into(), wish: Wish::Snooze(pause) }
+        Self { cause: "not yet".into(), disposition: Disposition::Snooze(pause) }
     }
 
     /// No further attempt: the entry is dead until an operator requeues it.
     #[must_use]
     pub fn dead(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { cause: cause.into(), wish: Wish::Dead }
+        Self { cause: cause.into(), disposition: Disposition::Dead }
     }
 
     /// The pause that it requests; `None` leaves the pause to the worker.
     #[must_use]
     pub fn after(&self) -> Option<Duration> {
-        match self.wish {
-            Wish::RetryAfter(pause) | Wish::Snooze(pause) => Some(pause),
-            Wish::Retry | Wish::Dead => None,
+        match self.disposition {
+            Disposition::RetryAfter(pause) | Disposition::Snooze(pause) => Some(pause),
+            Disposition::Retry | Disposition::Dead => None,
         }
     }
 
     /// Whether it puts the entry off without a failure.
     #[must_use]
     pub fn is_snooze(&self) -> bool {
-        matches!(self.wish, Wish::Snooze(_))
+        matches!(self.disposition, Disposition::Snooze(_))
     }
 
     /// Whether it requests no further attempt.
     #[must_use]
     pub fn is_dead(&self) -> bool {
-        self.wish == Wish::Dead
+        self.disposition == Disposition::Dead
     }
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failed {
     fn from(cause: E) -> Self {
-        Self { cause: cause.into(), wish: Wish::Retry }
+        Self { cause: cause.into(), disposition: Disposition::Retry }
     }
 }
 
@@ -138,7 +138,10 @@ impl fmt::Display for Failed {
 
 impl fmt::Debug for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Failed").field("cause", &self.cause).field("wish", &self.wish).finish()
+        f.debug_struct("Failed")
+            .field("cause", &self.cause)
+            .field("disposition", &self.disposition)
+            .finish()
     }
 }
 

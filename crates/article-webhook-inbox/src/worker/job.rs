@@ -394,11 +394,11 @@ fn intact(claimed: &Claimed) -> Result<Body, AttemptResult> {
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
 /// How much of a response is read as fields, in bytes: as fields, it takes more memory.
-const MAX_READ: usize = 64 << 10;
+const MAX_READ_BYTES: usize = 64 << 10;
 
 impl JobFailure {
     fn read(body: &[u8]) -> Option<Self> {
-        if body.len() > MAX_READ {
+        if body.len() > MAX_READ_BYTES {
             return None;
         }
         let documented: Fields<'_> = serde_json::from_slice(body).ok()?;
@@ -553,6 +553,6 @@ mod tests {
         let wrong = r#"{"error":null,"message":7,"details":{"step":["s"],"credits_refunded":2.5}}"#;
         assert_eq!(read(wrong), Some((false, None, None, None)));
         assert_eq!(read("<html>"), None);
-        assert_eq!(read(&format!(r#"{{"step":"{}"}}"#, "s".repeat(MAX_READ))), None);
+        assert_eq!(read(&format!(r#"{{"step":"{}"}}"#, "s".repeat(MAX_READ_BYTES))), None);
     }
 }

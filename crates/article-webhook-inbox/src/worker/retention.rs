@@ -7,10 +7,10 @@ use crate::{
 };
 
 /// How many bodies, entries, jobs and intents one batch removes, each.
-const BATCH: u32 = 500;
+const ROWS_PER_BATCH: u32 = 500;
 
-/// The service's last attempt comes 370 seconds after the first. A job that is forgotten sooner is stored twice.
-const SHORTEST: Duration = Duration::from_secs(3600);
+/// The service's last attempt comes 370 seconds after the first. A job that is removed sooner is stored twice.
+const MIN_RETENTION: Duration = Duration::from_secs(3600);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const YEAR: Duration = DAY.saturating_mul(365);
@@ -107,9 +107,9 @@ impl Retention {
         let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
         let (bodies_before, entries_before) = (before(self.bodies), before(self.entries));
         let dead_before = self.dead.map(before);
-        let prune = Prune { bodies_before, entries_before, dead_before, limit: BATCH };
+        let prune = Prune { bodies_before, entries_before, dead_before, limit: ROWS_PER_BATCH };
         let entries = store.prune(prune).await?;
-        let ledger = store.prune_ledger(before(self.ledger), BATCH).await?;
+        let ledger = store.prune_ledger(before(self.ledger), ROWS_PER_BATCH).await?;
         Ok(Some(Removed { entries, ledger }))
     }
 }
@@ -129,7 +129,7 @@ impl Removed {
 }
 
 fn check(duration: Duration) -> Result<(), Error> {
-    if duration >= SHORTEST {
+    if duration >= MIN_RETENTION {
         return Ok(());
     }
     Err(Error::invalid(format!(

@@ -17,7 +17,7 @@ const CLAIM_PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 const CLAIM_PAUSE_AFTER_NOTHING: Duration = Duration::from_millis(20);
 
 /// How long a claim of few entries waits at most.
-const MAX_PAUSE_BEFORE_FEW: Duration = Duration::from_millis(20);
+const MAX_PAUSE_BEFORE_SMALL_CLAIM: Duration = Duration::from_millis(20);
 
 /// The pause before leases are extended again, after the store failed to.
 const EXTEND_PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(500);
@@ -230,7 +230,7 @@ impl Schedule {
         next_due: Option<Duration>,
     ) -> bool {
         let began = self.claim_began.take().unwrap_or(now);
-        self.few_before = now + (2 * (now - began)).min(MAX_PAUSE_BEFORE_FEW);
+        self.few_before = now + (2 * (now - began)).min(MAX_PAUSE_BEFORE_SMALL_CLAIM);
         if self.held.is_empty() {
             self.extend_at = began + self.lease / 3;
         }
@@ -443,14 +443,17 @@ mod tests {
     fn a_claim_of_few_waits_twice_as_long_as_the_last_one_took() {
         let (mut schedule, now) = schedule();
         assert_eq!(schedule.next(now), Step::Claim(4));
-        let ended = now + MAX_PAUSE_BEFORE_FEW / 4;
+        let ended = now + MAX_PAUSE_BEFORE_SMALL_CLAIM / 4;
         schedule.claimed(ended, leases(3), Some(Duration::ZERO));
-        assert_eq!(schedule.next(ended), Step::Wait(Some(ended + MAX_PAUSE_BEFORE_FEW / 2)));
+        assert_eq!(
+            schedule.next(ended),
+            Step::Wait(Some(ended + MAX_PAUSE_BEFORE_SMALL_CLAIM / 2))
+        );
         end(&mut schedule, ended, LEASE, None);
         assert_eq!(schedule.next(ended), Step::Claim(2), "half of the handlers are free");
         let late = ended + SOON;
         schedule.claimed(late, [LEASE], Some(Duration::ZERO));
-        assert_eq!(schedule.next(late), Step::Wait(Some(late + MAX_PAUSE_BEFORE_FEW)));
+        assert_eq!(schedule.next(late), Step::Wait(Some(late + MAX_PAUSE_BEFORE_SMALL_CLAIM)));
     }
 
     #[test]

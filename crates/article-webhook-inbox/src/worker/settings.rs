@@ -4,10 +4,10 @@ use super::retention::Retention;
 use crate::Error;
 
 /// The longest time that a setting can name. It can be added to any time without an overflow.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The longest pause between two attempts, so that no entry is delayed indefinitely.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
 /// The settings of a worker.
 #[derive(Debug, Clone)]
@@ -45,12 +45,12 @@ impl Settings {
         let Backoff { first, longest } = self.backoff;
         in_range("concurrency", self.concurrency, 1..=u32::MAX)?;
         in_range("attempts", self.attempts, 1..=u32::MAX)?;
-        in_range("backoff, longest pause", longest, Duration::ZERO..=LONGEST_PAUSE)?;
+        in_range("backoff, longest pause", longest, Duration::ZERO..=MAX_PAUSE)?;
         in_range("backoff, first pause", first, Duration::ZERO..=longest)?;
-        in_range("lease", self.lease, Duration::from_millis(100)..=LONGEST)?;
-        in_range("handler_timeout", self.handler_timeout, Duration::ZERO..=LONGEST)?;
-        in_range("grace", self.grace, Duration::ZERO..=LONGEST)?;
-        in_range("poll", self.poll, Duration::from_millis(10)..=LONGEST)?;
+        in_range("lease", self.lease, Duration::from_millis(100)..=MAX_DURATION)?;
+        in_range("handler_timeout", self.handler_timeout, Duration::ZERO..=MAX_DURATION)?;
+        in_range("grace", self.grace, Duration::ZERO..=MAX_DURATION)?;
+        in_range("poll", self.poll, Duration::from_millis(10)..=MAX_DURATION)?;
         in_range("stuck_handlers", self.stuck_handlers, 1..=usize::MAX)
     }
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_bounds_themselves_are_in_range() {
-        let (shortest, longest) = (Duration::from_millis(100), LONGEST);
+        let (shortest, longest) = (Duration::from_millis(100), MAX_DURATION);
         let least = Settings {
             concurrency: 1,
             attempts: 1,
@@ -118,7 +118,7 @@ mod tests {
         };
         assert!(least.check().is_ok());
         let most = Settings {
-            backoff: Backoff { first: LONGEST_PAUSE, longest: LONGEST_PAUSE },
+            backoff: Backoff { first: MAX_PAUSE, longest: MAX_PAUSE },
             lease: longest,
             handler_timeout: longest,
             grace: longest,
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_setting_out_of_range_is_refused_by_name() {
-        let (day, endless) = (LONGEST_PAUSE, Duration::MAX);
+        let (day, endless) = (MAX_PAUSE, Duration::MAX);
         let backoff = |first, longest| Settings {
             backoff: Backoff { first, longest },
             ..Settings::default()
@@ -154,7 +154,7 @@ mod tests {
                 "lease: expected at least 100ms, found 0ns",
             ),
             (
-                Settings { lease: LONGEST * 2, ..Settings::default() },
+                Settings { lease: MAX_DURATION * 2, ..Settings::default() },
                 "lease: expected at most 31536000s, found 63072000s",
             ),
             (

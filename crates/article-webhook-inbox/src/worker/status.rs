@@ -54,7 +54,7 @@ pub struct Workers {
     pub claims_stopped: bool,
 }
 
-/// The end of a worker that was not told to end.
+/// The end of a worker without a requested stop.
 ///
 /// ```
 /// use article_webhook_inbox::Inbox;
@@ -370,7 +370,7 @@ impl Drop for RunningWorker {
             return;
         }
         telemetry::worker_dropped();
-        let error = "the worker was dropped before it was told to stop".to_owned();
+        let error = "the worker was dropped before a stop was requested".to_owned();
         let failure = WorkerFailure { at: self.store.now(), error };
         self.registry.end_worker(self.events, Some(failure));
     }

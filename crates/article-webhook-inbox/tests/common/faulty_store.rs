@@ -1,4 +1,4 @@
-//! A store with faults. It does what the memory store does, unless it was told to fail, to hang, or to be slow.
+//! A store with faults. It does what the memory store does, unless a test makes it fail, hang, or slow.
 #![allow(dead_code)] // each target of tests uses its own part
 
 use std::{
@@ -87,7 +87,7 @@ impl Faulty {
         CALLS.iter().for_each(|call| self.fault(call, fault.clone()));
     }
 
-    pub(crate) fn mend(&self) {
+    pub(crate) fn repair(&self) {
         self.faults.lock().unwrap().clear();
     }
 

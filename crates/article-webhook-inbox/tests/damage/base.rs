@@ -72,7 +72,7 @@ impl Base {
                 .expect("opened")
         };
         let store = open();
-        let mut sent = Story::new(&store, &clock).tell("a").await;
+        let mut sent = Story::new(&store, &clock).run("a").await;
         store.close().await.expect("closed");
         let files = Files { database: read(&path), log: Vec::new() };
         let name = if page == 8192 { "closed" } else { "closed, small pages" };
@@ -81,7 +81,7 @@ impl Base {
         let store = open();
         // What waits would be claimed in place of the entries of the second half.
         while !store.claim(all()).await.expect("claimed").claimed.is_empty() {}
-        sent.extend(Story::new(&store, &clock).tell("b").await);
+        sent.extend(Story::new(&store, &clock).run("b").await);
         // Erasing has emptied the log.
         Story::new(&store, &clock).add_to_the_log("c", &mut sent).await;
         let log = read(&folder.path().join("inbox.db-wal"));

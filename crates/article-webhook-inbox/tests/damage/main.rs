@@ -1,20 +1,20 @@
 //! Flips single bits in databases with entries in each state, opens them, and works on them to the end.
 //!
-//! A place is one bit of the database or of its log; the long form also zeroes and tears whole pages. Each place gets a
+//! A spot is one bit of the database or of its log; the long form also zeroes and tears whole pages. Each spot gets a
 //! copy of the files. The store opens the copy, looks for damage, runs a worker, takes one new delivery and one old one
-//! again, closes and opens again. What it did is compared with what it does without damage ([`judge`]).
+//! again, closes and opens again. What it did is compared with what it does without damage ([`verdict`]).
 //!
-//! It tries 200 places, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --place 7` one place
-//! of it, whose files it keeps. `-- --count 5000` sets the number of places.
+//! It tries 200 spots, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --spot 7` one spot
+//! of it, whose files it keeps. `-- --count 5000` sets the number of spots.
 
 #![allow(clippy::print_stdout)] // a program may
 
 mod base;
-mod judge;
-mod places;
+mod damages;
 mod report;
 mod story;
 mod trial;
+mod verdict;
 
 use std::{
     sync::{
@@ -25,7 +25,7 @@ use std::{
 };
 
 use base::Base;
-use places::{Damage, Place};
+use damages::{Damage, DamagedSpot};
 use report::Report;
 
 const SHORT: usize = 200;
@@ -46,29 +46,29 @@ fn main() {
 
     let began = Instant::now();
     let bases = Base::all();
-    let places = places::choose(&bases, damages, count, seed);
-    let only = number("--place").and_then(|place| usize::try_from(place).ok());
+    let spots = damages::choose(&bases, damages, count, seed);
+    let only = number("--spot").and_then(|spot| usize::try_from(spot).ok());
     trial::count_panics();
-    let report = try_all(&bases, &places, only);
+    let report = try_all(&bases, &spots, only);
     println!("{report}");
     println!(
-        "damage: {} places from seed {seed} in {} s: {}",
-        report.places(),
+        "damage: {} spots from seed {seed} in {} s: {}",
+        report.spots(),
         began.elapsed().as_secs(),
         report.summary()
     );
     let form = if is_long { "--long " } else { "" };
     assert!(
         report.is_sound(),
-        "damage spread: `-- {form}--seed {seed} --count {count} --place N` shows one place again"
+        "damage spread: `-- {form}--seed {seed} --count {count} --spot N` shows one spot again"
     );
 }
 
-/// Tries the places, on as many threads as there are processors.
-fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
+/// Tries the spots, on as many threads as there are processors.
+fn try_all(bases: &[Base], spots: &[DamagedSpot], only: Option<usize>) -> Report {
     let whole: Vec<_> = bases.iter().map(trial::undamaged).collect();
     let (next, report) = (AtomicUsize::new(only.unwrap_or(0)), Mutex::new(Report::default()));
-    let end = only.map_or(places.len(), |place| place + 1);
+    let end = only.map_or(spots.len(), |spot| spot + 1);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -78,11 +78,11 @@ fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
                     if number >= end {
                         break;
                     }
-                    let place = &places[number];
-                    let (base, whole) = (&bases[place.base], &whole[place.base]);
-                    let files = place.damaged(base);
+                    let spot = &spots[number];
+                    let (base, whole) = (&bases[spot.base], &whole[spot.base]);
+                    let files = spot.damaged(base);
                     let observed = trial::run(base, &files, number);
-                    let verdict = judge::judge((base, whole), &files, &observed);
+                    let verdict = verdict::of((base, whole), &files, &observed);
                     if only.is_some() {
                         let kept = base::folder().keep();
                         println!(
@@ -90,7 +90,7 @@ fn try_all(bases: &[Base], places: &[Place], only: Option<usize>) -> Report {
                             files.write(&kept).display()
                         );
                     }
-                    report.lock().expect("no thread panics").add(number, place, verdict);
+                    report.lock().expect("no thread panics").add(number, spot, verdict);
                 }
             });
         }

@@ -1,8 +1,8 @@
-//! The verdicts of all places.
+//! The verdicts of all spots.
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{judge::Verdict, places::Place};
+use super::{damages::DamagedSpot, verdict::Verdict};
 
 /// How many examples of each wrong are shown.
 const EXAMPLES: usize = 3;
@@ -24,20 +24,20 @@ struct Wrong {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, number: usize, place: &Place, verdict: Verdict) {
-        *self.outcomes.entry((place.kind, verdict.outcome)).or_default() += 1;
+    pub(super) fn add(&mut self, number: usize, spot: &DamagedSpot, verdict: Verdict) {
+        *self.outcomes.entry((spot.kind, verdict.outcome)).or_default() += 1;
         self.spread += usize::from(!verdict.wrong.is_empty());
         for wrong in verdict.wrong {
             let words = wrong.split(':').next().unwrap_or_default().to_owned();
             let Wrong { kinds, examples } = self.wrong.entry(words).or_default();
-            *kinds.entry(place.kind).or_default() += 1;
+            *kinds.entry(spot.kind).or_default() += 1;
             if examples.len() < EXAMPLES {
-                examples.push(format!("--place {number} ({place}): {wrong}"));
+                examples.push(format!("--spot {number} ({spot}): {wrong}"));
             }
         }
     }
 
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn spots(&self) -> usize {
         self.outcomes.values().sum()
     }
 

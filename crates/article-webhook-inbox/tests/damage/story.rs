@@ -56,7 +56,7 @@ impl<'a> Story<'a> {
     }
 
     /// What a database has been through when its receiver is stopped.
-    pub(super) async fn tell(mut self, part: &str) -> Sent {
+    pub(super) async fn run(mut self, part: &str) -> Sent {
         self.large(part).await;
         let day = Duration::from_secs(24 * 3600);
         for number in 0..4 {

@@ -36,7 +36,7 @@ pub(super) struct Observed {
     /// Calls that failed for another reason.
     pub(super) failed: Vec<String>,
     /// What was said about damage.
-    pub(super) told: Vec<String>,
+    pub(super) reported: Vec<String>,
     /// All entries after the start, and at the end.
     pub(super) before: Vec<Shown>,
     pub(super) after: Vec<Shown>,
@@ -65,8 +65,8 @@ pub(super) fn undamaged(base: &Base) -> Observed {
     let observed = run(base, &base.files, 0);
     let Observed { refused, met, failed, .. } = &observed;
     assert!(refused.is_empty() && met.is_empty() && failed.is_empty(), "{observed:#?}");
-    let is_told = |told: &&String| !is_corrupt_by_story(told);
-    assert_eq!(observed.told.iter().find(is_told), None);
+    let is_reported = |reported: &&String| !is_corrupt_by_story(reported);
+    assert_eq!(observed.reported.iter().find(is_reported), None);
     let open = |(entry, _): &&Shown| matches!(entry.state, State::Waiting | State::Leased);
     let late = observed.after.iter().filter(open).count();
     assert!(late <= 2 && observed.calls.len() > 15, "{observed:#?}");
@@ -95,7 +95,7 @@ pub(super) fn run(base: &Base, files: &Files, number: usize) -> Observed {
 /// processor for seconds.
 const STUCK: Duration = Duration::from_secs(10);
 
-/// A place that takes longer than this hangs.
+/// A spot that takes longer than this hangs.
 const TOO_LONG: Duration = Duration::from_secs(60);
 
 /// In which order the bodies of a job are delivered again.
@@ -133,7 +133,7 @@ impl Trial {
         if recorded.is_some_and(|recorded| recorded != Recorded::Stored) {
             self.observed.failed.push(format!("a new delivery is {recorded:?}"));
         }
-        // An entry with several bodies is mended by a delivery of the damaged one, if a worker has seen it since the
+        // An entry with several bodies is repaired by a delivery of the damaged one, if a worker has seen it since the
         // delivery of another. So the last of them comes first, and then the first.
         for order in [Order::LastFirst, Order::FirstFirst] {
             self.repeat(base, &store, number, order).await;
@@ -201,10 +201,10 @@ impl Trial {
     async fn look(&mut self, inbox: &Inbox, store: &SqliteStore) {
         let findings = inbox.check().await;
         let findings = self.ok("check", findings);
-        self.observed.told.extend(findings.into_iter().flatten().map(|it| it.to_string()));
+        self.observed.reported.extend(findings.into_iter().flatten().map(|it| it.to_string()));
         let health = store.health().await;
         let health = self.ok("health", health).unwrap_or_default();
-        self.observed.told.extend(health.findings);
+        self.observed.reported.extend(health.findings);
         let health = inbox.health().await;
         if let Err(error) = health.writable
             && self.observed.met.is_empty()

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Digest, Entry, MAX_BODIES, Source, State,
+    Body, Digest, Entry, MAX_BODIES_PER_ENTRY, Source, State,
     store::{ImportRow, Store, from_millis},
 };
 use bytes::Bytes;
@@ -55,7 +55,7 @@ fn body(kind: Kind, number: usize) -> Body {
 
 /// Each number of bodies of each kind, with one of another kind in each place.
 fn everything() -> impl Iterator<Item = Vec<Kind>> {
-    let most = MAX_BODIES + 1;
+    let most = MAX_BODIES_PER_ENTRY + 1;
     let mixed = KINDS.into_iter().flat_map(move |kind| {
         KINDS.into_iter().flat_map(move |other| {
             (1..=most).flat_map(move |count| {

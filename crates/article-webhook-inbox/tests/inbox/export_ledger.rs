@@ -156,7 +156,7 @@ async fn an_interrupted_import_goes_on() {
     }
 }
 
-/// A file that was cut off at the end of a line is not told from a whole one.
+/// A file that was cut off at the end of a line is not distinguished from a whole one.
 #[tokio::test]
 async fn no_job_of_a_cut_export_is_taken_for_arrived() {
     let from = shop().await;

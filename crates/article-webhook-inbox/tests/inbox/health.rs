@@ -66,7 +66,7 @@ async fn a_dropped_question_blocks_no_other() {
     scene.store.fault("probe", Fault::Hangs);
     let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
     impatient.await.unwrap_err();
-    scene.store.mend();
+    scene.store.repair();
     scene.inbox.ready().await.unwrap();
 }
 
@@ -135,7 +135,7 @@ async fn health_shows_whether_a_worker_runs_and_why_one_ended() {
     let worker = || scene.inbox.worker(|_| async { Ok(()) });
     let watched = async { assert_eq!(workers(&scene).await, (1, 1, None)) };
     worker().run(watched).await.unwrap();
-    assert_eq!(workers(&scene).await, (1, 0, None), "it was told to stop");
+    assert_eq!(workers(&scene).await, (1, 0, None), "a stop was requested");
 
     worker().poll(Duration::ZERO).run(pending::<()>()).await.unwrap_err();
     let wrong = "worker: poll: expected at least 10ms, found 0ns".to_owned();
@@ -157,7 +157,7 @@ async fn health_shows_that_a_worker_was_dropped() {
     }
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
-    let why = "the worker was dropped before it was told to stop".to_owned();
+    let why = "the worker was dropped before a stop was requested".to_owned();
     assert_eq!(workers(&scene).await, (1, 0, Some(why)));
 }
 

@@ -5,7 +5,7 @@ use article_webhook::{
     fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES, Reason, Source, State,
+    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason, Source, State,
     store::{Arrival, Store},
 };
 use tokio::{sync::Notify, time::advance};
@@ -77,7 +77,7 @@ async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
 #[tokio::test]
 async fn the_job_of_a_delivery_without_room_is_expected() {
     let scene = Scene::new();
-    for number in 0..MAX_BODIES {
+    for number in 0..MAX_BODIES_PER_ENTRY {
         let bytes = format!("[{number}]");
         let digest = Digest::of(bytes.as_bytes());
         let (key, target, bytes) = (key("job_1"), "default".into(), bytes.into());
@@ -117,7 +117,7 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     scene.refuse("job_2");
     tokio::task::yield_now().await;
     scene.inbox.erase("job_1".parse().unwrap()).await.unwrap();
-    scene.store.mend();
+    scene.store.repair();
     advance(Duration::from_secs(60)).await;
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_2"]);
@@ -129,7 +129,7 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     let inbox = scene.inbox.clone();
     let erased = tokio::spawn(async move { inbox.erase("job_3".parse().unwrap()).await });
     tokio::task::yield_now().await;
-    scene.store.mend();
+    scene.store.repair();
     begins.notify_one();
     erased.await.unwrap().unwrap();
     until_stored(&scene).await;
@@ -148,7 +148,7 @@ async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
     scene.refuse("job_1");
     tokio::task::yield_now().await;
     scene.clock.set(scene.clock.now() - Duration::from_secs(24 * 3600));
-    scene.store.mend();
+    scene.store.repair();
     advance(Duration::from_secs(60)).await;
     until_stored(&scene).await;
     assert_eq!(expected(&scene).await[0].at, scene.clock.now() + Duration::from_secs(400));
@@ -226,7 +226,7 @@ fn a_job_outlives_the_runtime_on_which_it_was_to_be_stored() {
         }
     });
     drop(first);
-    scene.store.mend();
+    scene.store.repair();
     runtime().block_on(async {
         scene.refuse("job_2");
         until_stored(&scene).await;
@@ -245,7 +245,7 @@ async fn a_job_outlives_a_store_that_panics() {
     while scene.store.calls("expect") == 0 {
         tokio::task::yield_now().await;
     }
-    scene.store.mend();
+    scene.store.repair();
     scene.refuse("job_1");
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_1"]);

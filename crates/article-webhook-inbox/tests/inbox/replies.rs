@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook::{Reply, fixture};
-use article_webhook_inbox::{MAX_BODIES, State};
+use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, State};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
@@ -37,10 +37,10 @@ async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_
     let scene = Scene::new();
     let post = |number: usize| fixture::complete().job_id("job_1").field("number", number);
     assert_eq!(scene.accept(&post(0)).await, Reply::Stored);
-    for number in 1..MAX_BODIES {
+    for number in 1..MAX_BODIES_PER_ENTRY {
         assert_eq!(scene.accept(&post(number)).await, Reply::Duplicate);
     }
-    assert_eq!(scene.accept(&post(MAX_BODIES)).await, Reply::Retry);
+    assert_eq!(scene.accept(&post(MAX_BODIES_PER_ENTRY)).await, Reply::Retry);
 
     let done = async {
         while scene.inbox.counts().await.unwrap().of(State::Done) == 0 {
@@ -48,8 +48,11 @@ async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_
         }
     };
     scene.inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
-    assert_eq!(scene.accept(&post(MAX_BODIES)).await, Reply::Duplicate);
-    assert_eq!(scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(), MAX_BODIES);
+    assert_eq!(scene.accept(&post(MAX_BODIES_PER_ENTRY)).await, Reply::Duplicate);
+    assert_eq!(
+        scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(),
+        MAX_BODIES_PER_ENTRY
+    );
 }
 
 /// No false acknowledgement.
@@ -60,7 +63,7 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
         scene.store.fault("record", fault);
         assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     }
-    scene.store.mend();
+    scene.store.repair();
     assert_eq!(scene.accept(&post).await, Reply::Stored);
 }
 

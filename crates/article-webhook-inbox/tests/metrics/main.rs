@@ -41,7 +41,7 @@ fn deliveries_count_by_what_became_of_them() {
             ("stored", 1.0),
             ("duplicate", 1.0),
             ("conflict_kept", 3.0),
-            ("crowded", 1.0),
+            ("body_limit_reached", 1.0),
             ("conflict_not_kept", 1.0),
             ("unavailable", 1.0),
         ],

@@ -29,14 +29,18 @@ async fn compare(first: u64, sequences: u64) -> usize {
         let sequence = step::sequence(first + number);
         if let Err(difference) = pair.run(&sequence).await {
             let seed = first + number;
-            let (told, steps, again) = match shrink::shrunk(&sequence).await {
-                Some((steps, difference)) => (difference.told, steps, "shows it again"),
+            let (reported, steps, again) = match shrink::shrunk(&sequence).await {
+                Some((steps, difference)) => (difference.reported, steps, "shows it again"),
                 None => {
                     let steps = sequence[..difference.steps].to_vec();
-                    (difference.told, steps, "alone does not show it: it needs sequences before it")
+                    (
+                        difference.reported,
+                        steps,
+                        "alone does not show it: it needs sequences before it",
+                    )
                 }
             };
-            println!("seed {seed}, {steps:#?}\n\nthe stores differ about {told}");
+            println!("seed {seed}, {steps:#?}\n\nthe stores differ about {reported}");
             panic!("the stores differ: `-- --seed {seed}` {again}");
         }
         steps += sequence.len();

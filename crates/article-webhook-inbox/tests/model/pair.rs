@@ -36,7 +36,7 @@ pub(crate) struct Difference {
     /// After how many steps it appeared.
     pub(crate) steps: usize,
     /// The last step, and both answers.
-    pub(crate) told: String,
+    pub(crate) reported: String,
 }
 
 impl Pair {
@@ -58,8 +58,8 @@ impl Pair {
             let expected = self.answer(&self.model, step).await;
             let answer = self.answer(self.subject.store(), step).await;
             if answer != expected {
-                let told = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
-                return Err(Difference { steps: number + 1, told });
+                let reported = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
+                return Err(Difference { steps: number + 1, reported });
             }
             match expected {
                 Answer::Claims(claims) => {
@@ -72,8 +72,8 @@ impl Pair {
         let (expected, everything) =
             (everything(&self.model).await, everything(self.subject.store()).await);
         if everything != expected {
-            let told = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
-            return Err(Difference { steps: steps.len(), told });
+            let reported = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
+            return Err(Difference { steps: steps.len(), reported });
         }
         self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
         self.given = Given::after(&expected.ledger, &self.given);
@@ -81,8 +81,8 @@ impl Pair {
             let expected = self.answer(&self.model, &Step::Erase(job_id.clone())).await;
             let answer = self.answer(self.subject.store(), &Step::Erase(job_id.clone())).await;
             if answer != expected {
-                let told = format!("erasing {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
-                return Err(Difference { steps: steps.len(), told });
+                let reported = format!("erasing {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
+                return Err(Difference { steps: steps.len(), reported });
             }
         }
         for store in [&self.model as &dyn Ledger, self.subject.store()] {

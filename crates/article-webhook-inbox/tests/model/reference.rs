@@ -1,4 +1,4 @@
-//! The reference: what a store does, told a second time, on maps and without scripts. It uses the rules for rows.
+//! The reference: what a store does, written a second time, on maps and without scripts. It uses the rules for rows.
 
 #[path = "reference/job_table.rs"]
 mod job_table;

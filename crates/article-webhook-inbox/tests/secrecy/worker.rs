@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES, MemoryStore, Source,
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES_PER_ENTRY, MemoryStore, Source,
     store::{Arrival, Claim, Events, Store},
 };
 
@@ -86,11 +86,11 @@ async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
     assert_eq!(logged(line).len(), 1, "{:#?}", logged("the worker"));
 
     let before =
-        logged("WARN article_webhook_inbox: the worker was dropped before it was told to stop")
+        logged("WARN article_webhook_inbox: the worker was dropped before a stop was requested")
             .len();
     assert!(tokio::time::timeout(Duration::ZERO, worker().run(pending::<()>())).await.is_err());
     let after =
-        logged("WARN article_webhook_inbox: the worker was dropped before it was told to stop")
+        logged("WARN article_webhook_inbox: the worker was dropped before a stop was requested")
             .len();
     assert_eq!(after, before + 1);
 }
@@ -143,11 +143,11 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     observe();
     let inbox = Inbox::memory();
     let post = |number: usize| fixture::complete().job_id("job_changes").field("number", number);
-    for number in 0..MAX_BODIES {
+    for number in 0..MAX_BODIES_PER_ENTRY {
         inbox.accept(post(number).delivery().unwrap()).await;
     }
     inbox.worker(|_: Job| async { Ok::<(), Failed>(()) }).run_until_idle().await.unwrap();
-    let fifth = post(MAX_BODIES);
+    let fifth = post(MAX_BODIES_PER_ENTRY);
     assert_eq!(inbox.accept(fifth.delivery().unwrap()).await, Reply::Duplicate);
     let lines = logged("acknowledged and not kept");
     let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
@@ -183,8 +183,8 @@ async fn a_failure_that_no_worker_handles_is_told_once() {
         lines[0]
     );
 
-    let told = |_| async { Ok(()) };
-    inbox.worker(|_: Job| async { Ok(()) }).on_failure(told).run_until_idle().await.unwrap();
+    let reported = |_| async { Ok(()) };
+    inbox.worker(|_: Job| async { Ok(()) }).on_failure(reported).run_until_idle().await.unwrap();
     assert!(logged(r#"job_id="job_failed""#).iter().any(|line| line.contains("entry is done")));
     assert!(!log().contains("failed-for-nobody"));
 }

@@ -9,10 +9,10 @@ use article_webhook_inbox::{
 };
 use tempfile::TempDir;
 
-use super::{Place, arrival, record, within};
+use super::{Fixture, arrival, record, within};
 
-fn log_is_gone(place: &Place) -> String {
-    let shown = place.shown();
+fn log_is_gone(fixture: &Fixture) -> String {
+    let shown = fixture.shown();
     format!(
         "the log {shown}-wal or its index {shown}-shm was removed or replaced: put both back. If they were deleted, stop every \
          program that uses {shown}, move what is left of them and {shown}-lock away, start again, and fetch the jobs of the last \
@@ -24,12 +24,12 @@ fn log_is_gone(place: &Place) -> String {
 #[tokio::test]
 async fn a_log_that_is_removed_fails_every_call_until_it_is_back() {
     for ending in ["-wal", "-shm"] {
-        let place = Place::new();
-        let store = place.open();
+        let fixture = Fixture::new();
+        let store = fixture.open();
         record(&store, 0..5).await;
-        let (file, away) = (place.beside(ending), place.beside("-away"));
+        let (file, away) = (fixture.beside(ending), fixture.beside("-away"));
         fs::rename(&file, &away).unwrap();
-        let expected = log_is_gone(&place);
+        let expected = log_is_gone(&fixture);
         within(4, async || store.health().await.unwrap().blocked == Some(expected.clone())).await;
         let error = store.record(arrival("job_5", "{}")).await.unwrap_err();
         assert!(error.is_transient());
@@ -38,38 +38,38 @@ async fn a_log_that_is_removed_fails_every_call_until_it_is_back() {
         fs::rename(&away, &file).unwrap();
         assert_eq!(store.record(arrival("job_5", "{}")).await.unwrap(), Recorded::Stored);
         assert_eq!(store.health().await.unwrap().blocked, None);
-        assert_eq!(place.after_a_kill().total().await, 6);
+        assert_eq!(fixture.after_a_kill().total().await, 6);
     }
 }
 
 #[tokio::test]
 async fn a_log_that_is_deleted_costs_what_it_alone_held_and_no_more() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..5).await;
     drop(store);
-    let store = place.open();
+    let store = fixture.open();
     record(&store, 5..7).await;
-    fs::remove_file(place.beside("-wal")).unwrap();
+    fs::remove_file(fixture.beside("-wal")).unwrap();
     let error = store.record(arrival("job_7", "{}")).await.unwrap_err();
-    assert_eq!(error.to_string(), log_is_gone(&place));
+    assert_eq!(error.to_string(), log_is_gone(&fixture));
     drop(store);
-    place.move_away(&["-wal", "-shm", "-lock"]);
-    assert_eq!(place.total().await, 5);
+    fixture.move_away(&["-wal", "-shm", "-lock"]);
+    assert_eq!(fixture.total().await, 5);
 }
 
 #[tokio::test]
 async fn another_file_in_the_place_of_the_log_is_refused_and_not_removed() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..5).await;
-    let (log, away) = (place.beside("-wal"), place.beside("-away"));
+    let (log, away) = (fixture.beside("-wal"), fixture.beside("-away"));
     fs::rename(&log, &away).unwrap();
     fs::write(&log, "something else").unwrap();
 
     let error = store.record(arrival("job_5", "{}")).await.unwrap_err();
     assert!(error.is_transient());
-    assert_eq!(error.to_string(), log_is_gone(&place));
+    assert_eq!(error.to_string(), log_is_gone(&fixture));
     assert_eq!(fs::read(&log).unwrap(), b"something else");
     fs::rename(&away, &log).unwrap();
     // It may have been committed to the log that was away.
@@ -84,11 +84,11 @@ async fn another_file_in_the_place_of_the_log_is_refused_and_not_removed() {
 
 #[tokio::test]
 async fn without_its_lock_a_store_acknowledges_nothing() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..2).await;
-    fs::remove_file(place.beside("-lock")).unwrap();
-    let shown = place.shown();
+    fs::remove_file(fixture.beside("-lock")).unwrap();
+    let shown = fixture.shown();
     let expected = format!(
         "the lock {shown}-lock was removed or replaced, and no longer keeps a second receiver out: restart this one"
     );
@@ -96,7 +96,7 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     assert!(error.is_transient());
     assert_eq!(error.to_string(), expected);
 
-    let error = SqliteStore::open(&place.path).unwrap_err();
+    let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -106,20 +106,20 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     assert_eq!(store.record(arrival("job_3", "{}")).await.unwrap_err().to_string(), expected);
     drop(store);
     // The first of them may have been committed before the look at the files, and the second was not begun.
-    assert!(place.total().await <= 3);
+    assert!(fixture.total().await <= 3);
 }
 
 #[tokio::test]
 async fn one_file_is_open_once_in_a_process_whatever_its_path() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
-    // The other name comes later, and the first is gone: neither links nor the lock tell that it is the same file.
+    // The other name comes later, and the first is gone: neither links nor the lock show that it is the same file.
     let folder = TempDir::new().unwrap();
     let other = folder.path().join("other.db");
-    fs::rename(&place.path, &other).unwrap();
+    fs::rename(&fixture.path, &other).unwrap();
     let error = SqliteStore::open(&other).unwrap_err();
     assert!(error.to_string().starts_with("this process has "), "{error}");
-    fs::rename(&other, &place.path).unwrap();
+    fs::rename(&other, &fixture.path).unwrap();
     record(&store, 1..2).await;
 }

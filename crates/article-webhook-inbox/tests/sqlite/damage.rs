@@ -5,22 +5,22 @@ use article_webhook_inbox::{
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
 
-use super::{CLAIM, Place, arrival, claimed, key};
+use super::{CLAIM, Fixture, arrival, claimed, key};
 
 const ARTICLE: &str = r#"{"job_id": "job_1"}"#;
 
 /// A closed database with the entries `job_1` to `job_4`.
-pub(super) async fn closed() -> Place {
-    let place = Place::new();
-    let store = place.open();
+pub(super) async fn closed() -> Fixture {
+    let fixture = Fixture::new();
+    let store = fixture.open();
     for number in 1..=4 {
         store.record(arrival(&format!("job_{number}"), format!("{{{number}}}"))).await.unwrap();
     }
     store.close().await.unwrap();
-    place
+    fixture
 }
 
-impl Place {
+impl Fixture {
     /// Changes rows as damage does: checksums are not obeyed.
     pub(super) fn damage(&self, statement: &str) {
         self.sql().execute_batch(statement).unwrap();
@@ -62,9 +62,9 @@ const ROWS: [(&str, &str); 9] = [
 #[tokio::test]
 async fn a_damaged_row_is_corrupt_when_it_is_loaded_and_blocks_no_other() {
     for (damage, cause) in ROWS {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
-        let store = place.open();
+        let fixture = closed().await;
+        fixture.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        let store = fixture.open();
         assert_eq!(checked(&store).await, [says(cause)], "{damage}");
         let entry = entries(&store).await.remove(1);
         let shown = (entry.state, entry.cause.as_deref());
@@ -82,37 +82,37 @@ async fn the_next_delivery_mends_a_damaged_entry() {
     for (damage, _) in ROWS.into_iter().filter(|(damage, _)| !damage.starts_with("event")) {
         // The same body or another one, before a claim or after it.
         for (body, is_claimed) in [("{2}", false), (ARTICLE, false), ("{2}", true)] {
-            let place = closed().await;
-            place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
-            let store = place.open();
+            let fixture = closed().await;
+            fixture.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+            let store = fixture.open();
             if is_claimed {
                 store.claim(CLAIM).await.unwrap();
             }
             assert_eq!(store.record(arrival("job_2", body)).await.unwrap(), Recorded::Stored);
             assert_eq!(store.check().await.unwrap(), [], "{damage}");
             let claims = store.claim(CLAIM).await.unwrap().claimed;
-            let mended = claims.iter().find(|claimed| claimed.key == key("job_2")).unwrap();
-            assert!(mended.bodies.iter().all(Body::is_intact), "{damage}");
-            assert_eq!(mended.attempt, 1, "{damage}: it has cost no attempt");
+            let repaired = claims.iter().find(|claimed| claimed.key == key("job_2")).unwrap();
+            assert!(repaired.bodies.iter().all(Body::is_intact), "{damage}");
+            assert_eq!(repaired.attempt, 1, "{damage}: it has cost no attempt");
         }
     }
 }
 
 #[tokio::test]
 async fn an_operator_may_requeue_a_damaged_entry() {
-    let place = closed().await;
-    place.damage("UPDATE article_inbox_entries SET document = '{' WHERE id = 2");
-    let store = place.open();
+    let fixture = closed().await;
+    fixture.damage("UPDATE article_inbox_entries SET document = '{' WHERE id = 2");
+    let store = fixture.open();
     assert!(store.requeue(vec![(key("job_2"), None)]).await.unwrap()[0]);
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
 }
 
 #[tokio::test]
 async fn the_lease_of_an_entry_whose_row_is_damaged_is_lost() {
-    let place = closed().await;
-    let store = place.open();
+    let fixture = closed().await;
+    let store = fixture.open();
     let leased = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap().claimed.remove(0);
-    place.damage("UPDATE article_inbox_entries SET document = '{'");
+    fixture.damage("UPDATE article_inbox_entries SET document = '{'");
     assert!(store.extend(&[leased.lease], CLAIM.lease).await.unwrap().is_empty());
     assert_eq!(store.settle(leased.lease, Outcome::Done).await.unwrap(), Settled::LostLease);
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed, []);
@@ -127,12 +127,12 @@ async fn a_done_entry_whose_row_is_damaged_stays_done() {
         .into_iter()
         .filter(|(damage, _)| !damage.starts_with("event") && !damage.starts_with("state"))
     {
-        let place = closed().await;
-        let store = place.open();
+        let fixture = closed().await;
+        let store = fixture.open();
         for claimed in store.claim(CLAIM).await.unwrap().claimed {
             store.settle(claimed.lease, Outcome::Done).await.unwrap();
         }
-        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        fixture.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
         let recorded = store.record(arrival("job_2", "{2}")).await.unwrap();
         assert_eq!(recorded, Recorded::Duplicate, "{damage}");
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
@@ -144,9 +144,9 @@ async fn a_done_entry_whose_row_is_damaged_stays_done() {
 #[tokio::test]
 async fn a_row_without_a_readable_job_id_is_passed_over() {
     for damage in ["job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_id = 'job 2'", "job_id = ''"] {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
-        let store = place.open();
+        let fixture = closed().await;
+        fixture.damage(&format!("UPDATE article_inbox_entries SET {damage} WHERE id = 2"));
+        let store = fixture.open();
         assert!(checked(&store).await[0].contains("its job id cannot be read"), "{damage}");
         for job in ["job_1", "job_3", "job_4"] {
             let claims = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap();
@@ -174,30 +174,30 @@ const BODIES: [&str; 5] = [
 #[tokio::test]
 async fn an_entry_is_corrupt_if_the_row_of_its_only_body_is_damaged() {
     for damage in BODIES {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
-        let store = place.open();
-        let told = "body 1 of entry 2: its checksum does not match";
-        assert!(checked(&store).await.contains(&told.to_owned()), "{damage}");
+        let fixture = closed().await;
+        fixture.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
+        let store = fixture.open();
+        let reported = "body 1 of entry 2: its checksum does not match";
+        assert!(checked(&store).await.contains(&reported.to_owned()), "{damage}");
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3, "{damage}");
-        assert_eq!(findings(&store).await, [told], "{damage}");
+        assert_eq!(findings(&store).await, [reported], "{damage}");
         let entry = entries(&store).await.remove(1);
         assert_eq!((entry.state, entry.attempts), (State::Corrupt, 0), "{damage}");
         let cause = "body 1: its checksum does not match";
         assert_eq!(entry.cause.as_deref(), Some(cause), "{damage}");
         assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
-        let mended = claimed(&store).await;
-        assert_eq!(mended.bodies.iter().filter(|body| body.is_intact()).count(), 1, "{damage}");
+        let repaired = claimed(&store).await;
+        assert_eq!(repaired.bodies.iter().filter(|body| body.is_intact()).count(), 1, "{damage}");
     }
 }
 
 #[tokio::test]
 async fn a_sound_body_is_handed_out_beside_a_damaged_one() {
     for damage in BODIES {
-        let place = closed().await;
-        let store = place.open();
+        let fixture = closed().await;
+        let store = fixture.open();
         store.record(arrival("job_2", ARTICLE)).await.unwrap();
-        place.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
+        fixture.damage(&format!("UPDATE article_inbox_bodies SET {damage} WHERE slot = 32"));
         let claims = store.claim(CLAIM).await.unwrap().claimed;
         let intact: Vec<_> = claims[1].bodies.iter().map(Body::is_intact).collect();
         assert_eq!(intact, [false, true], "{damage}");
@@ -207,9 +207,9 @@ async fn a_sound_body_is_handed_out_beside_a_damaged_one() {
 /// The worker compares the bytes with the digest.
 #[tokio::test]
 async fn flipped_bytes_of_a_body_are_handed_out_and_a_check_finds_them() {
-    let place = closed().await;
-    let store = place.open();
-    place.damage("UPDATE article_inbox_bodies SET body = CAST('{7}' AS BLOB) WHERE slot = 32");
+    let fixture = closed().await;
+    let store = fixture.open();
+    fixture.damage("UPDATE article_inbox_bodies SET body = CAST('{7}' AS BLOB) WHERE slot = 32");
     let body = "entry 2, job_2 (article.complete): a body is not what was received";
     assert_eq!(checked(&store).await, [format!("{body}: deliver or collect the job again")]);
     let claims = store.claim(CLAIM).await.unwrap().claimed;
@@ -222,9 +222,9 @@ async fn an_entry_without_its_body_is_corrupt_and_the_next_delivery_mends_it() {
         "UPDATE article_inbox_bodies SET body = NULL WHERE slot = 32",
         "DELETE FROM article_inbox_bodies WHERE slot = 32",
     ] {
-        let place = closed().await;
-        let store = place.open();
-        place.damage(remove);
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.damage(remove);
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
         let entry = entries(&store).await.remove(1);
         let cause = "its body is missing";
@@ -239,11 +239,11 @@ async fn an_entry_without_its_body_is_corrupt_and_the_next_delivery_mends_it() {
 #[tokio::test]
 async fn a_damaged_time_of_the_store_fails_no_call() {
     for damage in ["CAST(x'ff' AS TEXT)", "9223372036854775807", "-1"] {
-        let place = closed().await;
-        place.damage(&format!(
+        let fixture = closed().await;
+        fixture.damage(&format!(
             "UPDATE article_inbox_meta SET value = {damage} WHERE name = 'clock'"
         ));
-        let store = place.open();
+        let store = fixture.open();
         store.probe().await.unwrap();
         store.probe().await.unwrap();
     }
@@ -252,14 +252,14 @@ async fn a_damaged_time_of_the_store_fails_no_call() {
 #[tokio::test]
 async fn a_damaged_last_removed_id_gives_no_row_the_id_of_another() {
     for damage in ["value = CAST(x'ff' AS TEXT)", "value = -1", "value = 1", "name = 'idw'"] {
-        let place = closed().await;
-        let store = place.open();
+        let fixture = closed().await;
+        let store = fixture.open();
         store.erase(vec!["job_2".parse().unwrap()]).await.unwrap();
         store.close().await.unwrap();
-        place.damage(&format!(
+        fixture.damage(&format!(
             "UPDATE article_inbox_meta SET {damage} WHERE name = 'last_removed_id'"
         ));
-        let store = place.open();
+        let store = fixture.open();
         store.record(arrival("job_5", "{5}")).await.unwrap();
         let ids: Vec<_> = entries(&store).await.iter().map(|entry| entry.id).collect();
         assert_eq!(ids, [1, 3, 4, 5], "{damage}");
@@ -268,9 +268,9 @@ async fn a_damaged_last_removed_id_gives_no_row_the_id_of_another() {
 
 #[tokio::test]
 async fn a_row_that_cannot_be_loaded_ends_no_list() {
-    let place = closed().await;
-    place.damage("UPDATE article_inbox_entries SET job_id = '' WHERE id = 1");
-    let store = place.open();
+    let fixture = closed().await;
+    fixture.damage("UPDATE article_inbox_entries SET job_id = '' WHERE id = 1");
+    let store = fixture.open();
     let page = store.list(Filter { limit: 1, ..Filter::default() }).await.unwrap();
     assert_eq!((page.entries, page.next), (Vec::new(), Some(1)));
 }

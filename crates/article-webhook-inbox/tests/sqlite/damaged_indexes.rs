@@ -8,7 +8,7 @@ use article_webhook_inbox::{
 };
 
 use super::{
-    CLAIM, Place, arrival,
+    CLAIM, Fixture, arrival,
     damage::{checked, closed, entries, findings},
     key,
 };
@@ -19,7 +19,7 @@ const HELD: (&str, &str) = ("article_inbox_entries_held", "at, id");
 const DIFFERS: &str = "an index differs from its table: stop the receiver and start it again, which builds indexes again, or \
     says what to do";
 
-impl Place {
+impl Fixture {
     /// Changes an index, and not its table: `changed` is a table with the pages of the index.
     pub(super) fn damage_index(&self, (index, columns): (&str, &str), statement: &str) {
         let sql = self.sql();
@@ -40,9 +40,9 @@ async fn jobs(store: &SqliteStore) -> Vec<String> {
 
 #[tokio::test]
 async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_builds_the_index() {
-    let place = closed().await;
-    let store = place.open();
-    place.damage_index(BY_KEY, "UPDATE changed SET id = 3 WHERE id = 2");
+    let fixture = closed().await;
+    let store = fixture.open();
+    fixture.damage_index(BY_KEY, "UPDATE changed SET id = 3 WHERE id = 2");
     for error in [
         store.record(arrival("job_2", "{2}")).await.map(drop).unwrap_err(),
         store.show(key("job_2")).await.map(drop).unwrap_err(),
@@ -60,11 +60,11 @@ async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_
     // A stop after damage is not a clean one.
     store.close().await.unwrap();
     drop(store);
-    let store = place.open();
-    let told = findings(&store).await;
+    let store = fixture.open();
+    let reported = findings(&store).await;
     let says =
         "indexes differed from their tables, and all were built again; SQLite's check had found: ";
-    assert!(told.len() == 1 && told[0].starts_with(says), "{told:?}");
+    assert!(reported.len() == 1 && reported[0].starts_with(says), "{reported:?}");
     assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Duplicate);
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 5);
     assert_eq!(store.check().await.unwrap(), []);
@@ -72,13 +72,13 @@ async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_
 
 #[tokio::test]
 async fn a_start_checks_the_file_unless_the_last_stop_was_clean() {
-    let place = closed().await;
-    let store = place.open();
-    place.damage_index(BY_TIME, "DELETE FROM changed WHERE id = 2");
-    let crashed = place.after_a_kill();
+    let fixture = closed().await;
+    let store = fixture.open();
+    fixture.damage_index(BY_TIME, "DELETE FROM changed WHERE id = 2");
+    let crashed = fixture.after_a_kill();
     store.close().await.unwrap();
     drop(store);
-    assert_eq!(findings(&place.open()).await, [""; 0], "no call has met it");
+    assert_eq!(findings(&fixture.open()).await, [""; 0], "no call has met it");
 
     let store = crashed.open();
     assert_eq!(findings(&store).await.len(), 1);
@@ -87,11 +87,11 @@ async fn a_start_checks_the_file_unless_the_last_stop_was_clean() {
 
 #[tokio::test]
 async fn an_index_that_is_missing_is_made() {
-    let place = closed().await;
-    place.sql().execute_batch("DROP INDEX article_inbox_entries_by_time").unwrap();
-    let store = place.open();
-    let told = "the index article_inbox_entries_by_time was missing, and was made";
-    assert_eq!(findings(&store).await, [told]);
+    let fixture = closed().await;
+    fixture.sql().execute_batch("DROP INDEX article_inbox_entries_by_time").unwrap();
+    let store = fixture.open();
+    let reported = "the index article_inbox_entries_by_time was missing, and was made";
+    assert_eq!(findings(&store).await, [reported]);
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
 }
 
@@ -106,9 +106,9 @@ async fn a_claim_passes_over_what_is_not_due_in_the_table() {
         ("UPDATE changed SET state = 'leased' WHERE id = 2", 3),
         ("UPDATE changed SET at = at - 1 WHERE id = 2", 3),
     ] {
-        let place = closed().await;
-        let store = place.open();
-        place.damage_index(BY_TIME, damage);
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.damage_index(BY_TIME, damage);
         for number in 1..=jobs {
             let claims = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap();
             assert_eq!(claims.claimed.len(), 1, "{damage}: {number}");
@@ -120,7 +120,7 @@ async fn a_claim_passes_over_what_is_not_due_in_the_table() {
         assert_eq!(findings(&store).await.len(), 1, "{damage}");
         store.close().await.unwrap();
         drop(store);
-        let store = place.open();
+        let store = fixture.open();
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4, "{damage}");
         assert_eq!(store.check().await.unwrap(), []);
     }
@@ -134,12 +134,12 @@ async fn retention_removes_only_what_is_old_in_the_table() {
         (HELD, "UPDATE changed SET at = 0 WHERE id = 1"),
         (HELD, "UPDATE changed SET at = 0, id = 3 WHERE id = 1"),
     ] {
-        let place = closed().await;
-        let store = place.open();
-        place.clock.advance(Duration::from_secs(120));
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.clock.advance(Duration::from_secs(120));
         let first = store.claim(Claim { limit: 1, ..CLAIM }).await.unwrap().claimed.remove(0);
         store.settle(first.lease, Outcome::Done).await.unwrap();
-        place.damage_index(index, damage);
+        fixture.damage_index(index, damage);
         let before = store.now() - Duration::from_secs(60);
         let prune =
             Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 100 };

@@ -1,4 +1,4 @@
-//! Damage of a row of the ledger costs that row, and is told. No order is made twice because of it.
+//! Damage of a row of the ledger costs that row, and is reported. No order is made twice because of it.
 
 use std::{fs, time::Duration};
 
@@ -11,7 +11,7 @@ use article_webhook_inbox::{
 };
 
 use super::{
-    CLAIM, Place, arrival,
+    CLAIM, Fixture, arrival,
     damage::{checked, findings},
     key,
     ledger::{BUCKET, POLLS, expect, job},
@@ -20,14 +20,14 @@ use super::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A closed database whose ledger has `job_1` to `job_3`, all due, `job_4`, which arrived, and an intent.
-async fn closed() -> Place {
-    let place = Place::new();
-    let store = place.open();
+async fn closed() -> Fixture {
+    let fixture = Fixture::new();
+    let store = fixture.open();
     expect(&store, &["job_1", "job_2", "job_3", "job_4"]).await;
     store.record(arrival("job_4", "{4}")).await.unwrap();
     store.ordered("post-17", job("job_1"), store.now(), 1).await.unwrap();
     store.close().await.unwrap();
-    place
+    fixture
 }
 
 async fn states(store: &SqliteStore) -> Vec<(String, JobState)> {
@@ -46,15 +46,15 @@ const JOBS: [&str; 4] = [
 #[tokio::test]
 async fn a_damaged_job_keeps_its_state_and_loses_its_reason() {
     for damage in JOBS {
-        let place = closed().await;
-        let store = place.open();
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
-        let told =
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
+        let reported =
             "the job job_2 of the ledger: its checksum does not match; it is taken for expected";
-        assert_eq!(checked(&store).await, [told], "{damage}");
+        assert_eq!(checked(&store).await, [reported], "{damage}");
         let found = store.job(job("job_2")).await.unwrap().unwrap();
         assert_eq!((found.state, found.reason), (JobState::Expected, Reason::OrderedElsewhere));
-        assert_eq!(findings(&store).await, [told], "{damage}");
+        assert_eq!(findings(&store).await, [reported], "{damage}");
         assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");
         assert!(store.record(arrival("job_2", "{2}")).await.unwrap().is_stored());
         assert_eq!(store.job(job("job_2")).await.unwrap().unwrap().state, JobState::Arrived);
@@ -66,10 +66,10 @@ async fn a_damaged_job_keeps_its_state_and_loses_its_reason() {
 #[tokio::test]
 async fn the_job_of_an_article_that_was_here_stays_so_when_its_row_is_damaged() {
     for damage in JOBS {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_4'"));
-        place.damage("DELETE FROM article_inbox_entries");
-        let store = place.open();
+        let fixture = closed().await;
+        fixture.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_4'"));
+        fixture.damage("DELETE FROM article_inbox_entries");
+        let store = fixture.open();
         assert_eq!(store.record(arrival("job_4", "{4}")).await.unwrap(), Recorded::Duplicate);
         assert_eq!(states(&store).await[3], ("job_4".into(), JobState::Arrived), "{damage}");
     }
@@ -77,9 +77,9 @@ async fn the_job_of_an_article_that_was_here_stays_so_when_its_row_is_damaged() 
 
 #[tokio::test]
 async fn a_job_whose_state_cannot_be_read_is_polled_after_the_next_start() {
-    let place = closed().await;
-    place.damage("UPDATE article_inbox_jobs SET state = 'expectee' WHERE job_id = 'job_2'");
-    let store = place.open();
+    let fixture = closed().await;
+    fixture.damage("UPDATE article_inbox_jobs SET state = 'expectee' WHERE job_id = 'job_2'");
+    let store = fixture.open();
     assert_eq!(findings(&store).await.len(), 1);
     assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3);
     assert_eq!(store.check().await.unwrap(), []);
@@ -88,17 +88,20 @@ async fn a_job_whose_state_cannot_be_read_is_polled_after_the_next_start() {
 #[tokio::test]
 async fn a_job_without_a_readable_id_is_passed_over() {
     for damage in ["job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_id = ''"] {
-        let place = closed().await;
-        place.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
-        let store = place.open();
+        let fixture = closed().await;
+        fixture.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
+        let store = fixture.open();
         let one = PollClaim { limit: 1, ..POLLS };
         for _ in 0..2 {
             assert_eq!(store.claim_polls(one).await.unwrap().polls.len(), 1, "{damage}");
         }
         let claimed = store.claim_polls(POLLS).await.unwrap();
         assert_eq!((claimed.polls.len(), claimed.next), (0, Some(store.now() + POLLS.lease)));
-        let told = findings(&store).await;
-        assert!(told.iter().any(|told| told.contains("its job id cannot be read")), "{told:?}");
+        let reported = findings(&store).await;
+        assert!(
+            reported.iter().any(|reported| reported.contains("its job id cannot be read")),
+            "{reported:?}"
+        );
         expect(&store, &["job_2"]).await;
         assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 1);
     }
@@ -106,12 +109,12 @@ async fn a_job_without_a_readable_id_is_passed_over() {
 
 #[tokio::test]
 async fn an_index_that_leads_to_another_job_changes_neither() {
-    let place = closed().await;
-    let store = place.open();
+    let fixture = closed().await;
+    let store = fixture.open();
     let by_job = ("sqlite_autoindex_article_inbox_jobs_1", "job_id, id");
     let (of_2, of_3) = (store.job(job("job_2")), store.job(job("job_3")));
     let (of_2, of_3) = (of_2.await.unwrap().unwrap().id, of_3.await.unwrap().unwrap());
-    place.damage_index(by_job, &format!("UPDATE changed SET id = {} WHERE id = {of_2}", of_3.id));
+    fixture.damage_index(by_job, &format!("UPDATE changed SET id = {} WHERE id = {of_2}", of_3.id));
     let error = store.record(arrival("job_2", "{2}")).await.unwrap_err();
     assert!(error.is_damage(), "{error}");
     assert_eq!(store.job(job("job_3")).await.unwrap().unwrap(), of_3);
@@ -122,11 +125,11 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
     for damage in
         ["document = '{'", "checksum = checksum + 1", "created_at = 7", "state = 'orderinf'"]
     {
-        let place = closed().await;
-        let store = place.open();
+        let fixture = closed().await;
+        let store = fixture.open();
         let begun = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
         assert!(matches!(begun, Intended::Begun(_)));
-        place.damage(&format!("UPDATE article_inbox_intents SET {damage}"));
+        fixture.damage(&format!("UPDATE article_inbox_intents SET {damage}"));
         // Its job is known from the column of its state.
         let ordered = match damage {
             "state = 'orderinf'" => IntentState::Unknown,
@@ -137,9 +140,9 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
             let Intended::Known(intent) = intended else { panic!("{damage}: {name} is known") };
             assert_eq!(intent.state, expected, "{damage}: {name}");
         }
-        let told = findings(&store).await;
+        let reported = findings(&store).await;
         let says = "the intent post-17: its checksum does not match; the outcome of its order is taken for unknown";
-        assert!(told.len() == 2 && told[0] == says, "{told:?}");
+        assert!(reported.len() == 2 && reported[0] == says, "{reported:?}");
     }
 }
 
@@ -150,16 +153,16 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
     for bit in [0x01, 0x80] {
         for copy in 0.. {
             let about = format!("bit {bit} of copy {copy}");
-            let place = closed().await;
-            let mut file = fs::read(&place.path).unwrap();
+            let fixture = closed().await;
+            let mut file = fs::read(&fixture.path).unwrap();
             let copies = file.windows(7).enumerate().filter(|(_, bytes)| bytes == b"post-17");
             let Some((at, _)) = copies.collect::<Vec<_>>().get(copy).copied() else {
                 assert!(copy >= 2, "it is in the table and in an index");
                 break;
             };
             file[at + 6] ^= bit;
-            fs::write(&place.path, &file).unwrap();
-            let store = match SqliteStore::open(&place.path) {
+            fs::write(&fixture.path, &file).unwrap();
+            let store = match SqliteStore::open(&fixture.path) {
                 Ok(store) => store,
                 Err(error) => {
                     let says =
@@ -168,7 +171,7 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                         error.is_damage() && error.to_string().contains(says),
                         "{about}: {error}"
                     );
-                    assert_eq!(fs::read(&place.path).unwrap(), file, "{about}: nothing changed");
+                    assert_eq!(fs::read(&fixture.path).unwrap(), file, "{about}: nothing changed");
                     refused += 1;
                     continue;
                 }
@@ -183,37 +186,37 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
 
 #[tokio::test]
 async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the_index() {
-    let place = closed().await;
-    let store = place.open();
+    let fixture = closed().await;
+    let store = fixture.open();
     store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
     let by_name = ("sqlite_autoindex_article_inbox_intents_1", "name, id");
-    place.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
-    place.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
+    fixture.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
+    fixture.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
     for expected in [IntentState::Ordering, IntentState::Unknown] {
         let intended = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
         let Intended::Known(intent) = intended else { panic!("it is known") };
         assert_eq!(intent.state, expected);
-        place.clock.advance(MINUTE);
+        fixture.clock.advance(MINUTE);
     }
 }
 
 #[tokio::test]
 async fn a_damaged_bucket_begins_anew_without_tokens() {
     for damage in ["'{'", "7", "CAST(x'ff' AS TEXT)"] {
-        let place = closed().await;
-        let store = place.open();
-        place.damage(&format!(
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.damage(&format!(
             "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', {damage})"
         ));
-        let told = "the bucket of polls is damaged, and begins anew without tokens";
-        assert_eq!(checked(&store).await, [told]);
+        let reported = "the bucket of polls is damaged, and begins anew without tokens";
+        assert_eq!(checked(&store).await, [reported]);
         assert_eq!(store.bucket().await.unwrap(), Bucket::empty(), "{damage}");
-        assert_eq!(findings(&store).await, [told], "{damage}");
+        assert_eq!(findings(&store).await, [reported], "{damage}");
         assert!(store.claim_polls(POLLS).await.unwrap().polls.is_empty(), "{damage}");
         store.close().await.unwrap();
         drop(store);
-        let store = place.open();
-        place.clock.advance(2 * MINUTE);
+        let store = fixture.open();
+        fixture.clock.advance(2 * MINUTE);
         assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");
         assert_eq!(store.check().await.unwrap(), [], "{damage}");
     }
@@ -229,14 +232,14 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
     ] {
         // Before a start, or after it.
         for is_open in [false, true] {
-            let place = closed().await;
-            let mut store = place.open();
+            let fixture = closed().await;
+            let mut store = fixture.open();
             if is_open {
-                place.damage(damage);
+                fixture.damage(damage);
             } else {
                 store.close().await.unwrap();
-                place.damage(damage);
-                store = place.open();
+                fixture.damage(damage);
+                store = fixture.open();
             }
             assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
             let (entry, _) = store.show(key("job_4")).await.unwrap().unwrap();
@@ -262,9 +265,9 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
 #[tokio::test]
 async fn the_job_of_an_entry_whose_event_is_damaged_is_polled_again() {
     for damage in ["'article.compldte'", "CAST(x'ff' AS TEXT)"] {
-        let place = closed().await;
-        let store = place.open();
-        place.damage(&format!("UPDATE article_inbox_entries SET event = {damage}"));
+        let fixture = closed().await;
+        let store = fixture.open();
+        fixture.damage(&format!("UPDATE article_inbox_entries SET event = {damage}"));
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
         let state = store.job(job("job_4")).await.unwrap().unwrap().state;
         assert_eq!(state, JobState::Expected, "{damage}");

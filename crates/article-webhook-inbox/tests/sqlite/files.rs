@@ -1,40 +1,40 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    Filter, SqlitePlace, SqliteStore, State,
+    Filter, SqliteLocation, SqliteStore, State,
     store::{Lease, Outcome, Recorded, Settled, Store},
 };
 
-use super::{CLAIM, Place, arrival, claimed, key};
+use super::{CLAIM, Fixture, arrival, claimed, key};
 
 #[cfg(unix)]
 #[tokio::test]
 async fn only_the_owner_can_read_the_files() {
     use std::os::unix::fs::PermissionsExt;
 
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     for ending in ["", "-wal", "-shm", "-lock"] {
-        let mode = place.beside(ending).metadata().unwrap().permissions().mode();
+        let mode = fixture.beside(ending).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{ending}");
     }
     drop(store);
 
-    let mut permissions = place.path.metadata().unwrap().permissions();
+    let mut permissions = fixture.path.metadata().unwrap().permissions();
     permissions.set_mode(0o644);
-    std::fs::set_permissions(&place.path, permissions).unwrap();
-    let open = || SqlitePlace::look(&place.path).unwrap().open_to_others;
-    assert_eq!(open(), [place.path.canonicalize().unwrap()], "a tool sees it before");
-    let _store = place.open();
+    std::fs::set_permissions(&fixture.path, permissions).unwrap();
+    let open = || SqliteLocation::inspect(&fixture.path).unwrap().open_to_others;
+    assert_eq!(open(), [fixture.path.canonicalize().unwrap()], "a tool sees it before");
+    let _store = fixture.open();
     assert_eq!(open(), [] as [&std::path::Path; 0]);
-    assert_eq!(place.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fixture.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test]
 async fn the_settings_are_those_of_the_connection_that_writes() {
-    let place = Place::new();
-    let settings = place.open().settings().await.unwrap();
+    let fixture = Fixture::new();
+    let settings = fixture.open().settings().await.unwrap();
     for expected in [("journal_mode", "wal"), ("synchronous", "2"), ("fullfsync", "1")] {
         let found = settings.iter().find(|(name, _)| *name == expected.0);
         assert_eq!(found.map(|(name, value)| (*name, &**value)), Some(expected));
@@ -43,48 +43,48 @@ async fn the_settings_are_those_of_the_connection_that_writes() {
 
 #[tokio::test]
 async fn a_stored_entry_survives_a_restart() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let before = store.show(key("job_1")).await.unwrap().unwrap();
     drop(store);
-    assert_eq!(place.open().show(key("job_1")).await.unwrap().unwrap(), before);
+    assert_eq!(fixture.open().show(key("job_1")).await.unwrap().unwrap(), before);
 }
 
 #[tokio::test]
 async fn closing_leaves_one_file_and_its_lock() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     store.close().await.unwrap();
-    assert!(!place.beside("-wal").exists());
-    assert!(!place.beside("-shm").exists());
+    assert!(!fixture.beside("-wal").exists());
+    assert!(!fixture.beside("-shm").exists());
 }
 
 #[tokio::test]
 async fn leases_are_freed_at_a_restart() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
     drop(store);
-    place.clock.advance(Duration::from_secs(1));
+    fixture.clock.advance(Duration::from_secs(1));
 
-    let store = place.open();
+    let store = fixture.open();
     let (entry, _) = store.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, place.clock.now()));
+    assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, fixture.clock.now()));
     assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::LostLease);
     assert_eq!(claimed(&store).await.attempt, 2);
 }
 
 #[tokio::test]
 async fn a_shared_store_frees_no_lease() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
 
-    let tool = SqliteStore::open_shared(&place.path).unwrap();
+    let tool = SqliteStore::open_shared(&fixture.path).unwrap();
     assert_eq!(tool.counts().await.unwrap().of(State::Leased), 1);
     assert_eq!(tool.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
     drop(tool);
@@ -94,33 +94,33 @@ async fn a_shared_store_frees_no_lease() {
 
 #[tokio::test]
 async fn a_clock_that_was_set_back_strands_no_entry() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
     let after = Duration::from_secs(400 * 24 * 3600);
     store.settle(lease, Outcome::Retry { after, cause: "later".into() }).await.unwrap();
     drop(store);
 
-    let store = place.open();
+    let store = fixture.open();
     let (entry, _) = store.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!(entry.at, place.clock.now() + Duration::from_secs(24 * 3600));
+    assert_eq!(entry.at, fixture.clock.now() + Duration::from_secs(24 * 3600));
     assert_eq!(store.claim(CLAIM).await.unwrap().next_due, Some(entry.at));
 }
 
 #[tokio::test]
 async fn the_tables_of_the_application_stay_as_they_are() {
-    let place = Place::new();
-    let sql = place.sql();
+    let fixture = Fixture::new();
+    let sql = fixture.sql();
     sql.execute_batch("CREATE TABLE articles (id); INSERT INTO articles VALUES (7)").unwrap();
     sql.execute_batch("PRAGMA user_version = 5; PRAGMA application_id = 6").unwrap();
     drop(sql);
-    let store = place.open();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     assert_eq!(store.check().await.unwrap(), []);
     store.close().await.unwrap();
 
-    let sql = place.sql();
+    let sql = fixture.sql();
     let number = |query: &str| sql.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("SELECT id FROM articles"), 7);
     assert_eq!(number("PRAGMA user_version"), 5);
@@ -129,14 +129,14 @@ async fn the_tables_of_the_application_stay_as_they_are() {
 
 #[tokio::test]
 async fn a_completion_runs_in_a_transaction_of_the_application() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
     let complete = |lease: Lease| {
         let completion = store.completion(lease).unwrap();
         let parameters = rusqlite::params_from_iter(completion.parameters());
-        place.sql().execute(completion.sql(), parameters).unwrap()
+        fixture.sql().execute(completion.sql(), parameters).unwrap()
     };
 
     assert_eq!(complete(Lease { fence: lease.fence + 1, ..lease }), 0);
@@ -151,20 +151,20 @@ async fn a_completion_runs_in_a_transaction_of_the_application() {
 
 #[tokio::test]
 async fn a_completion_after_the_lease_has_ended_changes_nothing() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", "{}")).await.unwrap();
     let lease = claimed(&store).await.lease;
-    place.clock.advance(CLAIM.lease);
+    fixture.clock.advance(CLAIM.lease);
     let completion = store.completion(lease).unwrap();
     let parameters = rusqlite::params_from_iter(completion.parameters());
-    assert_eq!(place.sql().execute(completion.sql(), parameters).unwrap(), 0);
+    assert_eq!(fixture.sql().execute(completion.sql(), parameters).unwrap(), 0);
 }
 
 #[tokio::test]
 async fn a_list_uses_each_index() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     for number in 1..=6 {
         let mut arrival = arrival(&format!("job_{number}"), "{}");
         if number > 4 {

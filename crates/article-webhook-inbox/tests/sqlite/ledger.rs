@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Place;
+use super::Fixture;
 use article_webhook_inbox::{
     Clock, IntentState, JobState, Missing, PauseReason, SqliteSettings, SqliteStore,
     store::{
@@ -28,12 +28,12 @@ pub(super) async fn expect(store: &SqliteStore, ids: &[&str]) {
 
 #[tokio::test]
 async fn a_start_frees_the_polls_of_the_last_process() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     expect(&store, &["job_1", "job_2"]).await;
     let polled = store.claim_polls(PollClaim { limit: 1, ..POLLS }).await.unwrap().polls.remove(0);
     drop(store);
-    let store = place.open();
+    let store = fixture.open();
     let settled = store.settle_poll(polled.lease, PollOutcome::Released, 1).await.unwrap();
     assert_eq!(settled, PollSettled::LostLease);
     let again = store.claim_polls(POLLS).await.unwrap().polls;
@@ -44,10 +44,10 @@ async fn a_start_frees_the_polls_of_the_last_process() {
 
 #[tokio::test]
 async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
-    let place = Place::new();
-    let ahead = Clock::stepped(place.clock.now() + 1000 * HOUR);
+    let fixture = Fixture::new();
+    let ahead = Clock::stepped(fixture.clock.now() + 1000 * HOUR);
     let settings = SqliteSettings::default().clock(ahead.clone());
-    let store = SqliteStore::open_with(&place.path, settings).unwrap();
+    let store = SqliteStore::open_with(&fixture.path, settings).unwrap();
     let at = ahead.now() + 20 * HOUR;
     store.expect(vec![Expect::job(job("job_1"), at)]).await.unwrap();
     expect(&store, &["job_missing"]).await;
@@ -59,7 +59,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     store.report(limited).await.unwrap();
     drop(store);
 
-    let store = place.open();
+    let store = fixture.open();
     let (now, found) = (store.now(), store.job(job("job_1")).await.unwrap().unwrap());
     assert_eq!((found.at, found.expected_at), (now + 25 * HOUR, now));
     let pause = store.bucket().await.unwrap().paused(BUCKET.key, store.now()).unwrap();
@@ -69,22 +69,22 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
 
     let state = async || store.intent("post-17").await.unwrap().unwrap().state;
     assert_eq!(state().await, IntentState::Ordering);
-    place.clock.advance(2 * HOUR);
+    fixture.clock.advance(2 * HOUR);
     assert_eq!(state().await, IntentState::Unknown, "its process has ended long ago");
 }
 
 /// The clock is set back while the store is open. A poll that is under way keeps its lease.
 #[tokio::test]
 async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
-    let place = Place::new();
-    place.clock.advance(1000 * HOUR);
-    let store = place.open();
+    let fixture = Fixture::new();
+    fixture.clock.advance(1000 * HOUR);
+    let store = fixture.open();
     expect(&store, &["job_polled"]).await;
     let polled = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
     store.expect(vec![Expect::job(job("job_waits"), store.now() + HOUR)]).await.unwrap();
     store.report(BucketEvent::RateLimited { retry_after: 2 * HOUR }).await.unwrap();
 
-    place.clock.set(place.clock.now() - 1000 * HOUR);
+    fixture.clock.set(fixture.clock.now() - 1000 * HOUR);
     store.probe().await.unwrap();
     let (now, waits) = (store.now(), store.job(job("job_waits")).await.unwrap().unwrap());
     assert_eq!((waits.at, waits.expected_at), (now + 25 * HOUR, now));
@@ -96,9 +96,9 @@ async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
 
 #[tokio::test]
 async fn a_tool_beside_the_receiver_orders_and_does_not_poll() {
-    let place = Place::new();
-    let store = place.open();
-    let tool = SqliteStore::open_shared(&place.path).unwrap();
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let tool = SqliteStore::open_shared(&fixture.path).unwrap();
     expect(&tool, &["job_1"]).await;
     let error = tool.claim_polls(POLLS).await.unwrap_err();
     let says = "a tool beside the receiver claims nothing: run worker and collector in the receiver's process";
@@ -108,8 +108,8 @@ async fn a_tool_beside_the_receiver_orders_and_does_not_poll() {
 
 #[tokio::test]
 async fn nothing_of_an_erased_job_is_in_a_file() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let id = "job_that_is_erased";
     let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET.key).await.unwrap() else {
         panic!("it is new")
@@ -121,7 +121,7 @@ async fn nothing_of_an_erased_job_is_in_a_file() {
     expect(&store, &[id, "job_2"]).await;
     assert_eq!(store.erase(vec![job(id)]).await.unwrap()[0], 0);
     assert_eq!(store.intent("post-17").await.unwrap().unwrap().job_id, None);
-    for file in [place.path.clone(), place.beside("-wal")] {
+    for file in [fixture.path.clone(), fixture.beside("-wal")] {
         let bytes = std::fs::read(&file).unwrap_or_default();
         let found = bytes.windows(id.len()).any(|part| part == id.as_bytes());
         assert!(!found, "{}", file.display());

@@ -8,14 +8,14 @@ use std::{
 
 use article_webhook_inbox::store::Store;
 
-use super::{Place, reader, record, within};
+use super::{Fixture, reader, record, within};
 
 const MIB: u64 = 1 << 20;
 const LIMIT: u64 = 64 * MIB;
 
 /// An application that writes to tables of its own, as fast as it can, and copies no log.
-fn write(place: &Place, mut go_on: impl FnMut(u64) -> bool) {
-    let application = place.sql();
+fn write(fixture: &Fixture, mut go_on: impl FnMut(u64) -> bool) {
+    let application = fixture.sql();
     let settings = "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; \
                     CREATE TABLE IF NOT EXISTS application (page)";
     application.execute_batch(settings).unwrap();
@@ -30,22 +30,22 @@ fn write(place: &Place, mut go_on: impl FnMut(u64) -> bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_application_that_writes_for_seconds_does_not_let_the_log_grow() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
     let is_over = AtomicBool::new(false);
     let (largest, written) = thread::scope(|scope| {
         let looking = scope.spawn(|| {
             let mut largest = 0;
             while !is_over.load(Ordering::Relaxed) {
-                let size = place.beside("-wal").metadata().map_or(0, |log| log.len());
+                let size = fixture.beside("-wal").metadata().map_or(0, |log| log.len());
                 largest = largest.max(size);
                 thread::sleep(Duration::from_millis(5));
             }
             largest
         });
         let (start, mut last) = (Instant::now(), 0);
-        write(&place, |written| {
+        write(&fixture, |written| {
             last = written;
             // Not faster than a disk.
             thread::sleep(Duration::from_millis(15));
@@ -62,11 +62,11 @@ async fn an_application_that_writes_for_seconds_does_not_let_the_log_grow() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_a_reader_holds_is_shown_and_shrinks_when_the_reader_ends() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
-    let reader = reader(&place);
-    write(&place, |written| written < LIMIT + 20 * MIB);
+    let reader = reader(&fixture);
+    write(&fixture, |written| written < LIMIT + 20 * MIB);
     let shown = store.health().await.unwrap().wal_bytes;
     assert!(shown > LIMIT, "{} MiB", shown / MIB);
     // Deliveries go on.

@@ -35,7 +35,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// A folder with a database in it, and a clock.
-struct Place {
+struct Fixture {
     _folder: TempDir,
     path: PathBuf,
     clock: Clock,
@@ -51,7 +51,7 @@ const CLAIM: Claim = Claim {
     retries_first: false,
 };
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap().join("inbox.db");
@@ -107,8 +107,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A program that reads, and has begun.
-fn reader(place: &Place) -> Connection {
-    let reader = place.sql();
+fn reader(fixture: &Fixture) -> Connection {
+    let reader = fixture.sql();
     reader.execute_batch("BEGIN").unwrap();
     reader.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
     reader

@@ -3,54 +3,54 @@
 
 use article_webhook_inbox::store::{Recorded, Store};
 
-use super::{CLAIM, Place, arrival, reader, record, within};
+use super::{CLAIM, Fixture, arrival, reader, record, within};
 
 #[tokio::test]
 async fn after_an_orderly_stop_a_reader_hinders_no_start() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
     for start in 1..4 {
-        let reader = reader(&place);
+        let reader = reader(&fixture);
         // After the snapshot of the reader, so that the log cannot be emptied at the end.
-        let store = if start == 1 { store.clone() } else { place.open() };
+        let store = if start == 1 { store.clone() } else { fixture.open() };
         record(&store, start..start + 1).await;
         store.close().await.unwrap();
         drop(store);
-        assert!(place.beside("-wal").metadata().unwrap().len() > 0);
-        let store = place.open();
+        assert!(fixture.beside("-wal").metadata().unwrap().len() > 0);
+        let store = fixture.open();
         assert_eq!(store.health().await.unwrap().blocked, None);
         let job = format!("next_{start}");
         assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Stored);
         drop(store);
         drop(reader);
     }
-    assert_eq!(place.total().await, 7);
+    assert_eq!(fixture.total().await, 7);
 }
 
-fn blocked_by_a_reader(place: &Place) -> String {
+fn blocked_by_a_reader(fixture: &Fixture) -> String {
     format!(
         "another program reads the log {}-wal from before the crash or the failed sync: end it, and the store goes on \
          by itself",
-        place.shown()
+        fixture.shown()
     )
 }
 
 /// Durable acknowledgement: a commit after an unsynced part of the log could be lost with it.
 #[tokio::test]
 async fn after_a_crash_the_store_waits_for_a_reader_and_goes_on_by_itself() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..3).await;
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
-    let place = place.after_a_kill();
-    let reader = reader(&place);
+    let fixture = fixture.after_a_kill();
+    let reader = reader(&fixture);
 
-    let store = place.open();
+    let store = fixture.open();
     let error = store.record(arrival("job_3", "{}")).await.unwrap_err();
     assert!(error.is_transient());
-    assert_eq!(error.to_string(), blocked_by_a_reader(&place));
-    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&place)));
+    assert_eq!(error.to_string(), blocked_by_a_reader(&fixture));
+    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&fixture)));
     assert_eq!(store.counts().await.unwrap().total(), 3);
     drop(reader);
 
@@ -58,22 +58,22 @@ async fn after_a_crash_the_store_waits_for_a_reader_and_goes_on_by_itself() {
     assert_eq!(store.counts().await.unwrap().of(article_webhook_inbox::State::Leased), 0);
     record(&store, 3..4).await;
     drop(store);
-    assert_eq!(place.total().await, 4);
+    assert_eq!(fixture.total().await, 4);
 }
 
 /// What another program commits after the mark of an orderly stop may not be on disk.
 #[tokio::test]
 async fn a_commit_after_an_orderly_stop_takes_the_trust_away() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
-    let reader = reader(&place);
+    let reader = reader(&fixture);
     record(&store, 1..2).await;
     drop(store);
-    place.sql().execute("UPDATE article_inbox_entries SET target = 'x'", []).unwrap();
+    fixture.sql().execute("UPDATE article_inbox_entries SET target = 'x'", []).unwrap();
 
-    let store = place.open();
-    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&place)));
+    let store = fixture.open();
+    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&fixture)));
     drop(reader);
     within(2, async || store.health().await.unwrap().blocked.is_none()).await;
 }
@@ -81,15 +81,15 @@ async fn a_commit_after_an_orderly_stop_takes_the_trust_away() {
 /// The mark holds for one start: what follows it was not marked.
 #[tokio::test]
 async fn a_crash_after_a_trusted_start_takes_the_trust_away() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
-    let first = reader(&place);
+    let first = reader(&fixture);
     record(&store, 1..2).await;
     drop(store);
-    let store = place.open();
+    let store = fixture.open();
     assert_eq!(store.health().await.unwrap().blocked, None);
-    let crashed = place.after_a_kill();
+    let crashed = fixture.after_a_kill();
     drop((store, first));
 
     let reader = reader(&crashed);
@@ -100,10 +100,10 @@ async fn a_crash_after_a_trusted_start_takes_the_trust_away() {
 
 #[tokio::test]
 async fn a_store_that_never_came_to_commit_leaves_the_log_as_it_was() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..3).await;
-    let crashed = place.after_a_kill();
+    let crashed = fixture.after_a_kill();
     let reader = reader(&crashed);
     let store = crashed.open();
     assert!(store.probe().await.is_err());

@@ -5,7 +5,7 @@ use article_webhook_inbox::{
     store::{Outcome, Store},
 };
 
-use super::{CLAIM, Place, arrival, key};
+use super::{CLAIM, Fixture, arrival, key};
 
 const CANARY: &[u8] = b"canary-5f1d0c";
 
@@ -16,8 +16,8 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 
 #[tokio::test]
 async fn an_erased_job_is_in_no_file() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     // One body within a page of entries, and one that fills pages of its own.
     let small = CANARY.to_vec();
     let large = CANARY.repeat(5000);
@@ -28,7 +28,7 @@ async fn an_erased_job_is_in_no_file() {
             store.record(arrival("job_1", large.clone())).await.unwrap();
         }
     }
-    let files = [place.path.clone(), place.beside("-wal")];
+    let files = [fixture.path.clone(), fixture.beside("-wal")];
     assert!(files.iter().any(|file| holds(file, CANARY)));
 
     assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 1);
@@ -43,8 +43,8 @@ async fn an_erased_job_is_in_no_file() {
 /// A transaction that erases many large bodies would let deliveries wait.
 #[tokio::test]
 async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let ids = ["job_1", "job_2", "job_3", "job_4"];
     for id in ids {
         store.record(arrival(id, CANARY.repeat((3 << 20) / CANARY.len()))).await.unwrap();
@@ -55,15 +55,15 @@ async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
         jobs.drain(..2);
         assert_eq!(store.counts().await.unwrap().total(), left);
     }
-    assert!(!holds(&place.path, CANARY) && !holds(&place.beside("-wal"), CANARY));
+    assert!(!holds(&fixture.path, CANARY) && !holds(&fixture.beside("-wal"), CANARY));
 }
 
 #[tokio::test]
 async fn erasing_beside_a_reader_must_be_repeated() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     store.record(arrival("job_1", CANARY)).await.unwrap();
-    let other = place.sql();
+    let other = fixture.sql();
     other.execute_batch("BEGIN").unwrap();
     other.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
 
@@ -75,14 +75,14 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     );
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 0);
-    assert!(!holds(&place.beside("-wal"), CANARY));
-    assert!(!holds(&place.path, CANARY));
+    assert!(!holds(&fixture.beside("-wal"), CANARY));
+    assert!(!holds(&fixture.path, CANARY));
 }
 
 #[tokio::test]
 async fn the_file_shrinks() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     for number in 0..100 {
         store.record(arrival(&format!("job_{number}"), vec![b'a'; 16 << 10])).await.unwrap();
     }
@@ -95,12 +95,12 @@ async fn the_file_shrinks() {
         store.settle(claimed.lease, Outcome::Done).await.unwrap();
     }
     store.close().await.unwrap();
-    let before = place.path.metadata().unwrap().len();
+    let before = fixture.path.metadata().unwrap().len();
     assert!(before > 100 * (16 << 10));
 
-    let store = place.open();
-    place.clock.advance(Duration::from_secs(1));
-    let now = place.clock.now();
+    let store = fixture.open();
+    fixture.clock.advance(Duration::from_secs(1));
+    let now = fixture.clock.now();
     let prune = Prune {
         bodies_before: now,
         entries_before: now - Duration::from_secs(60),
@@ -112,23 +112,23 @@ async fn the_file_shrinks() {
     assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
     store.close().await.unwrap();
-    let after = place.path.metadata().unwrap().len();
+    let after = fixture.path.metadata().unwrap().len();
     assert!(after < before / 5, "{before} → {after}");
 }
 
 /// A batch removes at most some megabytes. A body that is larger must still go, or it and all after it would stay.
 #[tokio::test]
 async fn a_body_larger_than_a_batch_is_removed() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     for job in ["job_1", "job_2"] {
         store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
     }
     for claimed in store.claim(CLAIM).await.unwrap().claimed {
         store.settle(claimed.lease, Outcome::Done).await.unwrap();
     }
-    place.clock.advance(Duration::from_secs(1));
-    let now = place.clock.now();
+    fixture.clock.advance(Duration::from_secs(1));
+    let now = fixture.clock.now();
     let prune = Prune {
         bodies_before: now,
         entries_before: now - Duration::from_secs(60),
@@ -144,8 +144,8 @@ async fn a_body_larger_than_a_batch_is_removed() {
 /// Rows that move between pages, when others are removed, must leave no copies.
 #[tokio::test]
 async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let name = |number: usize| format!("canary-{number:04}-");
     for number in 0..100 {
         let repeated = 1 + (number * 7919) % 400;
@@ -156,8 +156,8 @@ async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
             for claimed in store.claim(CLAIM).await.unwrap().claimed {
                 store.settle(claimed.lease, Outcome::Done).await.unwrap();
             }
-            place.clock.advance(Duration::from_secs(1));
-            let now = place.clock.now();
+            fixture.clock.advance(Duration::from_secs(1));
+            let now = fixture.clock.now();
             let prune = Prune {
                 bodies_before: now,
                 entries_before: now - Duration::from_secs(30),
@@ -170,7 +170,7 @@ async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
     for step in 0..100 {
         let number = (step * 31) % 100;
         store.erase(vec![key(&name(number)).job_id]).await.unwrap();
-        for file in [&place.path, &place.beside("-wal")] {
+        for file in [&fixture.path, &fixture.beside("-wal")] {
             assert!(!holds(file, name(number).as_bytes()), "{number}: {}", file.display());
         }
     }

@@ -10,32 +10,32 @@ use article_webhook_inbox::{
 };
 use rusqlite::Connection;
 
-use super::{CLAIM, Place, arrival, copy, key, record};
+use super::{CLAIM, Fixture, arrival, copy, key, record};
 
 const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
 
 /// The files as a kill leaves them, with all that was written.
-fn killed(place: &Place) -> Place {
-    let other = place.after_a_kill();
+fn killed(fixture: &Fixture) -> Fixture {
+    let other = fixture.after_a_kill();
     for ending in ["-shm", "-lock"] {
-        copy(&place.beside(ending), &other.beside(ending));
+        copy(&fixture.beside(ending), &other.beside(ending));
     }
     other
 }
 
 /// A receiver that was killed after some deliveries, the last of which are in the log alone.
-async fn after_deliveries() -> Place {
-    let place = Place::new();
-    let store = place.open();
+async fn after_deliveries() -> Fixture {
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..20).await;
-    killed(&place)
+    killed(&fixture)
 }
 
 /// What a start says that is refused, and that leaves every byte as it was.
-fn refused(place: &Place) -> String {
-    let bytes = || FILES.map(|ending| fs::read(place.beside(ending)).ok());
+fn refused(fixture: &Fixture) -> String {
+    let bytes = || FILES.map(|ending| fs::read(fixture.beside(ending)).ok());
     let before = bytes();
-    let error = SqliteStore::open(&place.path).unwrap_err();
+    let error = SqliteStore::open(&fixture.path).unwrap_err();
     for (ending, (before, after)) in FILES.into_iter().zip(before.iter().zip(bytes())) {
         assert!(*before == after, "the start was refused and has changed {ending:?}: {error}");
     }
@@ -43,8 +43,8 @@ fn refused(place: &Place) -> String {
     error.to_string()
 }
 
-fn behind(place: &Place, missing: i64) -> String {
-    let shown = place.shown();
+fn behind(fixture: &Fixture, missing: i64) -> String {
+    let shown = fixture.shown();
     format!(
         "{shown} lacks the last {missing} transactions, and what they stored was acknowledged: its log {shown}-wal was removed or \
          cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or, to go on without \
@@ -52,36 +52,36 @@ fn behind(place: &Place, missing: i64) -> String {
     )
 }
 
-fn lock_moved_away(place: &Place) {
-    fs::rename(place.beside("-lock"), place.beside("-lock-away")).unwrap();
+fn lock_moved_away(fixture: &Fixture) {
+    fs::rename(fixture.beside("-lock"), fixture.beside("-lock-away")).unwrap();
 }
 
-async fn jobs(place: &Place) -> usize {
-    place.open().list(Filter::default()).await.unwrap().entries.len()
+async fn jobs(fixture: &Fixture) -> usize {
+    fixture.open().list(Filter::default()).await.unwrap().entries.len()
 }
 
 #[tokio::test]
 async fn a_log_that_was_removed_after_a_kill_is_missed() {
     for shared_memory in ["kept", "removed"] {
-        let place = after_deliveries().await;
-        let away = place.beside("-wal-away");
-        fs::rename(place.beside("-wal"), &away).unwrap();
+        let fixture = after_deliveries().await;
+        let away = fixture.beside("-wal-away");
+        fs::rename(fixture.beside("-wal"), &away).unwrap();
         if shared_memory == "removed" {
-            fs::remove_file(place.beside("-shm")).unwrap();
+            fs::remove_file(fixture.beside("-shm")).unwrap();
         }
-        assert_eq!(refused(&place), behind(&place, 20));
-        let other = killed_copy(&place, &["", "-lock"]);
+        assert_eq!(refused(&fixture), behind(&fixture, 20));
+        let other = killed_copy(&fixture, &["", "-lock"]);
 
-        fs::rename(&away, place.beside("-wal")).unwrap();
-        assert_eq!(jobs(&place).await, 20, "put back");
+        fs::rename(&away, fixture.beside("-wal")).unwrap();
+        assert_eq!(jobs(&fixture).await, 20, "put back");
         lock_moved_away(&other);
         assert_eq!(jobs(&other).await, 0, "gone on without");
     }
 }
 
-fn killed_copy(place: &Place, endings: &[&str]) -> Place {
-    let other = Place { clock: place.clock.clone(), ..Place::new() };
-    endings.iter().for_each(|ending| copy(&place.beside(ending), &other.beside(ending)));
+fn killed_copy(fixture: &Fixture, endings: &[&str]) -> Fixture {
+    let other = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
+    endings.iter().for_each(|ending| copy(&fixture.beside(ending), &other.beside(ending)));
     other
 }
 
@@ -90,102 +90,102 @@ const FRAME: usize = 24 + 8192;
 
 #[tokio::test]
 async fn damage_in_a_log_costs_nothing_in_silence() {
-    let place = after_deliveries().await;
-    let log = fs::read(place.beside("-wal")).unwrap();
+    let fixture = after_deliveries().await;
+    let log = fs::read(fixture.beside("-wal")).unwrap();
     let frames = (log.len() - 32) / FRAME;
     for frame in (0..frames).step_by(7) {
         let mut damaged = log.clone();
         damaged[32 + frame * FRAME + 100] ^= 1;
-        fs::write(place.beside("-wal"), damaged).unwrap();
+        fs::write(fixture.beside("-wal"), damaged).unwrap();
         assert!(
-            refused(&place).contains(" cannot be read to its end"),
+            refused(&fixture).contains(" cannot be read to its end"),
             "frame {frame} of {frames}"
         );
     }
-    fs::write(place.beside("-wal"), &log[..32 + frames / 2 * FRAME]).unwrap();
-    assert!(refused(&place).contains(" cannot be read to its end"));
-    fs::write(place.beside("-wal"), log).unwrap();
-    assert_eq!(jobs(&place).await, 20);
+    fs::write(fixture.beside("-wal"), &log[..32 + frames / 2 * FRAME]).unwrap();
+    assert!(refused(&fixture).contains(" cannot be read to its end"));
+    fs::write(fixture.beside("-wal"), log).unwrap();
+    assert_eq!(jobs(&fixture).await, 20);
 }
 
 #[tokio::test]
 async fn a_torn_end_of_a_log_that_was_never_acknowledged_is_no_loss() {
-    let place = after_deliveries().await;
-    let log = fs::read(place.beside("-wal")).unwrap();
+    let fixture = after_deliveries().await;
+    let log = fs::read(fixture.beside("-wal")).unwrap();
     // A commit that was cut off: its frames have no checksum that fits.
     let torn =
         [&log[..], &log[log.len() - FRAME..], &log[log.len() - FRAME..log.len() - 100]].concat();
-    fs::write(place.beside("-wal"), torn).unwrap();
-    assert_eq!(jobs(&place).await, 20);
+    fs::write(fixture.beside("-wal"), torn).unwrap();
+    assert_eq!(jobs(&fixture).await, 20);
 }
 
 #[tokio::test]
 async fn another_database_beside_the_lock_is_refused() {
-    let place = after_deliveries().await;
-    let other = Place::new();
+    let fixture = after_deliveries().await;
+    let other = Fixture::new();
     drop(other.open());
     for ending in ["-wal", "-shm"] {
-        fs::rename(place.beside(ending), place.beside(&format!("{ending}-away"))).unwrap();
+        fs::rename(fixture.beside(ending), fixture.beside(&format!("{ending}-away"))).unwrap();
     }
-    fs::rename(&place.path, place.beside("-away")).unwrap();
-    copy(&other.path, &place.path);
-    let shown = place.shown();
+    fs::rename(&fixture.path, fixture.beside("-away")).unwrap();
+    copy(&other.path, &fixture.path);
+    let shown = fixture.shown();
     let says = format!(
         "{shown} is not the database that was here last: put that one back; or, to go on with this one, move {shown}-lock away"
     );
-    assert_eq!(refused(&place), says);
+    assert_eq!(refused(&fixture), says);
     Connection::open(&other.path).unwrap().execute_batch("DROP TABLE article_inbox_meta").unwrap();
-    copy(&other.path, &place.path);
-    assert_eq!(refused(&place), says, "a database without an inbox");
+    copy(&other.path, &fixture.path);
+    assert_eq!(refused(&fixture), says, "a database without an inbox");
 
     for ending in ["", "-wal", "-shm"] {
-        fs::rename(place.beside(&format!("{ending}-away")), place.beside(ending)).unwrap();
+        fs::rename(fixture.beside(&format!("{ending}-away")), fixture.beside(ending)).unwrap();
     }
-    assert_eq!(jobs(&place).await, 20);
+    assert_eq!(jobs(&fixture).await, 20);
 }
 
 #[tokio::test]
 async fn a_database_that_is_gone_is_missed_and_not_made_anew() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..3).await;
     store.close().await.unwrap();
-    let shown = place.shown();
+    let shown = fixture.shown();
     let says = format!(
         "the database {shown} is missing or empty, and {shown}-lock records that there was one: put it back, or, to begin anew, \
          move {shown}-lock away"
     );
-    let away = place.beside("-away");
-    fs::rename(&place.path, &away).unwrap();
-    assert_eq!(refused(&place), says);
-    assert!(!place.path.exists());
-    fs::write(&place.path, "").unwrap();
-    assert_eq!(refused(&place), says);
+    let away = fixture.beside("-away");
+    fs::rename(&fixture.path, &away).unwrap();
+    assert_eq!(refused(&fixture), says);
+    assert!(!fixture.path.exists());
+    fs::write(&fixture.path, "").unwrap();
+    assert_eq!(refused(&fixture), says);
 
-    fs::rename(&away, &place.path).unwrap();
-    assert_eq!(jobs(&place).await, 3);
-    fs::remove_file(&place.path).unwrap();
-    lock_moved_away(&place);
-    assert_eq!(jobs(&place).await, 0);
+    fs::rename(&away, &fixture.path).unwrap();
+    assert_eq!(jobs(&fixture).await, 3);
+    fs::remove_file(&fixture.path).unwrap();
+    lock_moved_away(&fixture);
+    assert_eq!(jobs(&fixture).await, 0);
 }
 
 #[tokio::test]
 async fn an_older_backup_beside_the_lock_is_refused() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..3).await;
-    let backup = place.beside("-backup");
-    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let backup = fixture.beside("-backup");
+    fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
     record(&store, 3..5).await;
     store.close().await.unwrap();
     drop(store);
-    copy(&place.path, &place.beside("-latest"));
-    copy(&backup, &place.path);
-    assert_eq!(refused(&place), behind(&place, 2));
+    copy(&fixture.path, &fixture.beside("-latest"));
+    copy(&backup, &fixture.path);
+    assert_eq!(refused(&fixture), behind(&fixture, 2));
 
-    let other = killed_copy(&place, &["", "-lock"]);
-    copy(&place.beside("-latest"), &place.path);
-    assert_eq!(jobs(&place).await, 5, "the latest copy put back");
+    let other = killed_copy(&fixture, &["", "-lock"]);
+    copy(&fixture.beside("-latest"), &fixture.path);
+    assert_eq!(jobs(&fixture).await, 5, "the latest copy put back");
     lock_moved_away(&other);
     assert_eq!(jobs(&other).await, 3, "gone on without");
 }
@@ -193,8 +193,8 @@ async fn an_older_backup_beside_the_lock_is_refused() {
 /// Each of these changes the files, and loses nothing that was acknowledged.
 #[tokio::test]
 async fn what_loses_nothing_starts() {
-    let place = after_deliveries().await;
-    let moved = killed_copy(&place, &["", "-wal", "-lock"]);
+    let fixture = after_deliveries().await;
+    let moved = killed_copy(&fixture, &["", "-wal", "-lock"]);
     assert_eq!(jobs(&moved).await, 20, "moved with its log and its lock");
     // It starts again after each stop, and after each kill.
     for kill in [false, true, false] {
@@ -206,7 +206,7 @@ async fn what_loses_nothing_starts() {
         }
     }
 
-    let read = killed_copy(&place, &["", "-wal", "-lock"]);
+    let read = killed_copy(&fixture, &["", "-wal", "-lock"]);
     let count = "SELECT count(*) FROM article_inbox_entries";
     let entries: u32 = read.sql().query_row(count, [], |row| row.get(0)).unwrap();
     assert!(!read.beside("-wal").exists(), "the other program has copied the log");
@@ -215,8 +215,8 @@ async fn what_loses_nothing_starts() {
 
 #[tokio::test]
 async fn what_is_removed_on_purpose_is_not_missed() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..4).await;
     store.erase(vec!["job_3".parse().unwrap()]).await.unwrap();
     // A later body of an older entry.
@@ -224,10 +224,10 @@ async fn what_is_removed_on_purpose_is_not_missed() {
     assert_eq!(recorded, Recorded::Conflict { kept: true });
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
     store.settle(lease, Outcome::Done).await.unwrap();
-    let now = place.clock.now() + Duration::from_secs(3600);
+    let now = fixture.clock.now() + Duration::from_secs(3600);
     let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
     store.prune(prune).await.unwrap();
-    let killed = killed(&place);
+    let killed = killed(&fixture);
     assert_eq!(jobs(&killed).await, 2);
     assert!(killed.open().show(key("job_3")).await.unwrap().is_none());
 }
@@ -235,16 +235,16 @@ async fn what_is_removed_on_purpose_is_not_missed() {
 /// A tool beside a receiver that has nothing to do.
 #[tokio::test]
 async fn what_a_tool_commits_is_recorded_too() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..1).await;
-    let backup = place.beside("-backup");
-    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
-    let lock = || fs::read(place.beside("-lock")).unwrap();
+    let backup = fixture.beside("-backup");
+    fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let lock = || fs::read(fixture.beside("-lock")).unwrap();
     let before = lock();
-    SqliteStore::open_shared(&place.path).unwrap().probe().await.unwrap();
+    SqliteStore::open_shared(&fixture.path).unwrap().probe().await.unwrap();
     super::within(20, async || lock() != before).await;
-    let killed = killed_copy(&place, &["-lock"]);
+    let killed = killed_copy(&fixture, &["-lock"]);
     copy(&backup, &killed.path);
     assert_eq!(refused(&killed), behind(&killed, 1));
 }
@@ -269,7 +269,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         }
     }
     /// What a start logs.
-    fn starts(place: &Place) -> String {
+    fn starts(fixture: &Fixture) -> String {
         let log = Log::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt()
@@ -277,20 +277,20 @@ async fn a_copy_that_was_made_in_use_warns_once() {
             .with_ansi(false)
             .without_time()
             .finish();
-        tracing::subscriber::with_default(subscriber, || drop(place.open()));
+        tracing::subscriber::with_default(subscriber, || drop(fixture.open()));
         String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
     }
 
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     record(&store, 0..3).await;
-    let backup = place.beside("-backup");
-    place.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let backup = fixture.beside("-backup");
+    fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
     let copies = [
-        ("the database alone, as it is in use", killed_copy(&place, &[""])),
-        ("the database and its log, without the lock", killed_copy(&place, &["", "-wal"])),
+        ("the database alone, as it is in use", killed_copy(&fixture, &[""])),
+        ("the database and its log, without the lock", killed_copy(&fixture, &["", "-wal"])),
         ("VACUUM INTO", {
-            let other = Place::new();
+            let other = Fixture::new();
             copy(&backup, &other.path);
             other
         }),
@@ -308,6 +308,6 @@ async fn a_copy_that_was_made_in_use_warns_once() {
 
     // After a clean stop, the lock is not missed either.
     store.close().await.unwrap();
-    let closed = killed_copy(&place, &[""]);
+    let closed = killed_copy(&fixture, &[""]);
     assert_eq!(starts(&closed), "");
 }

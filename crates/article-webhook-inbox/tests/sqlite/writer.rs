@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 };
 use tokio::task::JoinSet;
 
-use super::{Place, arrival};
+use super::{Fixture, arrival};
 
 /// Records concurrently, so that the calls share groups.
 async fn record_all(
@@ -34,8 +34,8 @@ async fn is_pending<T>(call: &mut Pending<'_, T>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_concurrent_equal_deliveries_one_is_stored() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let outcomes = record_all(&store, (0..200).map(|_| arrival("job_1", "{}"))).await;
     let stored = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Recorded::Stored))).count();
     let duplicate =
@@ -46,9 +46,9 @@ async fn of_many_concurrent_equal_deliveries_one_is_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_fails_fails_alone() {
-    let place = Place::new();
-    let store = place.open();
-    let other = place.sql();
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let other = fixture.sql();
     other
         .execute_batch(
             "CREATE TRIGGER poison BEFORE INSERT ON article_inbox_entries WHEN NEW.job_id = 'poison' \
@@ -80,9 +80,9 @@ async fn a_call_that_fails_fails_alone() {
 
 #[tokio::test]
 async fn a_call_waits_two_seconds_for_a_locked_file_and_a_later_one_succeeds() {
-    let place = Place::new();
-    let store = place.open();
-    let other = place.sql();
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let other = fixture.sql();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = Instant::now();
     let error = store.record(arrival("job_1", "{}")).await.unwrap_err();
@@ -100,9 +100,9 @@ async fn a_call_waits_two_seconds_for_a_locked_file_and_a_later_one_succeeds() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_finishes_what_waits() {
-    let place = Place::new();
-    let store = place.open();
-    let other = place.sql();
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let other = fixture.sql();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut call = store.record(arrival("job_1", "{}"));
     assert!(is_pending(&mut call).await);
@@ -110,13 +110,13 @@ async fn closing_finishes_what_waits() {
         tokio::join!(store.close(), async { other.execute_batch("COMMIT").unwrap() });
     closed.unwrap();
     assert_eq!(call.await.unwrap(), Recorded::Stored);
-    assert_eq!(place.open().counts().await.unwrap().total(), 1);
+    assert_eq!(fixture.open().counts().await.unwrap().total(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_body_passes_alone() {
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let outcome = store.record(arrival("job_1", vec![b'a'; 20 << 20])).await;
     assert_eq!(outcome.unwrap(), Recorded::Stored);
     assert_eq!(store.check().await.unwrap(), []);
@@ -125,16 +125,16 @@ async fn a_large_body_passes_alone() {
 #[tokio::test]
 async fn the_log_does_not_grow_with_what_is_stored() {
     const MIB: usize = 1 << 20;
-    let place = Place::new();
-    let store = place.open();
+    let fixture = Fixture::new();
+    let store = fixture.open();
     let body = bytes::Bytes::from(vec![b'a'; 8 * MIB]);
     for number in 0..10 {
         store.record(arrival(&format!("job_{number}"), body.clone())).await.unwrap();
     }
     // The last answer comes before the checkpoint, and this answer after it.
     store.probe().await.unwrap();
-    let log = place.beside("-wal").metadata().unwrap().len();
+    let log = fixture.beside("-wal").metadata().unwrap().len();
     assert!(log < 48 * MIB as u64, "{log}");
-    let file = place.path.metadata().unwrap().len();
+    let file = fixture.path.metadata().unwrap().len();
     assert!(file > 40 * MIB as u64, "{file}, log {log}");
 }

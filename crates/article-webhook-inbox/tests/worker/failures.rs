@@ -144,7 +144,7 @@ async fn a_failure_waits_for_a_worker_that_has_a_handler_for_it() {
     assert_eq!((health.overdue, health.workers.failures_wait), (Ok(None), false));
 }
 
-/// Another worker of the inbox is told of it, so none is missing.
+/// Another worker of the inbox gets it, so none is missing.
 #[tokio::test]
 async fn no_handler_is_missing_while_another_worker_has_one() {
     let (scene, gate) = (Scene::new(), Gate::default());

@@ -113,7 +113,7 @@ async fn stops_under(fault: Fault) -> Scene {
 async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
     let scene = stops_under(Fault::Down).await;
     assert_eq!(scene.show("job_1").await.0.state, State::Leased);
-    scene.store.mend();
+    scene.store.repair();
     scene.clock.advance(Duration::from_secs(300));
     let worker = scene.inbox.worker(|_| async { Ok(()) });
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();

@@ -111,7 +111,7 @@ async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
         until_true(|| scene.store.calls("settle") == 1).await;
         let kept = scene.record(key("job_1"), &article()).await;
         assert_eq!(kept, Recorded::Conflict { kept: true });
-        scene.store.mend();
+        scene.store.repair();
         go_on.notify_one();
         scene.until(State::Done, 1).await;
     };

@@ -4,12 +4,12 @@ use article_webhook_inbox::store::{
 };
 
 use crate::{
-    connection::{Lane, Work},
+    connection::{PoolKind, Work},
     tables::{Recording, Scripted},
 };
 
 /// How many calls share a transaction. Each locks its job, and the server has a limited number of locks.
-pub(super) const BATCH: usize = 128;
+pub(super) const MAX_BATCH_CALLS: usize = 128;
 
 /// A call that shares its transaction with others.
 pub(crate) trait Call: Send + Sync + Sized + 'static {
@@ -17,7 +17,7 @@ pub(crate) trait Call: Send + Sync + Sized + 'static {
     /// The transaction of several calls. The answers are in the order of the calls.
     type Work: Work<Output = Vec<Self::Answer>>;
 
-    const LANE: Lane;
+    const POOL: PoolKind;
 
     fn work(calls: Vec<Self>) -> Self::Work;
 
@@ -31,7 +31,7 @@ impl Call for Arrival {
     type Answer = Recorded;
     type Work = Recording;
 
-    const LANE: Lane = Lane::Receiving;
+    const POOL: PoolKind = PoolKind::Receiving;
 
     fn work(calls: Vec<Self>) -> Recording {
         Recording(Scripted(Record(calls)))
@@ -50,7 +50,7 @@ impl Call for (Lease, Outcome) {
     type Answer = Settled;
     type Work = Scripted<Settle>;
 
-    const LANE: Lane = Lane::Working;
+    const POOL: PoolKind = PoolKind::Working;
 
     fn work(calls: Vec<Self>) -> Scripted<Settle> {
         Scripted(Settle(calls))

@@ -15,18 +15,19 @@ use tokio_postgres::types::Type;
 use super::connect::{Connector, Session};
 use crate::fault::Fault;
 
-/// How long the answer to a commit is waited for. Then its outcome is unknown. It is less than a receiver's patience.
-pub(super) const PATIENCE: Duration = Duration::from_secs(4);
+/// How long the answer to a commit is waited for. Then its outcome is unknown.
+/// It is less than the time that a receiver waits.
+pub(super) const COMMIT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The statements that commit. A connection that is in them does nothing else.
 const COMMIT: &str = "SELECT set_config('statement_timeout', '0', true), set_config('client_min_messages', 'warning', true); COMMIT";
 
-/// How often the server is asked whether it still commits, and how soon again if it does not answer.
-const SILENT: Duration = Duration::from_secs(120);
-const UNKNOWN: Duration = Duration::from_secs(5);
+/// The pause between two queries whether the server still commits, and the pause after a query without an answer.
+const CHECK_INTERVAL: Duration = Duration::from_secs(120);
+const CHECK_RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long that question may take. Connecting has its own limits.
-const ASKING: Duration = Duration::from_secs(10);
+/// How long that query may take. Connecting has its own limits.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether a COMMIT of this role has been in progress for a while. NULL if the server does not track what the role does.
 const COMMITTING: &str = "SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity WHERE usename = session_user AND state = 'disabled') \
@@ -69,25 +70,26 @@ pub(super) fn unanswered() -> Fault {
     Fault::Ours(Error::unavailable(format!(
         "PostgreSQL has not answered a COMMIT for {} seconds, so that its outcome is unknown: look for a synchronous \
          standby that is missing, or for a disk that is slow",
-        PATIENCE.as_secs()
+        COMMIT_TIMEOUT.as_secs()
     )))
 }
 
 /// The commits that were not answered in time, and go on without their callers.
 ///
-/// Each keeps its connection, and its place in the pool, until it ends. While a synchronous standby is missing, the server
-/// ends no commit, also if its connection is gone: others in its place would take one place of the server after the other.
-/// A connection whose server has vanished ends by its keepalives. Behind a pooler it may not, so the server is asked.
-/// One of them asks at a time, so that all of them together take one connection more.
+/// Each keeps its connection, and its slot in the pool, until it ends. While a synchronous standby is missing, the server
+/// ends no commit, also if its connection is gone: connections that replace it would take one slot of the server
+/// after the other.
+/// A connection whose server has vanished ends by its keepalives. Behind a pooler it may not, so the server is queried.
+/// One of them queries at a time, so that all of them together take one connection more.
 #[derive(Clone)]
 pub(super) struct Unanswered {
     count: Arc<AtomicUsize>,
-    asking: Arc<Semaphore>,
+    checking: Arc<Semaphore>,
 }
 
 impl Unanswered {
     pub(super) fn none() -> Self {
-        Self { count: Arc::default(), asking: Arc::new(Semaphore::new(1)) }
+        Self { count: Arc::default(), checking: Arc::new(Semaphore::new(1)) }
     }
 
     /// How many there are.
@@ -107,13 +109,13 @@ impl Unanswered {
             let turn = select! {
                 biased;
                 _ = &mut commit => break,
-                turn = self.asking.acquire() => turn,
+                turn = self.checking.acquire() => turn,
             };
             let pause = match is_committing(pool.manager()).await {
-                // It may have ended just now, and its connection is given back.
+                // It may have ended just now, and its connection is checked in.
                 Some(false) => Duration::ZERO,
-                Some(true) => SILENT,
-                None => UNKNOWN,
+                Some(true) => CHECK_INTERVAL,
+                None => CHECK_RETRY_PAUSE,
             };
             drop(turn);
             if timeout(pause, &mut commit).await.is_ok() || pause.is_zero() {
@@ -126,10 +128,10 @@ impl Unanswered {
 
 /// Whether the server still commits something of this role, if that can be known.
 async fn is_committing(connector: &Connector) -> Option<bool> {
-    let session = timeout(ASKING, connector.connect(|_| ())).await.ok()?.ok()?;
+    let session = timeout(CHECK_TIMEOUT, connector.connect(|_| ())).await.ok()?.ok()?;
     let parameters = [(&COMMIT as _, Type::TEXT)];
-    let asked = timeout(ASKING, session.client.query_typed(COMMITTING, &parameters)).await;
+    let row = timeout(CHECK_TIMEOUT, session.client.query_typed(COMMITTING, &parameters)).await;
     // Its task would wait for an answer without end.
     session.task.abort();
-    asked.ok()?.ok()?.first()?.try_get(0).ok()?
+    row.ok()?.ok()?.first()?.try_get(0).ok()?
 }

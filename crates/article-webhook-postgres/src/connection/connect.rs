@@ -25,11 +25,11 @@ use tokio_postgres::{
 use super::{hosts::Hosts, server_check, tls::Tls};
 use crate::{fault::Fault, settings::PostgresSettings};
 
-/// How long a server that was fit for the inbox counts as fit. Its settings can be changed while connections last.
-const FIT: Duration = Duration::from_secs(180);
+/// The interval between two checks of the server of a connection. Its settings can be changed while connections last.
+const SERVER_CHECK_INTERVAL: Duration = Duration::from_secs(180);
 
-/// How long judging a server again may take.
-const JUDGING: Duration = Duration::from_secs(2);
+/// How long another check of a server may take.
+const SERVER_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A connection of a pool.
 pub(super) struct Session {
@@ -38,15 +38,15 @@ pub(super) struct Session {
     pub(super) notices: Arc<AtomicU64>,
     /// The task that serves it, and holds its socket.
     pub(super) task: AbortHandle,
-    /// When its server was judged.
-    judged: Instant,
+    /// When its server was checked.
+    checked_at: Instant,
 }
 
 /// Which servers a connection may lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// One that is fit for the inbox.
-    Fit,
+    /// One that is suitable for the inbox.
+    Suitable,
     /// Any that the settings allow.
     Any,
 }
@@ -91,39 +91,39 @@ impl PostgresSettings {
 }
 
 impl Connector {
-    /// A connection to the first host that gives one. `hear` gets what the server notifies it of.
+    /// A connection to the first host that gives one. `on_notify` gets the notifications of the server.
     pub(super) async fn connect(
         &self,
-        hear: impl FnMut(&str) + Send + 'static,
+        on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Session, Fault> {
         match &self.tls {
-            Tls::None => self.connect_by(NoTls, hear).await,
+            Tls::None => self.connect_by(NoTls, on_notify).await,
             #[cfg(feature = "tls")]
-            Tls::Rustls(tls) => self.connect_by((**tls).clone(), hear).await,
+            Tls::Rustls(tls) => self.connect_by((**tls).clone(), on_notify).await,
         }
     }
 
     async fn connect_by<T>(
         &self,
         tls: T,
-        hear: impl FnMut(&str) + Send + 'static,
+        on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Session, Fault>
     where
         T: MakeTlsConnect<Socket, Stream: Send, TlsConnect: Send> + Clone + Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
         T::Stream: 'static,
     {
-        let patience = self.hosts.patience();
+        let limit = self.hosts.limit_of_each();
         let mut refused = Fault::Ours(Error::unavailable("the settings name no host"));
         for host in self.hosts.in_order() {
-            let reached = timeout(patience, self.reach(host, patience, tls.clone())).await;
-            match reached.unwrap_or_else(|_| Err(silent(patience))) {
+            let reached = timeout(limit, self.reach(host, limit, tls.clone())).await;
+            match reached.unwrap_or_else(|_| Err(silent(limit))) {
                 Ok((client, connection)) => {
                     self.hosts.connected(host);
                     let notices = Arc::new(AtomicU64::new(0));
-                    let task = self.runtime.spawn(run(connection, Arc::clone(&notices), hear));
-                    let (task, judged) = (task.abort_handle(), Instant::now());
-                    return Ok(Session { client, notices, task, judged });
+                    let task = self.runtime.spawn(run(connection, Arc::clone(&notices), on_notify));
+                    let (task, checked_at) = (task.abort_handle(), Instant::now());
+                    return Ok(Session { client, notices, task, checked_at });
                 }
                 Err(fault) if fault.weight() >= refused.weight() => refused = fault,
                 Err(_) => {}
@@ -136,7 +136,7 @@ impl Connector {
     async fn reach<T>(
         &self,
         host: usize,
-        patience: Duration,
+        limit: Duration,
         tls: T,
     ) -> Result<(Client, Connection<Socket, T::Stream>), Fault>
     where
@@ -144,11 +144,10 @@ impl Connector {
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
         let addresses = self.hosts.addresses(host).await?;
-        let patience = patience / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
-        let mut refused = silent(patience);
+        let limit = limit / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+        let mut refused = silent(limit);
         for address in addresses {
-            let limit =
-                address.get_connect_timeout().map_or(patience, |limit| patience.min(*limit));
+            let limit = address.get_connect_timeout().map_or(limit, |own| limit.min(*own));
             let reached = timeout(limit, self.reach_address(&address, tls.clone())).await;
             match reached.unwrap_or_else(|_| Err(silent(limit))) {
                 Err(fault) if fault.weight() >= refused.weight() => refused = fault,
@@ -169,10 +168,10 @@ impl Connector {
     {
         let connected = address.connect(tls).await;
         let (client, mut connection) = connected.map_err(Fault::Connecting)?;
-        if self.wanted == Wanted::Fit {
+        if self.wanted == Wanted::Suitable {
             select! {
                 biased;
-                judged = server_check::check(&client) => judged?,
+                checked = server_check::check(&client) => checked?,
                 lost = &mut connection => lost.map_err(Fault::Connecting)?,
             }
         }
@@ -194,7 +193,7 @@ fn silent(limit: Duration) -> Fault {
 async fn run<S, T>(
     mut connection: Connection<S, T>,
     notices: Arc<AtomicU64>,
-    mut hear: impl FnMut(&str),
+    mut on_notify: impl FnMut(&str),
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -205,7 +204,7 @@ async fn run<S, T>(
                 AsyncMessage::Notice(notice) if is_warning(&notice) => {
                     notices.fetch_add(1, Ordering::SeqCst);
                 }
-                AsyncMessage::Notification(notification) => hear(notification.payload()),
+                AsyncMessage::Notification(notification) => on_notify(notification.payload()),
                 _ => {}
             }
         }
@@ -232,13 +231,13 @@ impl Manager for Connector {
         if session.client.is_closed() {
             return Err(RecycleError::message("the connection is closed"));
         }
-        if session.judged.elapsed() > FIT {
-            let judged = timeout(JUDGING, server_check::check(&session.client)).await;
-            if !matches!(judged, Ok(Ok(()))) {
+        if session.checked_at.elapsed() > SERVER_CHECK_INTERVAL {
+            let checked = timeout(SERVER_CHECK_TIMEOUT, server_check::check(&session.client)).await;
+            if !matches!(checked, Ok(Ok(()))) {
                 session.task.abort();
-                return Err(RecycleError::message("the server is not fit any more"));
+                return Err(RecycleError::message("the server is no longer suitable"));
             }
-            session.judged = Instant::now();
+            session.checked_at = Instant::now();
         }
         Ok(())
     }

@@ -9,9 +9,9 @@ use article_webhook_inbox::{
 };
 
 use super::{
-    commit::{PATIENCE, commit, unanswered},
+    commit::{COMMIT_TIMEOUT, commit, unanswered},
     last_error::LastError,
-    pool::{Connections, Lane, Lent},
+    pool::{CheckedOut, Connections, PoolKind},
     transaction::{Access, Transaction, Work, Writes},
 };
 use crate::{
@@ -20,9 +20,9 @@ use crate::{
     settings::PostgresSettings,
 };
 
-/// How long the statements of a call may take together. It is longer than the patience of a caller, and ends a
+/// How long the statements of a call may take together. It is longer than a caller waits, and ends a
 /// transaction on a server that does not answer.
-const CALL: Duration = Duration::from_secs(9);
+const CALL_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Where transactions run: the connections, the schema and the clock.
 pub(crate) struct Database {
@@ -76,12 +76,12 @@ impl Database {
     /// Runs a transaction in a task that no caller cancels, and commits it.
     pub(crate) async fn transact<W: Work>(
         self: &Arc<Self>,
-        lane: Lane,
+        pool: PoolKind,
         access: Access,
         work: W,
     ) -> Result<W::Output, Error> {
         let database = Arc::clone(self);
-        self.spawn(async move { Ok(database.retried(lane, access, &work).await?) }).await
+        self.spawn(async move { Ok(database.retried(pool, access, &work).await?) }).await
     }
 
     /// Runs something in a task that no caller cancels, and that closing waits for.
@@ -101,20 +101,20 @@ impl Database {
     /// Runs a transaction, and again if it conflicts with others.
     pub(crate) async fn retried<W: Work>(
         &self,
-        lane: Lane,
+        pool: PoolKind,
         access: Access,
         work: &W,
     ) -> Result<W::Output, Fault> {
         let (mut attempt, began) = (1, Instant::now());
         let outcome = loop {
-            match self.once(lane, access, work).await {
-                Err(fault) if attempt < fault.attempts() && began.elapsed() < PATIENCE => {
+            match self.once(pool, access, work).await {
+                Err(fault) if attempt < fault.attempts() && began.elapsed() < COMMIT_TIMEOUT => {
                     attempt += 1;
                 }
                 outcome => break outcome,
             }
         };
-        if lane == Lane::Receiving {
+        if pool == PoolKind::Receiving {
             // Here, and not by the caller: it may have given up before.
             self.blocked.note(&outcome);
         }
@@ -123,56 +123,61 @@ impl Database {
 
     async fn once<W: Work>(
         &self,
-        lane: Lane,
+        pool: PoolKind,
         access: Access,
         work: &W,
     ) -> Result<W::Output, Fault> {
-        let lent = self.connections.lend(lane).await?;
-        self.run(lent, access, work).await
+        let connection = self.connections.check_out(pool).await?;
+        self.run(connection, access, work).await
     }
 
     /// Runs a transaction that takes long on a connection of its own, and keeps no other waiting.
     pub(crate) async fn beside<W: Work>(&self, work: &W) -> Result<W::Output, Fault> {
-        let lent = self.connections.make().await?;
-        self.run(lent, Access::ReadAll, work).await
+        let connection = self.connections.connect_dedicated().await?;
+        self.run(connection, Access::ReadAll, work).await
     }
 
-    async fn run<W: Work>(&self, lent: Lent, access: Access, work: &W) -> Result<W::Output, Fault> {
+    async fn run<W: Work>(
+        &self,
+        connection: CheckedOut,
+        access: Access,
+        work: &W,
+    ) -> Result<W::Output, Fault> {
         let statements = async {
-            let mut transaction = Transaction::new(lent.session(), self, access);
+            let mut transaction = Transaction::new(connection.session(), self, access);
             let done = work.run(&mut transaction).await;
             transaction.report_damage();
             Ok::<_, Fault>((done?, transaction.end()))
         };
         let done = match access {
             Access::ReadAll => statements.await,
-            _ => tokio::time::timeout(CALL, statements)
+            _ => tokio::time::timeout(CALL_TIMEOUT, statements)
                 .await
-                .unwrap_or_else(|_| Err(late("PostgreSQL", CALL).into())),
+                .unwrap_or_else(|_| Err(late("PostgreSQL", CALL_TIMEOUT).into())),
         };
         match done? {
-            (done, Some(writes)) => self.commit(lent, writes).await.map(|()| done),
+            (done, Some(writes)) => self.commit(connection, writes).await.map(|()| done),
             (done, None) => {
-                lent.give_back();
+                connection.check_in();
                 Ok(done)
             }
         }
     }
 
-    /// Writes what is left and commits, in one round trip, and gives the connection back. A COMMIT that takes too long goes on without its caller: cancelling it
-    /// would not undo it.
-    async fn commit(&self, lent: Lent, writes: Writes) -> Result<(), Fault> {
+    /// Writes what is left and commits, in one round trip, and checks the connection in. A COMMIT that takes too long
+    /// goes on without its caller: cancelling it would not undo it.
+    async fn commit(&self, connection: CheckedOut, writes: Writes) -> Result<(), Fault> {
         let mut commit = Box::pin(async move {
             // The first error is the cause of that after it.
-            let session = lent.session();
+            let session = connection.session();
             let sent = tokio::try_join!(biased; writes.send(session), commit(session));
             let committed = sent.map(drop);
             if committed.is_ok() {
-                lent.give_back();
+                connection.check_in();
             }
             committed
         });
-        if let Ok(committed) = tokio::time::timeout(PATIENCE, &mut commit).await {
+        if let Ok(committed) = tokio::time::timeout(COMMIT_TIMEOUT, &mut commit).await {
             return committed;
         }
         self.connections.keep(commit);

@@ -9,7 +9,7 @@ use tokio_postgres::config::{Config, Host, LoadBalanceHosts};
 use crate::fault::Fault;
 
 /// How long connecting may take, with all hosts. A start may take ten seconds.
-const ALL: Duration = Duration::from_secs(8);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The hosts of the settings, each as the configuration of connections to it alone: the driver limits only how long the
 /// system takes to connect, so one that then says nothing would leave the others untried.
@@ -56,8 +56,8 @@ impl Hosts {
     }
 
     /// How long each may take.
-    pub(super) fn patience(&self) -> Duration {
-        ALL / u32::try_from(self.each.len()).unwrap_or(u32::MAX).max(1)
+    pub(super) fn limit_of_each(&self) -> Duration {
+        CONNECT_TIMEOUT / u32::try_from(self.each.len()).unwrap_or(u32::MAX).max(1)
     }
 
     /// The addresses of one, as configurations.
@@ -143,11 +143,11 @@ mod tests {
             let expected = URL.replace("@db1,db2:5433,db3/", &url).parse().unwrap();
             assert_eq!(hosts.each[index], expected);
         }
-        let places =
+        let hosts =
             Hosts::of(&"host=/run/a,db hostaddr=10.0.0.1,10.0.0.2 user=blog".parse().unwrap());
         let expected =
             ["host=/run/a hostaddr=10.0.0.1 user=blog", "host=db hostaddr=10.0.0.2 user=blog"];
-        assert_eq!(places.each, expected.map(|one| one.parse().unwrap()));
+        assert_eq!(hosts.each, expected.map(|one| one.parse().unwrap()));
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(hosts.in_order(), [0, 1, 2]);
         hosts.connected(1);
         assert_eq!(hosts.in_order(), [1, 0, 2]);
-        assert!(hosts.patience() * 3 <= ALL);
+        assert!(hosts.limit_of_each() * 3 <= CONNECT_TIMEOUT);
     }
 
     #[test]

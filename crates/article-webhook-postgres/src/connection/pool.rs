@@ -27,14 +27,14 @@ use crate::{
 };
 
 /// How long a call waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long closing waits for calls in progress. All but a claim that reads everything, and a check, end before.
-const CLOSING: Duration = Duration::from_secs(15);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Which connections serve a call. Neither side waits for the other.
+/// Which pool serves a call. Neither pool waits for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum PoolKind {
     /// Storing deliveries.
     Receiving,
     /// Everything else.
@@ -61,7 +61,7 @@ impl Connections {
         let hosts = Arc::new(Hosts::of(&settings.config));
         let pool = |size| {
             let (hosts, tls, runtime) = (Arc::clone(&hosts), tls.clone(), runtime.clone());
-            Pool::builder(Connector { hosts, wanted: Wanted::Fit, tls, runtime })
+            Pool::builder(Connector { hosts, wanted: Wanted::Suitable, tls, runtime })
                 .max_size(size)
                 .runtime(deadpool::Runtime::Tokio1)
                 .build()
@@ -97,48 +97,48 @@ impl Connections {
             return Err(Error::closed());
         }
         let _closes = ClosePools(self);
-        let calls = timeout(CLOSING, self.calls.write()).await;
-        calls.map(drop).map_err(|_| late("the calls in progress", CLOSING))
+        let calls = timeout(CLOSE_TIMEOUT, self.calls.write()).await;
+        calls.map(drop).map_err(|_| late("the calls in progress", CLOSE_TIMEOUT))
     }
 
-    /// A connection of its own that hears what is notified on this channel. The channel is a plain name.
+    /// A connection of its own that receives the notifications of this channel. The channel is a plain name.
     pub(crate) async fn listen(
         &self,
         channel: &str,
-        hear: impl FnMut(&str) + Send + 'static,
+        on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Client, Fault> {
-        let session = self.working.manager().connect(hear).await?;
+        let session = self.working.manager().connect(on_notify).await?;
         let listen = format!("LISTEN {channel}");
-        match timeout(PATIENCE, session.client.batch_execute(&listen)).await {
+        match timeout(CHECKOUT_TIMEOUT, session.client.batch_execute(&listen)).await {
             Ok(listens) => listens?,
             Err(_) => {
                 session.task.abort();
-                return Err(Fault::Ours(late("listening", PATIENCE)));
+                return Err(Fault::Ours(late("listening", CHECKOUT_TIMEOUT)));
             }
         }
         Ok(session.client)
     }
 
-    /// A connection, for one transaction.
-    pub(super) async fn lend(&self, lane: Lane) -> Result<Lent, Fault> {
-        let pool = match lane {
-            Lane::Receiving => &self.receiving,
-            Lane::Working => &self.working,
+    /// Checks out a connection of a pool, for one transaction.
+    pub(super) async fn check_out(&self, pool: PoolKind) -> Result<CheckedOut, Fault> {
+        let pool = match pool {
+            PoolKind::Receiving => &self.receiving,
+            PoolKind::Working => &self.working,
         };
         // Making a connection has its own limits.
-        let timeouts = Timeouts { wait: Some(PATIENCE), create: None, recycle: None };
+        let timeouts = Timeouts { wait: Some(CHECKOUT_TIMEOUT), create: None, recycle: None };
         match pool.timeout_get(&timeouts).await {
-            Ok(object) => Ok(Lent(Some(Held::Pooled(object)))),
-            Err(PoolError::Timeout(_)) => Err(self.none_is_free().into()),
+            Ok(object) => Ok(CheckedOut(Some(Connection::Pooled(object)))),
+            Err(PoolError::Timeout(_)) => Err(self.no_idle_connection().into()),
             Err(PoolError::Backend(fault)) => Err(fault),
             Err(_) => Err(Error::closed().into()),
         }
     }
 
-    /// A connection beside those of the pools, for one transaction that takes long.
-    pub(super) async fn make(&self) -> Result<Lent, Fault> {
+    /// Opens a connection beside those of the pools, for one transaction that takes long.
+    pub(super) async fn connect_dedicated(&self) -> Result<CheckedOut, Fault> {
         let session = self.working.manager().connect(|_| ()).await?;
-        Ok(Lent(Some(Held::Own(session))))
+        Ok(CheckedOut(Some(Connection::Dedicated(session))))
     }
 
     /// Keeps the connection of a COMMIT that is not answered, until it ends.
@@ -147,9 +147,9 @@ impl Connections {
         self.runtime.spawn(waiting);
     }
 
-    fn none_is_free(&self) -> Error {
+    fn no_idle_connection(&self) -> Error {
         match self.unanswered.count() {
-            0 => late("waiting for a connection", PATIENCE),
+            0 => late("waiting for a connection", CHECKOUT_TIMEOUT),
             count => Error::unavailable(format!(
                 "no connection is free, and {count} wait for the answer to a COMMIT, as they do while a synchronous \
                  standby is missing: bring it back, or change synchronous_standby_names"
@@ -168,35 +168,36 @@ impl Drop for ClosePools<'_> {
     }
 }
 
-/// A connection that is dropped, unless it is given back: what a failed or interrupted transaction left on it is unknown.
-pub(super) struct Lent(Option<Held>);
+/// A connection for one transaction. It is closed, unless it is checked in: what a failed or interrupted transaction left on
+/// it is unknown.
+pub(super) struct CheckedOut(Option<Connection>);
 
-enum Held {
+enum Connection {
     Pooled(Object<Connector>),
-    Own(Session),
+    Dedicated(Session),
 }
 
-impl Lent {
+impl CheckedOut {
     pub(super) fn session(&self) -> &Session {
-        match self.0.as_ref().expect("it is here until it is given back") {
-            Held::Pooled(object) => object,
-            Held::Own(session) => session,
+        match self.0.as_ref().expect("it is here until it is checked in") {
+            Connection::Pooled(object) => object,
+            Connection::Dedicated(session) => session,
         }
     }
 
-    /// Gives it back to its pool, or closes it if it is of none.
-    pub(super) fn give_back(mut self) {
+    /// Returns a pooled connection to its pool, and closes a dedicated one.
+    pub(super) fn check_in(mut self) {
         drop(self.0.take());
     }
 }
 
-impl Drop for Lent {
+impl Drop for CheckedOut {
     fn drop(&mut self) {
         // Taken out of its pool. Its task would wait for answers that are due, without end if the server gives none.
         let session = match self.0.take() {
             None => return,
-            Some(Held::Pooled(object)) => Object::take(object),
-            Some(Held::Own(session)) => session,
+            Some(Connection::Pooled(object)) => Object::take(object),
+            Some(Connection::Dedicated(session)) => session,
         };
         session.task.abort();
     }
@@ -225,9 +226,9 @@ mod tests {
             (says(later), began.elapsed())
         });
         assert_eq!(later, ("the inbox is closed".to_owned(), Duration::ZERO));
-        let told = "the calls in progress took longer than 15 seconds";
-        assert_eq!(says(closed), told);
-        assert_eq!(says(connections.lend(Lane::Receiving).await), "the inbox is closed");
+        let late = "the calls in progress took longer than 15 seconds";
+        assert_eq!(says(closed), late);
+        assert_eq!(says(connections.check_out(PoolKind::Receiving).await), "the inbox is closed");
         drop(call);
         assert_eq!(says(connections.close().await), "the inbox is closed");
     }
@@ -236,9 +237,9 @@ mod tests {
     async fn closing_that_is_given_up_closes_the_connections_too() {
         let connections = connections();
         let _call = connections.call().await.unwrap();
-        assert!(timeout(PATIENCE, connections.close()).await.is_err());
-        for lane in [Lane::Receiving, Lane::Working] {
-            assert_eq!(says(connections.lend(lane).await), "the inbox is closed");
+        assert!(timeout(CHECKOUT_TIMEOUT, connections.close()).await.is_err());
+        for pool in [PoolKind::Receiving, PoolKind::Working] {
+            assert_eq!(says(connections.check_out(pool).await), "the inbox is closed");
         }
     }
 }

@@ -3,7 +3,7 @@ use tokio_postgres::{Client, Row};
 use crate::fault::Fault;
 
 /// The oldest version that is supported, as the server counts.
-const OLDEST: i32 = 130_000;
+const MIN_VERSION: i32 = 130_000;
 
 /// What a server must be, in one statement.
 pub(crate) const SERVER: &str = "SELECT pg_catalog.current_setting('server_version_num')::int, pg_catalog.current_setting('server_version'), \
@@ -11,37 +11,37 @@ pub(crate) const SERVER: &str = "SELECT pg_catalog.current_setting('server_versi
     pg_catalog.current_setting('server_encoding'), pg_catalog.pg_is_in_recovery(), \
     pg_catalog.current_setting('default_transaction_read_only'), pg_catalog.current_schemas(true)::pg_catalog.text[]";
 
-/// Judges the server of a connection: a failover may lead to one that is set up differently.
+/// Checks the server of a connection: a failover may lead to one that is set up differently.
 pub(super) async fn check(client: &Client) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
-    judged(server.first().ok_or(Fault::Vanished)?)
+    check_row(server.first().ok_or(Fault::Vanished)?)
 }
 
 /// Refuses a server on which an acknowledged delivery could be lost, by what it says of itself.
-pub(crate) fn judged(server: &Row) -> Result<(), Fault> {
+pub(crate) fn check_row(server: &Row) -> Result<(), Fault> {
     let (number, version): (i32, &str) = (server.try_get(0)?, server.try_get(1)?);
-    if number < OLDEST {
-        return Err(Fault::Unfit(format!(
+    if number < MIN_VERSION {
+        return Err(Fault::Unsuitable(format!(
             "this is PostgreSQL {version}, and the inbox needs 13 or newer: upgrade it"
         )));
     }
     for (column, setting) in [(2, "fsync"), (3, "full_page_writes")] {
         if server.try_get::<_, &str>(column)? != "on" {
-            return Err(Fault::Unfit(format!(
+            return Err(Fault::Unsuitable(format!(
                 "{setting} is off in PostgreSQL, so that a power cut loses what was acknowledged: turn it on"
             )));
         }
     }
     let encoding: &str = server.try_get(4)?;
     if encoding != "UTF8" {
-        return Err(Fault::Unfit(format!(
+        return Err(Fault::Unsuitable(format!(
             "the database has the encoding {encoding}, which cannot hold every text: create one with ENCODING 'UTF8'"
         )));
     }
     let searched: Vec<&str> = server.try_get(7)?;
     if searched.into_iter().find(|schema| !schema.starts_with("pg_temp")) != Some("pg_catalog") {
-        return Err(Fault::Unfit(
+        return Err(Fault::Unsuitable(
             "search_path names another schema before pg_catalog, whose functions would be called in place of PostgreSQL's: \
              leave pg_catalog out of search_path"
                 .to_owned(),

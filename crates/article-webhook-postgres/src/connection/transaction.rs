@@ -16,13 +16,13 @@ use super::{connect::Session, database::Database};
 use crate::fault::Fault;
 
 /// How long a statement waits for a row that another program holds, for one call and for several, and how long it may run.
-const LOCK_MILLIS: u32 = 2000;
-const SHARED_LOCK_MILLIS: u32 = 100;
-const STATEMENT_MILLIS: u32 = 8000;
+const LOCK_TIMEOUT_MILLIS: u32 = 2000;
+const SHARED_LOCK_TIMEOUT_MILLIS: u32 = 100;
+const STATEMENT_TIMEOUT_MILLIS: u32 = 8000;
 
-/// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished says
-/// no farewell. An administrator's time is for other programs.
-const IDLE_MILLIS: u32 = 10_000;
+/// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished does
+/// not close its connection. An administrator's time is for other programs.
+const IDLE_TIMEOUT_MILLIS: u32 = 10_000;
 
 /// What a transaction may do, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) enum Access {
 
 impl Access {
     /// What begins the transaction. Everything is set for it alone: a pooler may give the session to others. A name in `pg_temp`
-    /// never hides a table. A warning of a trigger is not heard. Without statistics the server would read
+    /// never hides a table. A warning of a trigger is not received. Without statistics the server would read
     /// whole tables or whole indexes: rows are looked for by indexes, one after the other.
     pub(super) fn begin(self, schema: &str) -> String {
         let mode = match self {
@@ -51,9 +51,11 @@ impl Access {
             Self::Read | Self::ReadAll => "REPEATABLE READ READ ONLY",
         };
         let (lock, statement) = match self {
-            Self::Shared => (SHARED_LOCK_MILLIS, STATEMENT_MILLIS),
-            Self::Write | Self::Lease | Self::Read => (LOCK_MILLIS, STATEMENT_MILLIS),
-            Self::ReadAll => (LOCK_MILLIS, 0),
+            Self::Shared => (SHARED_LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS),
+            Self::Write | Self::Lease | Self::Read => {
+                (LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS)
+            }
+            Self::ReadAll => (LOCK_TIMEOUT_MILLIS, 0),
         };
         let commit = match self {
             Self::Lease => "'off'",
@@ -63,7 +65,7 @@ impl Access {
         };
         format!(
             "BEGIN ISOLATION LEVEL {mode}; SET LOCAL search_path = {schema}, pg_temp; SET LOCAL lock_timeout = {lock}; \
-             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {IDLE_MILLIS}; \
+             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {IDLE_TIMEOUT_MILLIS}; \
              SET LOCAL client_min_messages = error; SET LOCAL row_security = off; SET LOCAL jit = off; \
              SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; \
              SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off; \
@@ -322,7 +324,7 @@ fn refused(error: tokio_postgres::Error) -> Fault {
             && answer.message().contains("statement pooling")
     });
     if refused.is_some() {
-        return Fault::Unfit(
+        return Fault::Unsuitable(
             "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session".to_owned(),
         );
     }

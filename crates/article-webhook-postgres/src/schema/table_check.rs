@@ -17,7 +17,7 @@ const TABLES: [(&str, &str); 6] = [
 ];
 
 /// Of each table that is not as it should be, what is the matter. Triggers that run before each row may skip or change it.
-const UNFIT: &str = "SELECT name, c.oid IS NOT NULL AND c.relkind = 'r', c.relpersistence = 'p', \
+const TABLE_DEFECTS: &str = "SELECT name, c.oid IS NOT NULL AND c.relkind = 'r', c.relpersistence = 'p', \
         row_security_active(c.oid), EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid), \
         (SELECT tgname::text FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal AND tgenabled <> 'D' \
             AND tgtype & 3 = 3 ORDER BY tgname LIMIT 1), \
@@ -27,11 +27,11 @@ const UNFIT: &str = "SELECT name, c.oid IS NOT NULL AND c.relkind = 'r', c.relpe
         (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1) ON c.relname = name ORDER BY name";
 
 /// What is wrong with the first of the tables that could lose what is acknowledged, or that the role cannot use.
-pub(super) async fn find_unfit(tx: &mut Transaction<'_>) -> Result<Option<String>, Fault> {
+pub(super) async fn find_unsuitable(tx: &mut Transaction<'_>) -> Result<Option<String>, Fault> {
     let schema = tx.schema_name().to_owned();
     let (names, rights): (Vec<_>, Vec<_>) = TABLES.into_iter().unzip();
-    let unfit = Statement::new(UNFIT).with(schema.clone()).with(names).with(rights);
-    for row in tx.query(unfit).await? {
+    let defect = Statement::new(TABLE_DEFECTS).with(schema.clone()).with(names).with(rights);
+    for row in tx.query(defect).await? {
         let table: &str = row.try_get(0)?;
         if !row.try_get::<_, bool>(1)? {
             return Ok(Some(format!("the schema \"{schema}\" has no table {table}: restore it")));

@@ -91,7 +91,7 @@ const NEXT_POLL: &str = "SELECT min(at) FROM (SELECT at FROM article_inbox_jobs 
     AND id <> ALL($1) ORDER BY at LIMIT 1) AS next";
 
 /// When entries are looked for again that are due, and that another transaction holds.
-const HELD_MILLIS: i64 = 50;
+const LOCKED_RETRY_MILLIS: i64 = 50;
 
 /// What a claim has found: the entries that are due, their jobs and their bodies.
 pub(super) struct Due {
@@ -123,7 +123,7 @@ impl Due {
         entries::set_aside(tx, nameless);
         // What is due and was not found is held by another transaction.
         let now = to_millis(tx.now());
-        let soon = |at| if at <= now && !is_limited { now + HELD_MILLIS } else { at };
+        let soon = |at| if at <= now && !is_limited { now + LOCKED_RETRY_MILLIS } else { at };
         let next = value(due, 1).map(soon);
         Ok(Self { ids, jobs, bodies, paused: number(due, 3), next, failure: value(due, 2) })
     }

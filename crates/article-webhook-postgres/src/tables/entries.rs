@@ -40,14 +40,14 @@ const EXCERPTS: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.ch
 /// Adds the entry and the body of a row to its job.
 pub(super) fn add(job: &mut JobRows, row: &Row, now: SystemTime) {
     let Some(id) = value::<i64>(row, ENTRY) else { return };
-    let place = job.entries.iter().rposition(|entry| entry.row.id == id);
-    let place = place.unwrap_or_else(|| {
+    let index = job.entries.iter().rposition(|entry| entry.row.id == id);
+    let index = index.unwrap_or_else(|| {
         job.entries.push(entry(&job.job_id, id, row, now));
         job.entries.len() - 1
     });
     if let Some(slot) = value::<i16>(row, BODY) {
         let (body, _) = body(row, BODY);
-        job.entries[place].bodies.push(Tracked::stored(slot.into(), body));
+        job.entries[index].bodies.push(Tracked::stored(slot.into(), body));
     }
 }
 

@@ -102,13 +102,13 @@ pub(super) fn rows_of(tx: &mut Transaction<'_>, rows: &[Row]) -> Vec<JobRows> {
     for row in rows {
         // Nothing can be done for a job without a name.
         let Ok(job_id) = text(row, 0).parse::<JobId>() else { continue };
-        let place = jobs.iter().rposition(|job| job.job_id == job_id);
-        let place = place.unwrap_or_else(|| {
+        let index = jobs.iter().rposition(|job| job.job_id == job_id);
+        let index = index.unwrap_or_else(|| {
             let expected = expected(&job_id, row, tx);
             jobs.push(JobRows { expected, ..JobRows::none(job_id) });
             jobs.len() - 1
         });
-        entries::add(&mut jobs[place], row, now);
+        entries::add(&mut jobs[index], row, now);
     }
     for job in &mut jobs {
         job.entries.sort_by_key(|entry| entry.row.id);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use article_webhook::Event;
 use article_webhook_inbox::{
-    Counts, JobState, LedgerCounts, ListOrder, OVERDUE, State,
+    Counts, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
     store::{
-        LAST_DELIVERY, from_millis,
+        DELIVERY_PERIOD, from_millis,
         tables::script::{Entries, Expected},
         to_millis,
     },
@@ -161,8 +161,8 @@ pub(super) async fn ledger_counts(tx: &mut Transaction<'_>) -> Result<LedgerCoun
     // A transaction knows its time once it has begun.
     tx.query_all([]).await?;
     let now = to_millis(tx.now());
-    let states = Statement::new(STATES).with(now).with(millis(LAST_DELIVERY));
-    let open = Statement::new(OPEN).with(now).with(millis(OVERDUE));
+    let states = Statement::new(STATES).with(now).with(millis(DELIVERY_PERIOD));
+    let open = Statement::new(OPEN).with(now).with(millis(OVERDUE_AFTER));
     let [states, open] = tx.query_all([states, open]).await?;
     for row in &states {
         let state = JobState::from_name(text(row, 0)).unwrap_or_default();

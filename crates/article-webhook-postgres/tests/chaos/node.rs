@@ -57,11 +57,11 @@ impl Node {
             .unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let told = line
+        let reported = line
             .trim()
             .split_once(' ')
             .and_then(|(port, began)| Some((port.parse::<u16>().ok()?, began.parse().ok()?)));
-        let (port, began) = told.unwrap_or_else(|| {
+        let (port, began) = reported.unwrap_or_else(|| {
             panic!("a node ends: {}", fs::read_to_string(&said).unwrap_or_default())
         });
         Self { process, said, address: (Ipv4Addr::LOCALHOST, port).into(), began }

@@ -103,7 +103,7 @@ impl Trial {
         let schema = &self.database.schema;
         let begun = self.begun.load(Ordering::SeqCst);
         // The nodes may take longer to begin at all.
-        let patience = if begun == 0 { RECOVERY * 3 } else { RECOVERY };
+        let limit = if begun == 0 { RECOVERY * 3 } else { RECOVERY };
         let client = self.database.connect();
         let now =
             rows(&client, "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)").unwrap();
@@ -117,10 +117,10 @@ impl Trial {
             if is_received && done > NODES * node::CONCURRENCY {
                 return;
             }
-            let late = start.elapsed() > patience;
+            let late = start.elapsed() > limit;
             assert!(
                 !late,
-                "work does not go on {when} within {patience:?}: {is_received}, {done} done"
+                "work does not go on {when} within {limit:?}: {is_received}, {done} done"
             );
             thread::sleep(Duration::from_millis(10));
         }
@@ -138,10 +138,10 @@ impl Trial {
     }
 
     /// Whether a delivery is refused within this time.
-    pub(crate) fn refuses_within(&self, patience: Duration) -> bool {
+    pub(crate) fn refuses_within(&self, limit: Duration) -> bool {
         let (start, refused) = (Instant::now(), self.refused());
         while self.refused() == refused {
-            if start.elapsed() > patience {
+            if start.elapsed() > limit {
                 return false;
             }
             thread::sleep(Duration::from_millis(10));

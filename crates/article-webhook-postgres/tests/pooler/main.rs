@@ -70,14 +70,14 @@ fn a_pooler_that_gives_each_statement_another_connection_is_refused() {
     let Some(url) = shared_url("by_statement") else { return };
     let start = Instant::now();
     let error = scene::wait(connect(&url)).unwrap_err();
-    let told =
+    let reported =
         "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session";
-    assert_eq!(error.to_string(), told);
+    assert_eq!(error.to_string(), reported);
     assert!(!error.is_transient());
     assert!(start.elapsed() < Duration::from_secs(10));
 }
 
-/// No notification comes through such a pooler, which is told once.
+/// No notification comes through such a pooler, which is logged once.
 #[test]
 fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
     let Some(url) = shared_url("by_transaction") else { return };
@@ -107,8 +107,8 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
         worker.abort();
     });
     let log = log::kept();
-    let told = "article_webhook_inbox: notifications of other nodes do not arrive";
-    assert_eq!(log.matches(told).count(), 1, "{log}");
+    let reported = "article_webhook_inbox: notifications of other nodes do not arrive";
+    assert_eq!(log.matches(reported).count(), 1, "{log}");
 }
 
 /// Its connections to the pooler outlive the failover.

@@ -64,6 +64,6 @@ fn fresh(url: &str) -> PostgresSettings {
 
 /// The schema of these settings.
 fn schema(settings: &PostgresSettings) -> String {
-    let told = format!("{settings:?}");
-    told.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
+    let reported = format!("{settings:?}");
+    reported.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
 }

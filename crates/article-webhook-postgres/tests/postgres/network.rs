@@ -40,7 +40,7 @@ fn a_commit_that_is_not_answered_is_unknown_and_is_not_cancelled() {
         // A receiver waits for five seconds.
         let recorded =
             tokio::time::timeout(Duration::from_secs(5), store.record(arrival("job_1", "{}")));
-        let error = recorded.await.expect("the caller is told in time").unwrap_err();
+        let error = recorded.await.expect("the caller gets an error in time").unwrap_err();
         assert!(error.is_transient() && error.to_string().contains("unknown"), "{error:?}");
         assert_eq!(store.health().await.unwrap().blocked, Some(error.to_string()));
         assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
@@ -297,7 +297,7 @@ fn a_server_before_13_is_refused() {
         (version.as_bytes(), old.as_bytes()),
     ]);
     let error: Error = wait(PostgresStore::connect(settings)).unwrap_err();
-    let told = format!("this is PostgreSQL {old}, and the inbox needs 13 or newer: upgrade it");
-    assert_eq!(error.to_string(), told);
+    let reported = format!("this is PostgreSQL {old}, and the inbox needs 13 or newer: upgrade it");
+    assert_eq!(error.to_string(), reported);
     assert!(!error.is_transient());
 }

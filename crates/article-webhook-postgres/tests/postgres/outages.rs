@@ -77,7 +77,7 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
         let worker = tokio::spawn(worker.run(pending::<()>()));
         let operator = scene::connect(&server.url()).await;
 
-        for (round, (change, told, undo)) in CHANGES.into_iter().enumerate() {
+        for (round, (change, reported, undo)) in CHANGES.into_iter().enumerate() {
             // Another connection to a database forbids to rename it.
             let job = format!("job-{round}");
             while operator.batch_execute(change).await.is_err() {
@@ -90,13 +90,13 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
             loop {
                 let error = store.record(arrival(&job, "{}")).await.unwrap_err();
                 assert!(error.is_transient() && Instant::now() < end, "{error:?}");
-                if error.to_string().contains(told) {
+                if error.to_string().contains(reported) {
                     break;
                 }
             }
             let blocked = store.health().await.unwrap().blocked;
             assert!(
-                blocked.is_some_and(|blocked| blocked.contains(told)),
+                blocked.is_some_and(|blocked| blocked.contains(reported)),
                 "health names the cause"
             );
             operator.batch_execute(undo).await.unwrap();
@@ -160,7 +160,7 @@ fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
             ("fsync", "off", "on", "fsync is off in PostgreSQL"),
             ("default_transaction_read_only", "on", "off", "PostgreSQL allows no writing"),
         ];
-        for (round, (setting, wrong, right, told)) in changes.into_iter().enumerate() {
+        for (round, (setting, wrong, right, reported)) in changes.into_iter().enumerate() {
             goes_on(&store, &format!("job_{round}")).await;
             operator.batch_execute("SET default_transaction_read_only = off").await.unwrap();
             set(&scene::connect(&server.url()).await, setting, wrong).await;
@@ -169,11 +169,11 @@ fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
                 Ok(health) => health.findings.join("; "),
                 Err(error) => error.to_string(),
             };
-            assert!(found.starts_with(told), "{found}");
-            // Connections that were there are judged again after some minutes.
+            assert!(found.starts_with(reported), "{found}");
+            // Connections that were there are checked again after some minutes.
             pass(Duration::from_secs(200)).await;
             let error = store.record(arrival("job_9", "{}")).await.unwrap_err();
-            assert!(error.is_transient() && error.to_string().starts_with(told), "{error:?}");
+            assert!(error.is_transient() && error.to_string().starts_with(reported), "{error:?}");
             set(&operator, setting, right).await;
             goes_on(&store, &format!("job_{round}_again")).await;
             assert_eq!(store.health().await.unwrap().findings, [""; 0]);
@@ -198,8 +198,8 @@ fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
         let health = inbox.health().await.store.unwrap();
         let blocked = health.blocked.expect("it is known why");
         assert!(blocked.contains("synchronous standby"), "{blocked}");
-        let told = "no synchronous standby is connected";
-        assert!(health.findings[0].starts_with(told), "{:?}", health.findings);
+        let reported = "no synchronous standby is connected";
+        assert!(health.findings[0].starts_with(reported), "{:?}", health.findings);
 
         for round in 0..4 {
             pass(Duration::from_secs(130)).await;

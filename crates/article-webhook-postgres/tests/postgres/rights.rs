@@ -18,13 +18,13 @@ fn a_schema_in_which_every_role_may_create_functions_is_told() {
     let schema = schema(&settings);
     wait(async move {
         let store = PostgresStore::connect(settings.clone()).await.unwrap();
-        let told = async |store: &PostgresStore| store.health().await.unwrap().findings;
-        assert_eq!(told(&store).await, [""; 0]);
+        let reported = async |store: &PostgresStore| store.health().await.unwrap().findings;
+        assert_eq!(reported(&store).await, [""; 0]);
         let program = scene::connect(&url).await;
         let grant = format!("GRANT CREATE ON SCHEMA {schema} TO PUBLIC");
         program.batch_execute(&grant).await.unwrap();
         let finding = format!("REVOKE CREATE ON SCHEMA \"{schema}\" FROM PUBLIC");
-        assert!(told(&store).await[0].contains(&finding));
+        assert!(reported(&store).await[0].contains(&finding));
         assert!(store.check().await.unwrap()[0].to_string().contains(&finding));
     });
 }

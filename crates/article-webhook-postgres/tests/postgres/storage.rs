@@ -25,7 +25,7 @@ fn bodies_are_compressed_by_lz4_or_not_at_all() {
             true => Some("lz4"),
             false => None,
         };
-        // Before version 14 there is no function that tells, and bodies are stored as they are.
+        // Before version 14 there is no function that shows it, and bodies are stored as they are.
         let compression = match version {
             140_000.. => {
                 format!("SELECT pg_column_compression(body) FROM {schema}.article_inbox_bodies")

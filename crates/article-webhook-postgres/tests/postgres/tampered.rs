@@ -29,7 +29,7 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
     run(&url, &skipping(&schema));
     let before = format!("BEFORE INSERT ON {schema}.article_inbox_bodies");
     let rule = format!("ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING");
-    for (change, back, told) in [
+    for (change, back, reported) in [
         (
             format!("CREATE TRIGGER t {before} FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"),
             format!("DROP TRIGGER t ON {schema}.article_inbox_bodies"),
@@ -53,12 +53,14 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
     ] {
         run(&url, &change);
         let error = refused(settings.clone());
-        says(&error, told);
+        says(&error, reported);
         assert!(!error.is_transient());
         let found = wait(store.health()).unwrap().findings;
-        assert!(found.iter().any(|found| found.contains(told)), "{found:?}");
+        assert!(found.iter().any(|found| found.contains(reported)), "{found:?}");
         run(&url, &back);
-        assert!(!wait(store.health()).unwrap().findings.iter().any(|found| found.contains(told)));
+        assert!(
+            !wait(store.health()).unwrap().findings.iter().any(|found| found.contains(reported))
+        );
     }
     wait(PostgresStore::connect(settings)).unwrap();
 }

@@ -332,7 +332,7 @@ pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Tr
     assert_eq!(trial.claim().await, Claims::default());
 }
 
-/// An event that no version knows is claimed by every worker, which then tells that nothing handles it.
+/// An event that no version knows is claimed by every worker, which then reports that nothing handles it.
 pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<impl Subject>) {
     let key = EntryKey { event: "article.updated".into(), ..key("job_1") };
     trial.store().record(Arrival { key: key.clone(), ..arrival("job_1", FIRST) }).await.unwrap();

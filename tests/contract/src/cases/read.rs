@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    Counts, EntryKey, Excerpt, Failure, Filter, ListOrder, MAX_FAILURES, Page, State,
+    Counts, EntryKey, Excerpt, Failure, Filter, ListOrder, MAX_FAILURES_PER_ENTRY, Page, State,
     store::{Arrival, Claim, Outcome},
 };
 
@@ -92,7 +92,7 @@ pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl 
 pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let mut failures = Vec::new();
-    for attempt in (1..).take(MAX_FAILURES + 1) {
+    for attempt in (1..).take(MAX_FAILURES_PER_ENTRY + 1) {
         let claim = Claim { attempts: u32::MAX, ..CLAIM };
         let lease = trial.store().claim(claim).await.unwrap().claimed[0].lease;
         trial.advance(1);

@@ -15,7 +15,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Digest, Entry, EntryKey, MAX_BODIES, Source, State,
+    Digest, Entry, EntryKey, MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Outcome, Recorded},
 };
 use bytes::Bytes;
@@ -30,7 +30,7 @@ const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
 
 /// Fills an entry that has its first body already.
 async fn fill(trial: &Trial<impl Subject>, job: &str) {
-    for other in &OTHERS[..MAX_BODIES - 1] {
+    for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 1] {
         assert_eq!(trial.record(job, other).await, Recorded::Conflict { kept: true });
     }
 }
@@ -168,7 +168,7 @@ pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry
         trial.put(id, State::Waiting).await;
         fill(&trial, id).await;
         let lease = trial.lease(id).await;
-        let (seen, cause) = (MAX_BODIES, String::from("no article"));
+        let (seen, cause) = (MAX_BODIES_PER_ENTRY, String::from("no article"));
         let outcome = match state {
             State::Corrupt => Outcome::Corrupt { seen, cause },
             _ => Outcome::Unhandled { seen, cause },
@@ -216,13 +216,15 @@ pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Tri
 
 /// No false acknowledgement: if there is no room and no body is known to decode, nothing changes, and the service must
 /// deliver again.
-pub async fn a_body_is_crowded_out_where_none_is_known_to_decode(trial: Trial<impl Subject>) {
+pub async fn the_body_limit_is_reached_where_no_body_is_known_to_decode(
+    trial: Trial<impl Subject>,
+) {
     trial.put("leased", State::Leased).await;
     trial.put("waiting", State::Waiting).await;
     for id in ["leased", "waiting"] {
         fill(&trial, id).await;
         let before = trial.shown(id).await;
-        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::Crowded, "{id}");
+        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::BodyLimitReached, "{id}");
         assert_eq!(trial.shown(id).await, before, "{id}");
     }
 }
@@ -283,8 +285,11 @@ pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>
     let count = |what| recorded.iter().filter(|recorded| **recorded == what).count();
     assert_eq!(count(Recorded::Stored), 1);
     assert_eq!(count(Recorded::Conflict { kept: true }), 3);
-    assert_eq!(count(Recorded::Crowded), 1);
-    assert_eq!((trial.all().await.len(), trial.bodies("job_1").await.len()), (1, MAX_BODIES));
+    assert_eq!(count(Recorded::BodyLimitReached), 1);
+    assert_eq!(
+        (trial.all().await.len(), trial.bodies("job_1").await.len()),
+        (1, MAX_BODIES_PER_ENTRY)
+    );
 }
 
 /// A dropped call leaves nothing half done: both the body and its entry are stored, or neither.

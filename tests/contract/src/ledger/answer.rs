@@ -47,7 +47,7 @@ pub async fn a_delivery_of_a_collected_body_is_a_duplicate(trial: Trial<impl Led
     assert_eq!(trial.state("job_1").await, JobState::Collected);
 }
 
-/// A failure is an entry of its own, with the raw answer, so that a worker can tell the application.
+/// A failure is an entry of its own, with the raw answer, so that a worker can notify the application.
 pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerSubject>) {
     let settled = trial.end("job_1", failed("{failed}")).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Failed));
@@ -91,7 +91,7 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
             trial.settle(lease, outcome).await;
             let before = trial.store().show(key.clone()).await.unwrap();
             trial.end("job_1", failed(first)).await;
-            assert_eq!(trial.store().show(key.clone()).await.unwrap(), before, "it was told");
+            assert_eq!(trial.store().show(key.clone()).await.unwrap(), before, "it was reported");
         }
         trial.end("job_1", failed(second)).await;
         assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);

@@ -118,7 +118,7 @@ pub async fn a_duplicate_adds_its_intent(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A copy that is not stored, because the entry is full, changes nothing in the ledger.
-pub async fn a_crowded_copy_changes_nothing(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.expect_now("job_1").await;
     for body in [FIRST, "1", "2", "3"] {
@@ -127,7 +127,7 @@ pub async fn a_crowded_copy_changes_nothing(mut trial: Trial<impl LedgerSubject>
     let before = trial.job("job_1").await;
     trial.advance(1);
     let copy = Arrival { intent: Some("post-17".into()), ..arrival("job_1", "4") };
-    assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Crowded);
+    assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::BodyLimitReached);
     assert_eq!(trial.job("job_1").await, before);
     assert_eq!(trial.intent("post-17").await.job_id, None);
 }

@@ -179,7 +179,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
     }
 }
 
-/// So does an answer that tells nothing else, for its own key.
+/// So does an answer that reports nothing else, for its own key.
 pub async fn an_accepted_key_is_reported(trial: Trial<impl LedgerSubject>) {
     for (key, is_paused) in [(KEY + 1, true), (KEY, false)] {
         report(&trial, REFUSED).await;

@@ -68,7 +68,7 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
 }
 
 /// A key of another account knows none of the jobs of this one. The key of a job is the one that it was ordered with, or with
-/// which the service told its state last.
+/// which the service reported its state last.
 pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.ledger().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();

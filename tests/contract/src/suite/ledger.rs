@@ -31,7 +31,7 @@ macro_rules! ledger_contract {
                 a_delivery_ends_a_poll,
                 a_push_after_a_collection_is_noted,
                 a_duplicate_adds_its_intent,
-                a_crowded_copy_changes_nothing,
+                a_copy_beyond_the_body_limit_changes_nothing,
                 an_article_after_the_end_is_accepted,
                 an_entry_that_cannot_be_read_opens_its_job,
                 a_collected_body_that_cannot_be_read_waits,

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE, Reason};
+use article_webhook_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE_AFTER, Reason};
 use maud::{Markup, html};
 
 use super::{
@@ -114,7 +114,7 @@ fn last_refused(open: &[ExpectedJob]) -> Option<&ExpectedJob> {
 }
 
 fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
-    let is_overdue = now.duration_since(job.expected_at).is_ok_and(|age| age >= OVERDUE);
+    let is_overdue = now.duration_since(job.expected_at).is_ok_and(|age| age >= OVERDUE_AFTER);
     html! {
         tr {
             td.what {

@@ -73,7 +73,7 @@ fn parts(outcome: &PollOutcome) -> (Job, Option<Duration>, &str) {
     }
 }
 
-/// Every answer that is no article, row by row: what becomes of the job, and what a person is told.
+/// Every answer that is no article, row by row: what becomes of the job, and what is reported to a person.
 #[test]
 fn every_answer_has_its_outcome_and_its_message() {
     let long = format!(r#"{{"job_id":"job_1","pages":"{}"}}"#, "x".repeat(1 << 20));

@@ -32,7 +32,7 @@ pub enum JobState {
     Arrived,
     /// The API gave its article.
     Collected,
-    /// The service gave the job up, and the application is told.
+    /// The service gave the job up, and the application is notified.
     Failed,
     /// The API has given nothing but bodies that no worker can read, for 72 hours.
     Unreadable,
@@ -237,7 +237,7 @@ pub struct ExpectedJob {
     pub at: SystemTime,
     /// How many polls began since it is expected.
     pub polls: u32,
-    /// A number that stands for the API key that it was ordered with, or with which the service told its state last. `None`
+    /// A number that stands for the API key that it was ordered with, or with which the service reported its state last. `None`
     /// before either.
     pub key: Option<u64>,
     /// How often in a row the service did not know it, when it was polled with that key or none is known.

@@ -122,10 +122,10 @@ pub struct LedgerCounts {
 
 /// An open job is overdue when it is expected since this long: 72 hours. By then the service has made or given up every
 /// article.
-pub const OVERDUE: Duration = Duration::from_secs(72 * 3600);
+pub const OVERDUE_AFTER: Duration = Duration::from_secs(72 * 3600);
 
 /// Section 6.2: the service's last delivery comes 370 seconds after the first.
-pub const LAST_DELIVERY: Duration = Duration::from_secs(400);
+pub const DELIVERY_PERIOD: Duration = Duration::from_secs(400);
 
 impl LedgerCounts {
     /// How many jobs are in that state.
@@ -146,7 +146,7 @@ impl LedgerCounts {
         if job.state.is_open() {
             let oldest = self.oldest_expected.get_or_insert(job.expected_at);
             *oldest = job.expected_at.min(*oldest);
-            self.overdue += u64::from(later(job.expected_at, OVERDUE) <= now);
+            self.overdue += u64::from(later(job.expected_at, OVERDUE_AFTER) <= now);
         }
         self.recovered += u64::from(job.was_recovered(now));
     }
@@ -157,7 +157,7 @@ impl ExpectedJob {
     #[must_use]
     pub fn was_recovered(&self, now: SystemTime) -> bool {
         let Some(collected_at) = self.collected_at else { return false };
-        let limit = later(collected_at, LAST_DELIVERY);
+        let limit = later(collected_at, DELIVERY_PERIOD);
         self.state == JobState::Collected
             && now >= limit
             && self.pushed_at.is_none_or(|pushed_at| pushed_at > limit)

@@ -5,13 +5,13 @@ use article_webhook::JobId;
 use super::{ArticleEntry, JobRow, article_entry::is_rejected, poll::REJECTED};
 use crate::{
     Source, State,
-    call::{Expect, JobState, OVERDUE, Reason, Recorded},
+    call::{Expect, JobState, OVERDUE_AFTER, Reason, Recorded},
     timestamp::{later, rounded},
 };
 
 /// When a job is polled again if the body that the API gave cannot be read. To poll at once would most likely bring the
 /// same body.
-const AFTER_A_BAD_ANSWER: Duration = Duration::from_secs(3600);
+const PAUSE_AFTER_UNREADABLE_BODY: Duration = Duration::from_secs(3600);
 
 /// The cause of a job whose article the API gave, and which was damaged here.
 const DAMAGED: &str = "the article that the API gave was damaged in the store";
@@ -42,7 +42,7 @@ impl JobRow {
         match (is_rejected(entry), self.state) {
             (true, JobState::Collected) if entry == State::Corrupt => {
                 (self.returned, self.unreadable_since) = (None, None);
-                self.wait(AFTER_A_BAD_ANSWER, Some(DAMAGED.to_owned()), now);
+                self.wait(PAUSE_AFTER_UNREADABLE_BODY, Some(DAMAGED.to_owned()), now);
             }
             (true, JobState::Collected) => self.reject_answer(now),
             (true, JobState::Arrived) => self.open(later(now, Duration::ZERO), self.expected_at),
@@ -64,11 +64,11 @@ impl JobRow {
     pub(super) fn reject_answer(&mut self, now: SystemTime) {
         let given_at = self.collected_at.unwrap_or(now);
         let since = *self.unreadable_since.get_or_insert(given_at);
-        if given_at.duration_since(since).unwrap_or_default() >= OVERDUE {
+        if given_at.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER {
             self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
         } else {
             self.missing = None;
-            self.wait(AFTER_A_BAD_ANSWER, Some(REJECTED.to_owned()), now);
+            self.wait(PAUSE_AFTER_UNREADABLE_BODY, Some(REJECTED.to_owned()), now);
         }
     }
 
@@ -168,7 +168,8 @@ mod tests {
         for before in [None, Some(State::Unhandled)] {
             let (mut row, mut entry) = (job(JobState::Expected), before);
             let (first, hour) = (row.at, Duration::from_secs(3600));
-            for (body, at) in [("1", first), ("2", first + 70 * hour), ("3", first + OVERDUE)] {
+            for (body, at) in [("1", first), ("2", first + 70 * hour), ("3", first + OVERDUE_AFTER)]
+            {
                 let digest = Digest::of(body.as_bytes());
                 let lease = row.poll(7, hour, at);
                 assert!(row.records_answer(digest, entry), "it may be readable");
@@ -202,10 +203,10 @@ mod tests {
             row.settle(lease, &PollOutcome::Answered(answer), KEY, Some(State::Waiting), at);
             assert_eq!(row.state, JobState::Collected);
             entry = State::Corrupt;
-            row.sync_with_entry(entry, Source::Api, at + OVERDUE);
+            row.sync_with_entry(entry, Source::Api, at + OVERDUE_AFTER);
             assert_eq!(
                 (row.state, row.at),
-                (JobState::Expected, at + OVERDUE + AFTER_A_BAD_ANSWER)
+                (JobState::Expected, at + OVERDUE_AFTER + PAUSE_AFTER_UNREADABLE_BODY)
             );
             assert_eq!((row.returned, row.unreadable_since), (None, None));
         }

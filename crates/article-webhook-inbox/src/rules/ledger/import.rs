@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The longest wait for a poll. One that is longer comes from a clock that was set back, or from a damaged row.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(25 * 3600);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(25 * 3600);
 
 impl JobRow {
     /// The transition at the start of a process, for a store that only one process uses. It frees the lease of a poll,
@@ -18,7 +18,7 @@ impl JobRow {
         let before = self.clone();
         match self.state {
             JobState::Polling => (self.state, self.at) = (JobState::Expected, now),
-            JobState::Expected => self.at = self.at.min(later(now, LONGEST_WAIT)),
+            JobState::Expected => self.at = self.at.min(later(now, MAX_WAIT)),
             _ => return false,
         }
         self.expected_at = self.expected_at.min(now);
@@ -96,7 +96,7 @@ mod tests {
             ..job(JobState::Expected, after(401 * day))
         };
         assert!(ahead.restart(NOW) && !ahead.restart(NOW));
-        assert_eq!((ahead.at, ahead.expected_at), (NOW + LONGEST_WAIT, NOW));
+        assert_eq!((ahead.at, ahead.expected_at), (NOW + MAX_WAIT, NOW));
         assert_eq!(ahead.missing, missing(NOW));
         for state in JobState::ALL.into_iter().filter(|state| !state.is_open()) {
             assert!(!job(state, after(400 * day)).restart(NOW), "{state}");

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
-const LONGEST_CALL: Duration = Duration::from_secs(2 * 3600);
+const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
 
 /// The fence of the first call of an intent that was stored at that time.
 fn first_fence(created_at: SystemTime) -> i64 {
@@ -125,7 +125,7 @@ impl IntentRow {
             let lasts = self.at.duration_since(self.created_at).unwrap_or_default();
             self.at = self.at.min(later(now, lasts));
         }
-        self.at = self.at.min(later(now, LONGEST_CALL));
+        self.at = self.at.min(later(now, MAX_CALL_TIME));
         before != self.at
     }
 
@@ -297,17 +297,18 @@ mod tests {
 
     #[test]
     fn a_restart_shortens_a_deadline_that_a_wrong_clock_left() {
-        for ahead in [LONGEST_CALL * 100, LONGEST_CALL, WITHIN] {
+        for ahead in [MAX_CALL_TIME * 100, MAX_CALL_TIME, WITHIN] {
             let mut row = IntentRow::new(WITHIN, NOW + ahead);
             assert!(row.restart(NOW) && !row.restart(NOW));
             assert_eq!(row.at, NOW + WITHIN);
         }
-        let mut again = IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + LONGEST_CALL) };
+        let mut again =
+            IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + MAX_CALL_TIME) };
         assert!(again.restart(NOW) && !again.restart(NOW));
-        assert_eq!(again.at, NOW + LONGEST_CALL);
-        assert!(!IntentRow::new(LONGEST_CALL, NOW).restart(NOW));
+        assert_eq!(again.at, NOW + MAX_CALL_TIME);
+        assert!(!IntentRow::new(MAX_CALL_TIME, NOW).restart(NOW));
         for state in [IntentState::Ordered, IntentState::Abandoned] {
-            let at = NOW + LONGEST_CALL * 100;
+            let at = NOW + MAX_CALL_TIME * 100;
             assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
         }
     }

@@ -40,7 +40,7 @@ pub struct JobRow {
     /// The fence of the last poll; 0 before the first.
     #[serde(skip)]
     pub fence: i64,
-    /// The API key that it was ordered with, or with which the service told its state last.
+    /// The API key that it was ordered with, or with which the service reported its state last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<u64>,
     /// How often in a row the service did not know it, when it was polled with that key or none is known.

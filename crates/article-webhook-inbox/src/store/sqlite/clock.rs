@@ -11,14 +11,14 @@ use crate::{
 };
 
 /// A clock that is this far ahead of the last time that was stored may be wrong.
-const FAR_AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_CLOCK_ADVANCE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// How long after a start retention begins, so that what arrived before is old by any clock: the service delivers again for
 /// 370 seconds.
-const STEADY: Duration = Duration::from_secs(600);
+const RETENTION_DELAY: Duration = Duration::from_secs(600);
 
 /// The same if the clock may be wrong, so that NTP or a person corrects it before.
-const STEADY_FAR_AHEAD: Duration = Duration::from_secs(24 * 3600);
+const RETENTION_DELAY_AFTER_ADVANCE: Duration = Duration::from_secs(24 * 3600);
 
 /// When retention begins. Runs in the transaction of the start.
 ///
@@ -26,12 +26,12 @@ const STEADY_FAR_AHEAD: Duration = Duration::from_secs(24 * 3600);
 /// the next such start look right.
 pub(super) fn retention_from(tx: &Connection, now: SystemTime) -> Result<SystemTime, Fault> {
     let ahead = stored(tx)?.and_then(|stored| now.duration_since(stored).ok());
-    if let Some(ahead) = ahead.filter(|ahead| *ahead >= FAR_AHEAD) {
+    if let Some(ahead) = ahead.filter(|ahead| *ahead >= MAX_CLOCK_ADVANCE) {
         telemetry::clock_is_ahead(ahead);
-        return Ok(now + STEADY_FAR_AHEAD);
+        return Ok(now + RETENTION_DELAY_AFTER_ADVANCE);
     }
     store(tx, now)?;
-    Ok(now + STEADY)
+    Ok(now + RETENTION_DELAY)
 }
 
 /// The time that a start or retention stored last; `None` before the first.

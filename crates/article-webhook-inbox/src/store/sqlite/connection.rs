@@ -24,7 +24,7 @@ pub(super) use self::{
 };
 
 /// The longest wait for a lock.
-pub(super) const BUSY: Duration = Duration::from_secs(2);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The page size of a new file. Larger pages hold a body in fewer pieces; smaller ones make a single delivery cheaper.
 pub(super) const PAGE_BYTES: i64 = 8192;
@@ -37,7 +37,7 @@ pub(super) const WAL_BYTES: i64 = 64 << 20;
 const CACHE_KIB: i64 = 12 << 10;
 
 /// How many prepared statements a connection keeps: more than there are.
-const STATEMENTS: usize = 128;
+const MAX_CACHED_STATEMENTS: usize = 128;
 
 const WRITER: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
@@ -56,7 +56,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Connection, Error> {
     let open = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, WRITER)?;
         keep_statements(&connection)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         let log = with_suffix(path, "-wal");
         if access == Access::Shared || log.symlink_metadata().is_ok() {
             close_as(&connection, LogAtClose::Left)?;
@@ -157,7 +157,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     keep_statements(&connection)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     set(&connection, "mmap_size", "0")?;
     set(&connection, "query_only", "ON")?;
     Ok(connection)
@@ -166,7 +166,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, Fault> {
 /// Prepares each statement once. Without the second setting SQLite prepares a statement again for each new parameter that
 /// it compared with the condition of a partial index, which is more work than to run it.
 pub(super) fn keep_statements(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 

@@ -12,10 +12,10 @@ mod validate;
 mod register;
 
 mod acknowledged;
+mod location;
 mod lock_file;
-mod place;
 
-pub use self::place::SqlitePlace;
+pub use self::location::SqliteLocation;
 pub(super) use self::{
     acknowledged::Acknowledged,
     database_file::{remove_rights_of_others, resolve, wal_bytes, with_suffix},

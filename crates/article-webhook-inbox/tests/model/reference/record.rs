@@ -4,7 +4,7 @@ use std::time::SystemTime;
 use super::tables::{StoredEntry, Tables, stored_body};
 
 impl Tables {
-    /// Stores a body, and tells the ledger of a copy of an article.
+    /// Stores a body, and reports a copy of an article to the ledger.
     pub(super) fn record(&mut self, arrival: Arrival, now: SystemTime) -> Recorded {
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
@@ -18,7 +18,7 @@ impl Tables {
         } else {
             self.record_body(arrival, now)
         };
-        if recorded == Recorded::Crowded {
+        if recorded == Recorded::BodyLimitReached {
             return recorded;
         }
 

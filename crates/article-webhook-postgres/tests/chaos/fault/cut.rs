@@ -91,7 +91,7 @@ struct Cuts {
     request: usize,
     answer: usize,
     cuts: usize,
-    /// How many callers were not told the outcome.
+    /// How many callers did not get the outcome.
     unknown: usize,
 }
 
@@ -165,7 +165,7 @@ impl Scene {
         }
     }
 
-    /// Whether the caller was told the outcome of a call that was cut. One that found its connection cut by the one before
+    /// Whether the caller got the outcome of a call that was cut. One that found its connection cut by the one before
     /// has sent nothing, and is made again.
     async fn is_known(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
         for _ in 0..20 {
@@ -187,7 +187,7 @@ impl Scene {
         panic!("{call:?} never comes by the proxy");
     }
 
-    /// Makes a call whose commit has this fate, and holds its outcome against the database. Returns whether the caller was told
+    /// Makes a call whose commit has this fate, and holds its outcome against the database. Returns whether the caller got it
     /// it.
     async fn attempt(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
         self.number += 1;

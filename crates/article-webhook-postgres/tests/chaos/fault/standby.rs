@@ -54,8 +54,8 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     let findings = wait(before.health()).unwrap().findings;
     let warning = "a standby follows this server asynchronously";
     assert!(findings.iter().any(|finding| finding.starts_with(warning)), "{findings:?}");
-    let (log, told) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
-    assert_eq!(log.matches(&told).count(), 1, "{log}");
+    let (log, reported) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
+    assert_eq!(log.matches(&reported).count(), 1, "{log}");
     wait(before.record(arrival("job_1"))).unwrap();
     let position = database.run("SELECT pg_current_wal_flush_lsn()");
     let has_followed =

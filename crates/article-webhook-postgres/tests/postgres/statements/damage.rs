@@ -92,19 +92,20 @@ fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
         let counts = store.counts().await.unwrap();
         assert_eq!((counts.of(State::Corrupt), counts.of(State::Waiting)), (4, 0));
 
-        // Each was told once.
+        // Each was reported once.
         let findings = store.health().await.unwrap().findings;
-        let told = |about: &str| findings.iter().filter(|finding| finding.contains(about)).count();
+        let reported =
+            |about: &str| findings.iter().filter(|finding| finding.contains(about)).count();
         for about in [
             "of job_1: its checksum does not match",
             "of job_2: its number of attempts or its fence is damaged",
             "of job_3: its checksum does not match",
             "4 is corrupt: its job id is damaged",
         ] {
-            assert_eq!(told(about), 1, "{about}: {findings:?}");
+            assert_eq!(reported(about), 1, "{about}: {findings:?}");
         }
 
-        // Its job is expected again, and its next delivery mends it.
+        // Its job is expected again, and its next delivery repairs it.
         let job = || "job_1".parse().unwrap();
         assert_eq!(store.job(job()).await.unwrap().unwrap().state, JobState::Expected);
         let recorded = store.record(arrival("job_1", "{}")).await.unwrap();

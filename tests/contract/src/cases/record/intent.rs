@@ -1,5 +1,5 @@
 use article_webhook_inbox::{
-    Body, MAX_BODIES, Source, State,
+    Body, MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Outcome, Recorded},
 };
 
@@ -55,11 +55,11 @@ pub async fn a_kept_body_has_its_own_intent(trial: Trial<impl Subject>) {
 /// nothing.
 pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
-    for other in &OTHERS[..MAX_BODIES - 1] {
+    for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 1] {
         trial.record("job_1", other).await;
     }
     let draft = || with_intent("job_1", OTHERS[4], "draft");
-    assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::Crowded);
+    assert_eq!(trial.store().record(draft()).await.unwrap(), Recorded::BodyLimitReached);
     assert_eq!(intents(&trial, "job_1").await, [None, None, None, None]);
 
     trial.store().discard(vec![key("job_1")], "not wanted".into()).await.unwrap();
@@ -92,13 +92,13 @@ pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<im
 /// A body that replaces the last one of a full entry keeps its intent, unless it has its own.
 pub async fn a_replaced_body_leaves_its_intent(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
-    for other in &OTHERS[..MAX_BODIES - 2] {
+    for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 2] {
         trial.record("job_1", other).await;
     }
     trial.store().record(with_intent("job_1", OTHERS[2], "draft")).await.unwrap();
     for (body, intent) in [(OTHERS[3], "draft"), (OTHERS[4], "live")] {
         let lease = trial.lease("job_1").await;
-        let seen = MAX_BODIES;
+        let seen = MAX_BODIES_PER_ENTRY;
         trial.settle(lease, Outcome::Unhandled { seen, cause: "no article".into() }).await;
         let body = match intent {
             "draft" => arrival("job_1", body),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use article_webhook_inbox::{Inbox, SqlitePlace, SqliteStore};
+use article_webhook_inbox::{Inbox, SqliteLocation, SqliteStore};
 
 use super::{
     super::disk,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure> {
-    let place = match SqlitePlace::look(file) {
+    let place = match SqliteLocation::inspect(file) {
         Ok(place) => place,
         Err(error) => return Ok(vec![refused(error.into())]),
     };
@@ -49,7 +49,7 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
     Ok(findings)
 }
 
-fn open_to_others(place: &SqlitePlace) -> Option<Finding> {
+fn open_to_others(place: &SqliteLocation) -> Option<Finding> {
     let first = place.open_to_others.first()?;
     let found = format!("others than the owner have rights on {}", first.display());
     let fix = format!(

@@ -2,7 +2,7 @@ use crate::Error;
 
 /// The first SQLite version in which two connections may write in WAL mode. In earlier versions, a rare race loses
 /// committed changes.
-const TWO_WRITERS: (i32, &str) = (3_051_003, "3.51.3");
+const MIN_VERSION_FOR_TWO_WRITERS: (i32, &str) = (3_051_003, "3.51.3");
 
 /// What needs a second connection that writes, and what can be done without one.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) fn check_two_writers(writer: SecondWriter) -> Result<(), Error> {
 
 fn check_version(writer: SecondWriter, number: i32, version: &str) -> Result<(), Error> {
     let SecondWriter { needs, otherwise } = writer;
-    let (least, least_version) = TWO_WRITERS;
+    let (least, least_version) = MIN_VERSION_FOR_TWO_WRITERS;
     if number >= least {
         return Ok(());
     }

@@ -18,7 +18,7 @@ impl Findings {
         Self { is_silent: true, ..Self::default() }
     }
 
-    /// Adds a finding, and tells it by log and metric. One that is known is counted again, and logged from time to time.
+    /// Adds a finding, and reports it by log and metric. One that is known is counted again, and logged from time to time.
     pub(in crate::store::sqlite) fn add(&self, part: Part, finding: String) {
         let findings = &mut self.known();
         let is_known = findings.iter().any(|(_, known)| *known == finding);

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The slot of a body is the id of its entry times this, plus its number in the entry.
-const SLOTS: i64 = 16;
+const SLOTS_PER_ENTRY: i64 = 16;
 
 /// The entries of a job with what is known of their bodies.
 pub(super) fn load(
@@ -280,7 +280,7 @@ fn save_bodies(connection: &Connection, entry: &EntryRows) -> Result<(), Fault> 
                 continue;
             }
             Change::Insert(row) => {
-                (row, entry.row.id * SLOTS + i64::try_from(number).unwrap_or(i64::MAX))
+                (row, entry.row.id * SLOTS_PER_ENTRY + i64::try_from(number).unwrap_or(i64::MAX))
             }
             Change::Update(row) => (row, body.id),
         };

@@ -8,7 +8,9 @@ use rusqlite::{Connection, OptionalExtension, ToSql, params_from_iter, types::Va
 use super::value::text;
 use crate::{
     JobState, State,
-    call::{Claim, Counts, Events, Filter, LAST_DELIVERY, LedgerCounts, ListOrder, OVERDUE},
+    call::{
+        Claim, Counts, DELIVERY_PERIOD, Events, Filter, LedgerCounts, ListOrder, OVERDUE_AFTER,
+    },
     script::{Entries, Expected, Next},
     store::sqlite::{
         damage::{Findings, Part},
@@ -335,12 +337,12 @@ pub(super) fn ledger_counts(
     };
     counts.overdue = count(
         "SELECT count(*) FROM article_inbox_jobs WHERE (state = 'expected' OR state = 'polling') AND expected_at <= ?1",
-        &[&now.saturating_sub(millis(OVERDUE))],
+        &[&now.saturating_sub(millis(OVERDUE_AFTER))],
     )?;
     counts.recovered = count(
         "SELECT count(*) FROM article_inbox_jobs WHERE state = 'collected' AND collected_at <= ?1 - ?2 \
          AND (pushed_at IS NULL OR pushed_at > collected_at + ?2)",
-        &[&now, &millis(LAST_DELIVERY)],
+        &[&now, &millis(DELIVERY_PERIOD)],
     )?;
     counts.unknown_intents = count(
         "SELECT count(*) FROM article_inbox_intents WHERE state = 'ordering' AND at <= ?1",

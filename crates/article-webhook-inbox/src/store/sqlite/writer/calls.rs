@@ -15,7 +15,7 @@ use super::shared::store_has_stopped;
 use crate::{
     Error,
     script::Effect,
-    store::sqlite::{connection::BUSY, damage::Findings, fault::Fault},
+    store::sqlite::{connection::BUSY_TIMEOUT, damage::Findings, fault::Fault},
 };
 
 /// How many calls may wait, and how many bytes of bodies.
@@ -27,11 +27,11 @@ const MAX_GROUP: usize = 512;
 const MAX_GROUP_BYTES: usize = 8 << 20;
 
 /// How long a call may wait until its transaction begins.
-const MAX_WAIT: Duration = BUSY;
+const MAX_WAIT: Duration = BUSY_TIMEOUT;
 
 /// How long a transaction waits for the next deliveries of senders that were just answered. Each of these deliveries would
 /// be too late for it otherwise, and would need a sync of its own.
-const GATHER: Duration = Duration::from_micros(150);
+const COMMIT_DELAY: Duration = Duration::from_micros(150);
 
 /// A call that waits for the writer.
 pub(super) struct Call {
@@ -243,7 +243,7 @@ impl Groups {
             let failure = failure(&call);
             call.work.answer(failure);
         }
-        self.gather_until = Instant::now() + GATHER;
+        self.gather_until = Instant::now() + COMMIT_DELAY;
     }
 
     fn take_waiting(&mut self) {

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A clock that was set back by more than this was wrong before.
-const SET_BACK: Duration = Duration::from_secs(3600);
+const MAX_CLOCK_SET_BACK: Duration = Duration::from_secs(3600);
 
 /// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
 const RENEW_TIMEOUT: Duration = Duration::from_millis(100);
@@ -127,7 +127,7 @@ impl WriteConnection {
         if self.numbers_log {
             wal_identity::number_wal(connection)?;
         }
-        if let Some(back) = back.filter(|back| *back > SET_BACK && is_exclusive) {
+        if let Some(back) = back.filter(|back| *back > MAX_CLOCK_SET_BACK && is_exclusive) {
             telemetry::clock_was_set_back(back);
             tables::run(&ShortenWaits, connection, now, &self.shared.findings)?;
         }

@@ -28,21 +28,21 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 const TOOL_PAUSE: Duration = Duration::from_millis(10);
 
 /// What a call adds to the log besides the bytes that it brings, roughly: pages of tables and of indexes.
-const CALL_WAL_BYTES: u64 = 4 * PAGE_BYTES as u64;
+const WAL_BYTES_PER_CALL: u64 = 4 * PAGE_BYTES as u64;
 
 /// The log is copied into the database once it has grown by this much, after the callers were answered, or once no call
-/// has come for the pause between two looks.
+/// has come for the pause between two checks.
 const CHECKPOINT_BYTES: u64 = 8 << 20;
 
-/// The pause between two looks at the log, to which other programs write as fast as the disk lets them, and between two
-/// attempts to recover without a call.
-const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+/// The pause between two checks of the size of the log, to which other programs write as fast as the disk lets them,
+/// and between two attempts to recover without a call.
+const LOG_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A log above this size is emptied, for which other programs must stop for a moment.
 const MAX_WAL_BYTES: u64 = WAL_BYTES.unsigned_abs();
 
 /// The longest wait for that. All calls wait meanwhile. After a wait in vain, none follows for ten times as long.
-const EMPTY_TIMEOUT: Duration = Duration::from_millis(400);
+const LOG_RESET_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The thread that writes: it commits what waits, and copies the log into the database.
 pub(super) struct WriterThread {
@@ -56,16 +56,16 @@ pub(super) struct WriterThread {
 struct LogGrowth {
     /// By how much since the last checkpoint, roughly, and how much of it readers kept from being copied then.
     grown: u64,
-    /// The size at the last look.
+    /// The size at the last check.
     size: u64,
-    next_look: Instant,
+    next_check: Instant,
     next_wait: Instant,
 }
 
 impl WriterThread {
     pub(super) fn new(groups: Groups, shared: Shared, connection: WriteConnection) -> Self {
         let now = Instant::now();
-        let log = LogGrowth { grown: 0, size: 0, next_look: now, next_wait: now };
+        let log = LogGrowth { grown: 0, size: 0, next_check: now, next_wait: now };
         Self { groups, shared, connection, log }
     }
 
@@ -81,7 +81,7 @@ impl WriterThread {
     fn run(mut self, _close: CloseOnDrop) {
         // A tool leaves the log to the receiver.
         let is_exclusive = self.connection.access() == Access::Exclusive;
-        let idle = is_exclusive.then_some(LOOK_INTERVAL);
+        let idle = is_exclusive.then_some(LOG_CHECK_INTERVAL);
         loop {
             match self.groups.next(idle) {
                 Next::Group(group) => {
@@ -186,7 +186,7 @@ impl WriterThread {
     fn after_group(&mut self, bytes: u64) {
         self.log.grown += bytes;
         let is_much = self.log.grown >= CHECKPOINT_BYTES;
-        if is_much || Instant::now() >= self.log.next_look {
+        if is_much || Instant::now() >= self.log.next_check {
             self.look_at_log();
         }
         if is_much && self.log.grown > 0 {
@@ -209,7 +209,7 @@ impl WriterThread {
 
     /// Looks at the size of the log, and empties it if it is too large.
     fn look_at_log(&mut self) {
-        self.log.next_look = Instant::now() + LOOK_INTERVAL;
+        self.log.next_check = Instant::now() + LOG_CHECK_INTERVAL;
         self.log.size = self.connection.wal_bytes();
         telemetry::wal_bytes(self.log.size);
         if self.log.size > MAX_WAL_BYTES {
@@ -227,7 +227,7 @@ impl WriterThread {
     fn empty_log(&mut self) {
         let start = Instant::now();
         // Soon after a wait in vain, one attempt is enough to see that a reader has ended.
-        let wait = if start < self.log.next_wait { Duration::ZERO } else { EMPTY_TIMEOUT };
+        let wait = if start < self.log.next_wait { Duration::ZERO } else { LOG_RESET_TIMEOUT };
         while self.connection.checkpoint(Checkpoint::Truncate) != Some(0) {
             if start.elapsed() >= wait {
                 telemetry::log_grows(self.log.size);
@@ -275,7 +275,7 @@ fn transient(fault: &Fault) -> Error {
 }
 
 fn wal_bytes(call: &Call) -> u64 {
-    call.effect.bytes() as u64 + CALL_WAL_BYTES
+    call.effect.bytes() as u64 + WAL_BYTES_PER_CALL
 }
 
 /// The error of a call whose removed bytes are still in the log.
@@ -298,13 +298,13 @@ mod tests {
     };
 
     /// A writer whose thread is the test.
-    struct Place {
+    struct Fixture {
         folder: tempfile::TempDir,
         calls: Calls,
         writer: WriterThread,
     }
 
-    fn place() -> Place {
+    fn fixture() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox.db");
         let lock = Lock::take(&path).unwrap();
@@ -313,7 +313,7 @@ mod tests {
         let shared = Shared::new(path, Clock::system());
         let connection = WriteConnection::new(shared.clone(), connection, Some(lock), Vec::new());
         let (calls, groups) = calls::channel();
-        Place { folder, calls, writer: WriterThread::new(groups, shared, connection) }
+        Fixture { folder, calls, writer: WriterThread::new(groups, shared, connection) }
     }
 
     fn probes(tx: &mut Connection, _: SystemTime, _: &Findings) -> Result<i64, Fault> {
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    impl Place {
+    impl Fixture {
         fn path(&self) -> PathBuf {
             self.folder.path().join("inbox.db")
         }
@@ -367,24 +367,24 @@ mod tests {
 
     #[test]
     fn a_group_is_one_transaction() {
-        let mut place = place();
-        place.probe().unwrap();
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
         let commits = |tx: &mut Connection, _, _: &Findings| Ok(commit_counter::read(tx)?.commits);
-        let callers = [probes; 3].map(|probes| place.call(probes));
-        let commits = [commits; 2].map(|commits| place.call(commits));
-        place.commit();
+        let callers = [probes; 3].map(|probes| fixture.call(probes));
+        let commits = [commits; 2].map(|commits| fixture.call(commits));
+        fixture.commit();
         assert_eq!(callers.map(|caller| caller.answer().unwrap()), [2, 3, 4]);
         assert_eq!(commits.map(|caller| caller.answer().unwrap()), [2, 2]);
     }
 
     #[test]
     fn a_call_that_fails_does_not_fail_its_group() {
-        let mut place = place();
-        let before = place.call(probes);
+        let mut fixture = fixture();
+        let before = fixture.call(probes);
         let refused = "INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 1)";
-        let poison = place.call(move |tx, _, _| Ok(tx.execute_batch(refused)?));
-        let after = place.call(probes);
-        place.commit();
+        let poison = fixture.call(move |tx, _, _| Ok(tx.execute_batch(refused)?));
+        let after = fixture.call(probes);
+        fixture.commit();
         assert_eq!(before.answer().unwrap(), 1);
         assert!(!poison.answer().unwrap_err().is_transient());
         assert_eq!(after.answer().unwrap(), 2);
@@ -392,11 +392,11 @@ mod tests {
 
     #[test]
     fn a_call_that_has_waited_too_long_is_not_run() {
-        let mut place = place();
-        let (late, other) = (place.call(probes), place.call(probes));
-        let mut group = place.group();
+        let mut fixture = fixture();
+        let (late, other) = (fixture.call(probes), fixture.call(probes));
+        let mut group = fixture.group();
         group[0].since -= Duration::from_secs(2);
-        place.writer.commit(group);
+        fixture.writer.commit(group);
         let says = "the store is too busy: the call waited too long for the disk";
         assert_eq!(late.answer().unwrap_err().to_string(), says);
         assert_eq!(other.answer().unwrap(), 1);
@@ -404,16 +404,16 @@ mod tests {
 
     #[test]
     fn each_call_of_a_group_waits_for_the_lock_as_long_as_it_may() {
-        let mut place = place();
-        place.probe().unwrap();
-        let other = Connection::open(place.path()).unwrap();
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let other = Connection::open(fixture.path()).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let (early, late) = (place.call(probes), place.call(probes));
-        let mut group = place.group();
+        let (early, late) = (fixture.call(probes), fixture.call(probes));
+        let mut group = fixture.group();
         group[0].since -= Duration::from_millis(1990);
         group[1].since -= Duration::from_millis(1000);
         thread::scope(|scope| {
-            let commit = scope.spawn(|| place.writer.commit(group));
+            let commit = scope.spawn(|| fixture.writer.commit(group));
             let early = early.0.blocking_recv().unwrap().unwrap_err().to_string();
             assert_eq!(early, "the database is locked by another program");
             other.execute_batch("COMMIT").unwrap();
@@ -424,92 +424,92 @@ mod tests {
 
     #[test]
     fn a_failed_commit_fails_all_its_calls_and_the_next_group_has_another_connection() {
-        let mut place = place();
-        let (before, after) = (place.call(probes), place.call(roll_back));
-        place.commit();
+        let mut fixture = fixture();
+        let (before, after) = (fixture.call(probes), fixture.call(roll_back));
+        fixture.commit();
         assert!(before.answer().unwrap_err().is_transient());
         assert!(after.answer().unwrap_err().is_transient());
-        assert_eq!(place.probe().unwrap(), 1);
+        assert_eq!(fixture.probe().unwrap(), 1);
     }
 
     #[test]
     fn a_start_that_failed_goes_on_with_another_connection() {
-        let mut place = place();
-        let connection = place.writer.connection.get().unwrap();
+        let mut fixture = fixture();
+        let connection = fixture.writer.connection.get().unwrap();
         // This connection can never write.
         connection.execute_batch("PRAGMA query_only = ON").unwrap();
-        assert!(place.probe().unwrap_err().is_transient());
-        assert_eq!(place.probe().unwrap(), 1);
+        assert!(fixture.probe().unwrap_err().is_transient());
+        assert_eq!(fixture.probe().unwrap(), 1);
     }
 
     #[test]
     fn after_a_failed_sync_the_store_waits_for_readers_of_the_log() {
-        let mut place = place();
-        place.probe().unwrap();
-        let reader = Connection::open(place.path()).unwrap();
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let reader = Connection::open(fixture.path()).unwrap();
         reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
-        place.probe().unwrap();
+        fixture.probe().unwrap();
         // SQLite does not say which step of a commit failed.
-        let failed = place.call(roll_back);
-        place.commit();
+        let failed = fixture.call(roll_back);
+        fixture.commit();
         assert!(failed.answer().is_err());
 
-        let error = place.probe().unwrap_err();
+        let error = fixture.probe().unwrap_err();
         assert!(error.to_string().starts_with("another program reads the log "), "{error}");
         assert!(error.is_transient());
         drop(reader);
-        assert_eq!(place.probe().unwrap(), 3);
+        assert_eq!(fixture.probe().unwrap(), 3);
     }
 
     #[cfg(unix)]
     #[test]
     fn no_commit_is_answered_whose_file_is_gone_until_it_is_back() {
-        let mut place = place();
-        let (path, away) = (place.path(), place.folder.path().join("away.db"));
-        assert_eq!(place.probe().unwrap(), 1);
+        let mut fixture = fixture();
+        let (path, away) = (fixture.path(), fixture.folder.path().join("away.db"));
+        assert_eq!(fixture.probe().unwrap(), 1);
 
         std::fs::rename(&path, &away).unwrap();
         let gone = "the database was moved, removed or replaced: put it back";
         // It is committed to the file that is away.
-        assert_eq!(place.probe().unwrap_err().to_string(), gone);
-        assert_eq!(place.writer.shared.status.blocked().as_deref(), Some(gone));
+        assert_eq!(fixture.probe().unwrap_err().to_string(), gone);
+        assert_eq!(fixture.writer.shared.status.blocked().as_deref(), Some(gone));
         // From then on nothing is.
-        assert_eq!(place.probe().unwrap_err().to_string(), gone);
+        assert_eq!(fixture.probe().unwrap_err().to_string(), gone);
         std::fs::write(&path, "").unwrap();
-        assert!(place.probe().unwrap_err().is_transient());
+        assert!(fixture.probe().unwrap_err().is_transient());
 
         std::fs::rename(&away, &path).unwrap();
-        assert_eq!(place.probe().unwrap(), 3);
-        assert_eq!(place.writer.shared.status.blocked(), None);
+        assert_eq!(fixture.probe().unwrap(), 3);
+        assert_eq!(fixture.writer.shared.status.blocked(), None);
     }
 
     #[cfg(unix)]
     #[test]
     fn no_commit_is_answered_whose_log_is_gone() {
-        let mut place = place();
-        place.probe().unwrap();
-        std::fs::remove_file(place.folder.path().join("inbox.db-wal")).unwrap();
-        let says = crate::store::sqlite::writer::shared::log_replaced(&place.path()).to_string();
-        assert_eq!(place.probe().unwrap_err().to_string(), says);
-        assert_eq!(place.probe().unwrap_err().to_string(), says);
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        std::fs::remove_file(fixture.folder.path().join("inbox.db-wal")).unwrap();
+        let says = crate::store::sqlite::writer::shared::log_replaced(&fixture.path()).to_string();
+        assert_eq!(fixture.probe().unwrap_err().to_string(), says);
+        assert_eq!(fixture.probe().unwrap_err().to_string(), says);
     }
 
     #[test]
     fn a_full_disk_blocks_until_a_commit_succeeds() {
-        let mut place = place();
-        place.probe().unwrap();
-        let status = Arc::clone(&place.writer.shared.status);
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let status = Arc::clone(&fixture.writer.shared.status);
         assert_eq!(status.blocked(), None);
-        let full = place.call(|tx, _, _| {
+        let full = fixture.call(|tx, _, _| {
             tx.execute_batch("PRAGMA max_page_count = 1")?;
             Ok(tx
                 .execute_batch("INSERT INTO article_inbox_meta VALUES (hex(zeroblob(90000)), 0)")?)
         });
-        place.commit();
+        fixture.commit();
         let full = full.answer().unwrap_err().to_string();
         assert_eq!(full, "the disk is full: free some space");
         assert_eq!(status.blocked(), Some(full));
-        place.probe().unwrap();
+        fixture.probe().unwrap();
         assert_eq!(status.blocked(), None);
     }
 }

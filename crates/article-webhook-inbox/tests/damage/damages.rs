@@ -1,4 +1,4 @@
-//! The places that are damaged: every page of the database and of its log, by kind.
+//! The spots that are damaged: every page of the database and of its log, by kind.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,7 +37,7 @@ struct Part {
 
 /// One damage.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DamagedSpot {
     pub(super) base: usize,
     name: &'static str,
     pub(super) kind: &'static str,
@@ -47,7 +47,7 @@ pub(super) struct Place {
     bit: (usize, u8),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DamagedSpot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, at) = (if self.part.in_log { "log" } else { "database" }, self.part.bytes.start);
         write!(
@@ -58,7 +58,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl DamagedSpot {
     /// The files with the damage.
     pub(super) fn damaged(&self, base: &Base) -> Files {
         let mut files = base.files.clone();
@@ -78,8 +78,13 @@ impl Place {
     }
 }
 
-/// Chooses this many places. Each kind of page gets as many as any other, and its pages take turns.
-pub(super) fn choose(bases: &[Base], damages: &[Damage], count: usize, seed: u64) -> Vec<Place> {
+/// Chooses this many spots. Each kind of page gets as many as any other, and its pages take turns.
+pub(super) fn choose(
+    bases: &[Base],
+    damages: &[Damage],
+    count: usize,
+    seed: u64,
+) -> Vec<DamagedSpot> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut kinds = Vec::new();
     for (number, base) in bases.iter().enumerate() {
@@ -92,12 +97,12 @@ pub(super) fn choose(bases: &[Base], damages: &[Damage], count: usize, seed: u64
         .map(|number| {
             let (base, kind, parts) = &kinds[number % kinds.len()];
             let part = parts[number / kinds.len() % parts.len()].clone();
-            // One place in five is a whole page, if that is asked for.
+            // One spot in five is a whole page, if that is asked for.
             let whole = damages.len() > 1 && number % 5 == 0 && part.bytes.len() >= 512;
             let damage = if whole { damages[1 + random.usize(..2)] } else { Damage::Bit };
             let bit = bit(&bases[*base].files, &part, &mut random);
             let name = bases[*base].name;
-            Place { base: *base, name, kind, damage, part, bit }
+            DamagedSpot { base: *base, name, kind, damage, part, bit }
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! Whether a damage did harm that it must not do.
 //!
-//! No handler gets a wrong body. What is lost is told. A damaged row takes no other along. A start works, or is refused with
+//! No handler gets a wrong body. What is lost is reported. A damaged row takes no other along. A start works, or is refused with
 //! an error that names the file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use super::{
     trial::{Observed, Shown},
 };
 
-/// What became of one place.
+/// What became of one damaged spot.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) outcome: &'static str,
@@ -25,11 +25,7 @@ pub(super) struct Verdict {
 /// An entry as it ended, and how often a handler was called for it.
 type End = (String, usize);
 
-pub(super) fn judge(
-    (base, whole): (&Base, &Observed),
-    files: &Files,
-    observed: &Observed,
-) -> Verdict {
+pub(super) fn of((base, whole): (&Base, &Observed), files: &Files, observed: &Observed) -> Verdict {
     let mut wrong = Vec::new();
     if observed.panics > 0 {
         wrong.push("a thread panics".into());
@@ -42,11 +38,11 @@ pub(super) fn judge(
     let corrupt = |entries: &[Shown]| {
         entries.iter().filter(|(entry, _)| entry.state == State::Corrupt).count()
     };
-    let is_told = observed.told.iter().any(|told| !whole.told.contains(told))
+    let is_reported = observed.reported.iter().any(|reported| !whole.reported.contains(reported))
         || corrupt(&observed.before) > corrupt(&whole.before)
         || corrupt(&observed.after) > corrupt(&whole.after);
-    if !observed.met.is_empty() && !is_told {
-        wrong.push(format!("not told: {:?}", observed.met));
+    if !observed.met.is_empty() && !is_reported {
+        wrong.push(format!("not reported: {:?}", observed.met));
     }
     if !observed.refused.is_empty() {
         return Verdict { outcome: "refused", wrong };
@@ -65,26 +61,26 @@ pub(super) fn judge(
             deviating.insert(key.clone());
         }
     }
-    if observed.ledger != whole.ledger && !is_told {
+    if observed.ledger != whole.ledger && !is_reported {
         wrong.push(format!("silent: the ledger is {:?}", observed.ledger));
     }
     if deviating.is_empty() {
-        let outcome = if is_told { "told" } else { "without effect" };
+        let outcome = if is_reported { "reported" } else { "without effect" };
         return Verdict { outcome, wrong };
     }
-    if !is_told {
+    if !is_reported {
         wrong.push(format!("silent: {deviating:?}"));
     }
     let Some(hit) = damaged_rows(base, files) else {
-        return Verdict { outcome: "pages, told", wrong };
+        return Verdict { outcome: "pages, reported", wrong };
     };
     if hit.is_empty() {
-        return Verdict { outcome: "indexes, told", wrong };
+        return Verdict { outcome: "indexes, reported", wrong };
     }
     for (entry, _) in &observed.after {
         let key = entry.key.to_string();
         if entry.state == State::Corrupt && is_repeated(&key) && expected.contains_key(&key) {
-            wrong.push(format!("not mended by its next delivery: {key}, {:?}", entry.cause));
+            wrong.push(format!("not repaired by its next delivery: {key}, {:?}", entry.cause));
         }
     }
     let neighbours: Vec<_> = deviating.iter().filter(|key| !hit.contains(*key)).collect();
@@ -94,7 +90,7 @@ pub(super) fn judge(
             "neighbours suffer: {neighbours:?}, the first: expected {expected:?}, found {found:?}"
         ));
     }
-    Verdict { outcome: "one row, told", wrong }
+    Verdict { outcome: "one row, reported", wrong }
 }
 
 /// Bodies that were never sent for the job that a handler was called for.

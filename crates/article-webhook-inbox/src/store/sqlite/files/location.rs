@@ -7,23 +7,23 @@ use super::{
 };
 use crate::Error;
 
-/// The place of a database, as a [`SqliteStore`](crate::SqliteStore) judges it before it opens it: for a tool that says what
-/// is wrong with a set-up. Nothing is opened, created or changed.
+/// The location of a database, as a [`SqliteStore`](crate::SqliteStore) checks it before it opens it: for a tool that reports
+/// what is wrong with a set-up. Nothing is opened, created or changed.
 ///
 /// ```
-/// use article_webhook_inbox::SqlitePlace;
+/// use article_webhook_inbox::SqliteLocation;
 ///
 /// let folder = tempfile::tempdir()?;
-/// let place = SqlitePlace::look(folder.path().join("inbox.db"))?;
-/// assert!(!place.exists && place.open_to_others.is_empty());
+/// let location = SqliteLocation::inspect(folder.path().join("inbox.db"))?;
+/// assert!(!location.exists && location.open_to_others.is_empty());
 ///
-/// let error = SqlitePlace::look(folder.path()).unwrap_err();
+/// let error = SqliteLocation::inspect(folder.path()).unwrap_err();
 /// assert!(error.to_string().ends_with("is a folder: name a file in it"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive] // more may be told
-pub struct SqlitePlace {
+#[non_exhaustive] // more may be reported
+pub struct SqliteLocation {
     /// The absolute path of the database, without links.
     pub path: PathBuf,
     /// Whether there is a database. If not, a receiver makes it.
@@ -32,14 +32,14 @@ pub struct SqlitePlace {
     pub open_to_others: Vec<PathBuf>,
 }
 
-impl SqlitePlace {
-    /// Looks at the place of a database.
+impl SqliteLocation {
+    /// Inspects the location of a database.
     ///
     /// # Errors
     ///
-    /// Why a start would be refused, as far as that can be told without opening a file: the folder is missing, it is on a
+    /// Why a start would be refused, as far as that is known without opening a file: the folder is missing, it is on a
     /// network file system, or a file is a link, has two names, or is a log without its database.
-    pub fn look(path: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn inspect(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = resolve(path.as_ref())?;
         check_local(&path)?;
         validate(&path)?;
