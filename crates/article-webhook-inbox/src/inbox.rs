@@ -2,7 +2,7 @@
 
 mod counts_cache;
 mod expect_queue;
-mod probe_cache;
+mod readiness;
 #[cfg(feature = "signal")]
 mod stop_signal;
 
@@ -31,7 +31,7 @@ use tokio::time::timeout;
 
 use self::{
     counts_cache::CountsCache, expect_queue::ExpectQueue, idle_watch::IdleWatch,
-    probe_cache::ProbeCache,
+    readiness::Readiness,
 };
 use crate::{
     Clock, Error,
@@ -90,7 +90,9 @@ struct Shared {
     refused: Mutex<ExpectQueue>,
     /// Written while a job of the queue is stored, and read while jobs are erased, which share commits.
     expecting: tokio::sync::RwLock<()>,
-    probe: tokio::sync::Mutex<ProbeCache>,
+    readiness: Mutex<Readiness>,
+    /// Held while the store is probed.
+    probing: tokio::sync::Mutex<()>,
     counts: Arc<tokio::sync::Mutex<CountsCache>>,
 }
 
@@ -123,7 +125,8 @@ impl Inbox {
             idle_watch: IdleWatch::default(),
             refused: Mutex::default(),
             expecting: tokio::sync::RwLock::default(),
-            probe: tokio::sync::Mutex::default(),
+            readiness: Mutex::default(),
+            probing: tokio::sync::Mutex::default(),
             counts: Arc::default(),
         }))
     }
@@ -164,8 +167,8 @@ impl Inbox {
     /// The store failed to close. No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
         let closed = self.0.store.close().await;
-        // An earlier probe says nothing about a closed store.
-        *self.0.probe.lock().await = ProbeCache::default();
+        // What was known says nothing about a closed store.
+        *self.readiness() = Readiness::default();
         closed
     }
 
@@ -173,6 +176,10 @@ impl Inbox {
     async fn with_timeout<T>(&self, call: Pending<'_, T>) -> Result<T, Error> {
         let late = |_| Error::unavailable("the store took longer than two seconds");
         timeout(STORE_TIMEOUT, call).await.map_err(late)?
+    }
+
+    fn readiness(&self) -> MutexGuard<'_, Readiness> {
+        self.0.readiness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn expect_queue(&self) -> MutexGuard<'_, ExpectQueue> {

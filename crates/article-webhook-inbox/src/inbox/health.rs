@@ -38,7 +38,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive] // more may be reported
 pub struct Health {
-    /// Whether the store can commit, or why not. At most a second old.
+    /// Whether the store takes deliveries, or why not, as [`ready`](crate::Inbox::ready) finds it.
     pub writable: Result<(), String>,
     /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few, or
     /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
@@ -136,7 +136,11 @@ impl Inbox {
         }
     }
 
-    /// Whether deliveries can be stored now, for a load balancer. It commits a small change, at most once a second.
+    /// Whether deliveries can be stored now, for a load balancer.
+    ///
+    /// They can for ten seconds after one was stored. Otherwise the store is probed: it commits what a delivery of this size would,
+    /// at most once in ten seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be
+    /// stored, the inbox is not ready, until one is stored, or for half a minute: then a probe decides again.
     ///
     /// # Errors
     ///
@@ -188,13 +192,13 @@ impl Inbox {
 
     async fn writable(&self) -> Result<(), String> {
         // Concurrent callers wait for one probe.
-        let mut probe = self.0.probe.lock().await;
-        if let Some(known) = probe.known(Instant::now().into_std()) {
+        let _probing = self.0.probing.lock().await;
+        if let Some(known) = self.readiness().known(Instant::now().into_std()) {
             return known;
         }
         let probed =
             self.with_timeout(self.0.store.probe()).await.map_err(|error| error.to_string());
-        probe.probed(Instant::now().into_std(), probed.clone());
+        self.readiness().probed(Instant::now().into_std(), probed.clone());
         probed
     }
 }

@@ -14,6 +14,14 @@ impl Sink for Inbox {
         let digest = arrival.digest;
         let recorded = self.with_timeout(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
+        let now = Instant::now().into_std();
+        match &recorded {
+            Ok(Recorded::Stored | Recorded::Arrived { .. } | Recorded::Conflict { kept: true }) => {
+                self.readiness().stored(now);
+            }
+            Ok(_) => {}
+            Err(error) => self.readiness().failed(now, delivery.job_id(), &error.to_string()),
+        }
         match recorded {
             Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
                 self.0.workers.wake();

@@ -1,5 +1,6 @@
 use std::{future::pending, time::Duration};
 
+use article_webhook::{Reply, fixture};
 use article_webhook_inbox::store::{Claim, Events, Store};
 use tokio::time::{Instant, advance};
 
@@ -10,16 +11,45 @@ use super::{
 
 /// Bounded resources.
 #[tokio::test(start_paused = true)]
-async fn the_store_is_probed_once_a_second_however_often_health_is_asked() {
+async fn the_store_is_probed_once_in_ten_seconds_however_often_health_is_read() {
     let scene = Scene::new();
     for _ in 0..100 {
         scene.inbox.ready().await.unwrap();
         assert_eq!(scene.inbox.health().await.writable, Ok(()));
     }
     assert_eq!(scene.store.calls("probe"), 1);
-    advance(Duration::from_secs(1)).await;
+    advance(Duration::from_secs(10)).await;
     scene.inbox.ready().await.unwrap();
     assert_eq!(scene.store.calls("probe"), 2);
+
+    advance(Duration::from_secs(9)).await;
+    scene.deliver("job_1").await;
+    advance(Duration::from_secs(9)).await;
+    scene.inbox.ready().await.unwrap();
+    assert_eq!(scene.store.calls("probe"), 2, "the delivery was stored");
+}
+
+/// The probe of the store finds nothing: only deliveries fail.
+#[tokio::test(start_paused = true)]
+async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
+    let scene = Scene::new();
+    scene.inbox.ready().await.unwrap();
+    scene.store.fault("record", Fault::Down);
+    for job in ["job_1", "job_2"] {
+        let reply = scene.accept(&fixture::complete().job_id(job)).await;
+        assert_eq!(reply, Reply::Unavailable);
+    }
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
+    assert_eq!(scene.inbox.health().await.writable.unwrap_err(), "the store is down");
+    advance(Duration::from_secs(30)).await;
+    scene.inbox.ready().await.unwrap();
+
+    scene.store.repair();
+    scene.store.fault("probe", Fault::Down);
+    advance(Duration::from_secs(10)).await;
+    scene.inbox.ready().await.unwrap_err();
+    scene.deliver("job_3").await;
+    scene.inbox.ready().await.unwrap();
 }
 
 /// Bounded resources.

@@ -271,8 +271,11 @@ impl Run for SqliteStore {
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        // Each transaction changes a counter.
-        Box::pin(self.call(|_| Ok(())))
+        Box::pin(self.call(|connection| {
+            let probe = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('probe', zeroblob(16384))";
+            connection.prepare_cached(probe)?.execute([])?;
+            Ok(())
+        }))
     }
 
     fn health(&self) -> Pending<'_, StoreHealth> {
