@@ -36,6 +36,7 @@ use self::{
 use crate::{
     Clock, Error,
     store::{Ledger, Pending, memory::MemoryStore},
+    telemetry,
     worker::{Failed, Job, Registry, Worker},
 };
 
@@ -119,7 +120,8 @@ impl Inbox {
         let workers = Registry::default();
         let waken = workers.clone();
         store.wake_with(Box::new(move || waken.wake()));
-        Self(Arc::new(Shared {
+        let kept = store.kept();
+        let inbox = Self(Arc::new(Shared {
             store: Arc::new(store),
             workers,
             idle_watch: IdleWatch::default(),
@@ -128,7 +130,9 @@ impl Inbox {
             readiness: Mutex::default(),
             probing: tokio::sync::Mutex::default(),
             counts: Arc::default(),
-        }))
+        }));
+        inbox.expect_later(kept);
+        inbox
     }
 
     /// An inbox in memory, for unit tests. It forgets everything when the process ends.
@@ -167,6 +171,11 @@ impl Inbox {
     /// The store failed to close. No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
         let closed = self.0.store.close().await;
+        let mut queue = self.expect_queue();
+        let dropped = queue.dropped;
+        let (kept, lost) = queue.at_the_end();
+        telemetry::expected_at_the_end(kept.len(), lost.iter().map(|job| &job.job_id), dropped);
+        drop(queue);
         // What was known says nothing about a closed store.
         *self.readiness() = Readiness::default();
         closed

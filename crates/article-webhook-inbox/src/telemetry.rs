@@ -18,7 +18,7 @@ mod rate_limit;
 
 use std::{fmt::Display, time::Duration};
 
-use article_webhook::{Delivery, Drift, Refused, adapter::SeenDrift};
+use article_webhook::{Delivery, Drift, JobId, Refused, adapter::SeenDrift};
 
 use self::rate_limit::RateLimit;
 use crate::{
@@ -268,6 +268,25 @@ pub(crate) fn nothing_recorded(path: &std::path::Path) {
         warn: "{path} was in use, and {path}-lock does not record how far: if it is a copy that was made meanwhile without its log, \
         the latest articles may be missing: collect the jobs of that time; if only the lock was removed, nothing is missing"
     );
+}
+
+/// The inbox is closed, and these jobs are expected that the store has not accepted. Some are kept until the next start.
+pub(crate) fn expected_at_the_end<'a>(
+    kept: usize,
+    lost: impl Iterator<Item = &'a JobId>,
+    dropped: u64,
+) {
+    if kept > 0 {
+        log!(warn: "the store has not accepted {kept} jobs with a refused delivery: they are kept until the next start, which expects them");
+    }
+    let lost: Vec<_> = lost.map(|job| job.as_str().escape_debug().to_string()).collect();
+    if lost.len() as u64 + dropped > 0 {
+        let (jobs, count) = (lost.join(" "), lost.len());
+        log!(
+            error: %jobs, dropped, "the store has not accepted {count} jobs with a refused delivery, and they are not kept: collect \
+            them by these ids; more than this were dropped if `dropped` is not 0"
+        );
+    }
 }
 
 /// Damage was found after so much that it is no longer logged one by one.

@@ -14,6 +14,8 @@ pub(crate) struct ExpectQueue {
     jobs: HashSet<JobId>,
     /// A writer is storing them.
     has_writer: bool,
+    /// How many of them the store keeps for the next start, from the first on.
+    kept: usize,
     /// How many were dropped because too many waited.
     pub(crate) dropped: u64,
 }
@@ -64,6 +66,19 @@ impl ExpectQueue {
     /// The writer has ended before its work was done. The next job starts another.
     pub(crate) fn release(&mut self) {
         self.has_writer = false;
+    }
+
+    /// Has the jobs kept for the next start. The store returns how many it keeps.
+    pub(crate) fn keep(&mut self, keep: impl FnOnce(&[Expect]) -> usize) {
+        if self.waiting.len() + self.kept > 0 {
+            self.kept = keep(self.waiting.make_contiguous());
+        }
+    }
+
+    /// The jobs that are kept until the next start, and those that are not.
+    pub(crate) fn at_the_end(&mut self) -> (&[Expect], &[Expect]) {
+        let jobs = self.waiting.make_contiguous();
+        jobs.split_at(self.kept.min(jobs.len()))
     }
 
     pub(crate) fn len(&self) -> usize {

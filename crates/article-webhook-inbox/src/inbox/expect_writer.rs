@@ -22,8 +22,17 @@ impl Inbox {
     pub(super) fn expect_refused(&self, job_id: JobId, intent: Option<&str>, code: &str) {
         let (reason, intent) = (Reason::Refused { code: code.into() }, intent.map(Into::into));
         let at = later(self.0.store.now(), DELIVERY_PERIOD);
-        let expect = Expect { job_id, reason, intent, at, key: None };
-        if !self.expect_queue().push(expect) {
+        self.expect_later([Expect { job_id, reason, intent, at, key: None }]);
+    }
+
+    /// Expects jobs as soon as the store accepts them.
+    pub(super) fn expect_later(&self, jobs: impl IntoIterator<Item = Expect>) {
+        let mut queue = self.expect_queue();
+        // Each job is added.
+        let starts = jobs.into_iter().fold(false, |starts, job| queue.push(job) | starts);
+        queue.keep(|jobs| self.0.store.keep(jobs));
+        drop(queue);
+        if !starts {
             return;
         }
         match Handle::try_current() {
@@ -52,7 +61,9 @@ impl ExpectWriter {
         loop {
             // A job is not erased between its taking and its storing.
             let expecting = inbox.0.expecting.write().await;
-            let Some(mut expect) = inbox.expect_queue().next() else {
+            let next = inbox.expect_queue().next();
+            let Some(mut expect) = next else {
+                inbox.expect_queue().keep(|jobs| inbox.0.store.keep(jobs));
                 self.is_done = true;
                 return;
             };

@@ -191,7 +191,10 @@ impl Inbox {
         let _expecting = self.0.expecting.read().await;
         self.expect_queue().remove(&job_id);
         let erased = self.0.store.erase(vec![job_id.clone()]).await;
-        self.expect_queue().remove(&job_id);
+        let mut queue = self.expect_queue();
+        queue.remove(&job_id);
+        queue.keep(|jobs| self.0.store.keep(jobs));
+        drop(queue);
         Ok(erased?.into_iter().sum())
     }
 

@@ -48,6 +48,17 @@ pub trait Run: fmt::Debug + Send + Sync + 'static {
     /// As [`Store::close`].
     fn close(&self) -> Pending<'_, ()>;
 
+    /// As [`Store::keep`].
+    fn keep(&self, jobs: &[Expect]) -> usize {
+        let _ = jobs;
+        0
+    }
+
+    /// As [`Store::kept`].
+    fn kept(&self) -> Vec<Expect> {
+        Vec::new()
+    }
+
     /// As [`Store::wake_with`].
     fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
         drop(wake);
@@ -161,6 +172,14 @@ impl<R: Run> Store for R {
 
     fn health(&self) -> Pending<'_, StoreHealth> {
         Run::health(self)
+    }
+
+    fn keep(&self, jobs: &[Expect]) -> usize {
+        Run::keep(self, jobs)
+    }
+
+    fn kept(&self) -> Vec<Expect> {
+        Run::kept(self)
     }
 
     fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {

@@ -9,7 +9,7 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, ExpectedJob, Filter, Finding,
+        Arrival, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding,
         Imported, Lease, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     script::ImportRow,
@@ -108,6 +108,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store reports about itself.
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async { Ok(StoreHealth::default()) })
+    }
+
+    /// Keeps jobs that are expected where no full disk and no other program hinders it, until the next start. They replace those
+    /// that were kept before. Returns how many there was room for, from the first on.
+    fn keep(&self, jobs: &[Expect]) -> usize {
+        let _ = jobs;
+        0
+    }
+
+    /// The jobs that the last process kept.
+    fn kept(&self) -> Vec<Expect> {
+        Vec::new()
     }
 
     /// Takes what wakes the workers of this process when another process may have stored an entry.

@@ -11,6 +11,7 @@ mod damaged_indexes;
 mod damaged_ledger;
 mod damaged_pages;
 mod files;
+mod kept;
 mod ledger;
 mod log;
 mod readers;

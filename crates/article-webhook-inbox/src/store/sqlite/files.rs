@@ -14,6 +14,8 @@ mod register;
 mod acknowledged;
 mod location;
 mod lock_file;
+mod notes;
+mod positioned;
 
 pub use self::location::SqliteLocation;
 pub(super) use self::{
@@ -22,5 +24,6 @@ pub(super) use self::{
     file_system::check_local,
     identity::{Change, FilesInUse},
     lock_file::Lock,
+    notes::{Note, Notes},
     validate::validate,
 };

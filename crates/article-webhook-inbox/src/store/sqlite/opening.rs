@@ -31,7 +31,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     }
     let mut connection = connection::open_for_checks(&path)?;
     commit_counter::validate(&connection, &path, recorded)?;
-    let shared = Shared::new(path.clone(), clock);
+    let shared = Shared::new(path.clone(), clock, lock.notes());
     if recorded.is_none() {
         if let Some(unreadable) = damage::unreadable(&path) {
             shared.findings.add(Part::Log, unreadable);
@@ -152,7 +152,7 @@ pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     let connection = connection::open(&path, Access::Shared)?;
     connection::make_durable(&connection, &path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
-    let shared = Shared::new(path, Clock::system());
+    let shared = Shared::new(path, Clock::system(), None);
     let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());
     Writer::start(shared, connection)
 }

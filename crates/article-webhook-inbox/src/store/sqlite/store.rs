@@ -1,23 +1,25 @@
 use std::{fmt, path::Path, sync::Arc, time::SystemTime};
 
 use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
 
 use super::{
     SqliteSettings, clock,
     connection::{self, Access, SecondWriter},
     damage::{self, Findings},
     fault::Fault,
-    files, opening,
+    files::{self, Note, Notes},
+    opening,
     reader::Length,
     schema, tables,
     writer::{Shared, Writer, store_has_stopped},
 };
 use crate::{
     Error,
-    call::{Completion, Finding, Lease, StoreHealth},
+    call::{Completion, Expect, Finding, Lease, StoreHealth},
     script::{self, Effect, Script},
     store::{scripted::Run, store_trait::Pending},
-    timestamp::{rounded, to_millis},
+    timestamp::{from_millis, rounded, to_millis},
 };
 
 /// A store in one SQLite file. Nothing needs to be installed, and every delivery is on disk before it is acknowledged.
@@ -219,6 +221,42 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
+/// A job in the notes, as a line of JSON.
+#[derive(Serialize, Deserialize)]
+struct KeptJob {
+    job_id: Box<str>,
+    reason: Box<str>,
+    at: i64,
+    intent: Option<Box<str>>,
+}
+
+impl KeptJob {
+    fn line(job: &Expect) -> Vec<u8> {
+        let kept = Self {
+            job_id: job.job_id.as_str().into(),
+            reason: job.reason.to_string().into(),
+            at: to_millis(job.at),
+            intent: job.intent.clone(),
+        };
+        let mut line = serde_json::to_vec(&kept).unwrap_or_default();
+        line.push(b'\n');
+        line
+    }
+
+    fn expect(line: &[u8]) -> Option<Expect> {
+        let Self { job_id, reason, at, intent } = serde_json::from_slice(line).ok()?;
+        let (job_id, reason) = (job_id.parse().ok()?, reason.parse().ok()?);
+        Some(Expect { job_id, reason, intent, at: from_millis(at), key: None })
+    }
+}
+
+/// Why the receiver of this database can commit nothing, as it has left it in its lock file.
+fn of_receiver(path: &Path) -> Option<String> {
+    let reason = Notes::beside(path)?.read(Note::Failure);
+    let reason = String::from_utf8_lossy(&reason);
+    (!reason.is_empty()).then(|| format!("the receiver has failed last: {reason}"))
+}
+
 impl Run for SqliteStore {
     fn now(&self) -> SystemTime {
         rounded(self.writer.shared.clock.now())
@@ -282,11 +320,41 @@ impl Run for SqliteStore {
         Box::pin(async move {
             self.writer.check_open()?;
             let Shared { path, status, findings, .. } = self.writer.shared.clone();
-            let wal_bytes = blocking(move || Ok(files::wal_bytes(&path))).await?;
-            let (blocked, retention_from) = (status.blocked(), status.retention_from());
+            let is_tool = self.writer.access == Access::Shared;
+            let (wal_bytes, blocked) = blocking(move || {
+                let blocked = is_tool.then(|| of_receiver(&path)).flatten();
+                Ok((files::wal_bytes(&path), blocked))
+            })
+            .await?;
+            let (blocked, retention_from) = (blocked.or(status.blocked()), status.retention_from());
             let findings = findings.all();
             Ok(StoreHealth { wal_bytes, blocked, findings, retention_from })
         })
+    }
+
+    fn keep(&self, jobs: &[Expect]) -> usize {
+        // Once it is closed, the lock file is another's.
+        if self.writer.calls.is_closed() {
+            return 0;
+        }
+        let Some(notes) = self.writer.shared.status.notes() else { return 0 };
+        let (mut text, mut kept) = (Vec::new(), 0);
+        for job in jobs {
+            let line = KeptJob::line(job);
+            if text.len() + line.len() > Note::Jobs.room() {
+                break;
+            }
+            text.extend(line);
+            kept += 1;
+        }
+        if notes.write(Note::Jobs, &text).is_ok() { kept } else { 0 }
+    }
+
+    fn kept(&self) -> Vec<Expect> {
+        let Some(notes) = self.writer.shared.status.notes() else { return Vec::new() };
+        let text = notes.read(Note::Jobs);
+        let lines = text.split(|byte| *byte == b'\n');
+        lines.filter_map(KeptJob::expect).collect()
     }
 
     fn close(&self) -> Pending<'_, ()> {

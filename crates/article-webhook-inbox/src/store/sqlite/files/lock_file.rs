@@ -1,6 +1,6 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io::{self, Read, Seek},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -8,6 +8,8 @@ use super::{
     acknowledged::{Acknowledged, Record},
     database_file::{create_private, private, with_suffix},
     identity::{Identity, identity, of_metadata},
+    notes::Notes,
+    positioned::{read_at, write_at},
     register::{Registered, is_registered, open_already},
     validate::{regular, validate},
 };
@@ -77,7 +79,12 @@ impl Lock {
         &self,
         acknowledged: Acknowledged,
     ) -> io::Result<()> {
-        write_at_start(&self.file, &acknowledged.to_record())
+        write_at(&self.file, 0, &acknowledged.to_record())
+    }
+
+    /// The notes in the file. `None` if there is no room for them.
+    pub(in crate::store::sqlite) fn notes(&self) -> Option<Notes> {
+        Notes::of_owner(&self.file).ok()
     }
 
     /// Refuses if the path no longer leads to the file that is locked: then another process could lock a new one.
@@ -100,21 +107,10 @@ impl Drop for Lock {
 }
 
 /// The record of a lock file; `None` if there is none that can be read.
-fn read(mut file: &File) -> Option<Acknowledged> {
+fn read(file: &File) -> Option<Acknowledged> {
     let mut record = Record::default();
-    file.rewind().and_then(|()| file.read_exact(&mut record)).ok()?;
+    read_at(file, 0, &mut record).ok()?;
     Acknowledged::from_record(&record)
-}
-
-#[cfg(unix)]
-fn write_at_start(file: &File, bytes: &[u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, 0)
-}
-
-#[cfg(not(unix))]
-fn write_at_start(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    file.rewind()?;
-    io::Write::write_all(&mut file, bytes)
 }
 
 /// The error for a lock whose database is gone.

@@ -164,7 +164,7 @@ impl Calls {
         self.lock().take().is_some()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::store::sqlite) fn is_closed(&self) -> bool {
         self.lock().is_none()
     }
 

@@ -232,6 +232,7 @@ impl WriteConnection {
     pub(super) fn close(&mut self) {
         let is_intact = self.files.change(&self.shared.path) == Change::Nothing
             && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
+        self.shared.status.end();
         let Some(connection) = self.connection.take() else { return };
         if !is_intact {
             // SQLite would remove the log by its name, and it is another's.

@@ -6,7 +6,11 @@ use std::{
 
 use crate::{
     Clock, Error,
-    store::sqlite::{damage::Findings, reader::Reader},
+    store::sqlite::{
+        damage::Findings,
+        files::{Note, Notes},
+        reader::Reader,
+    },
     telemetry,
 };
 
@@ -21,10 +25,11 @@ pub(in crate::store::sqlite) struct Shared {
 }
 
 impl Shared {
-    pub(in crate::store::sqlite) fn new(path: PathBuf, clock: Clock) -> Self {
+    /// With exclusive access, notes are left in the lock file.
+    pub(in crate::store::sqlite) fn new(path: PathBuf, clock: Clock, notes: Option<Notes>) -> Self {
         Self {
             reader: Arc::new(Reader::new(path.clone())),
-            status: Arc::default(),
+            status: Arc::new(Status::new(notes)),
             findings: Arc::default(),
             path,
             clock,
@@ -39,11 +44,20 @@ pub(in crate::store::sqlite) struct Status {
     blocked: Mutex<Option<String>>,
     /// Why the last commit failed.
     failed: Mutex<Option<String>>,
+    /// Where tools find the reason.
+    notes: Option<Notes>,
     /// When retention begins; `None` before the start.
     retention_from: Mutex<Option<SystemTime>>,
 }
 
 impl Status {
+    fn new(notes: Option<Notes>) -> Self {
+        let status = Self { notes, ..Self::default() };
+        // The last receiver may have been killed.
+        status.end();
+        status
+    }
+
     pub(in crate::store::sqlite) fn blocked(&self) -> Option<String> {
         let reason =
             |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -61,7 +75,12 @@ impl Status {
     /// Takes note of a commit, or of a call that found no room for what it writes.
     pub(super) fn note_commit(&self, committed: Result<(), &Error>) {
         let reason = committed.err().map(ToString::to_string);
-        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *failed != reason {
+            *failed = reason;
+            drop(failed);
+            self.leave_reason();
+        }
     }
 
     /// Takes note whether a transaction can begin. Logs that it can again, and why it cannot if the reason is new.
@@ -76,6 +95,29 @@ impl Status {
             Err(error) => telemetry::blocked(error),
         }
         *blocked = reason;
+        drop(blocked);
+        self.leave_reason();
+    }
+
+    /// The store is closed: its reason says nothing of the next receiver.
+    pub(super) fn end(&self) {
+        if let Some(notes) = &self.notes {
+            let _ = notes.write(Note::Failure, b"");
+        }
+    }
+
+    /// Leaves it to tools why nothing can be committed. They alone miss a note that cannot be written.
+    fn leave_reason(&self) {
+        if let Some(notes) = &self.notes {
+            let reason = self.blocked().unwrap_or_default();
+            let length = reason.len().min(Note::Failure.room());
+            let _ = notes.write(Note::Failure, &reason.as_bytes()[..length]);
+        }
+    }
+
+    /// The notes in the lock file, with exclusive access.
+    pub(in crate::store::sqlite) fn notes(&self) -> Option<&Notes> {
+        self.notes.as_ref()
     }
 }
 

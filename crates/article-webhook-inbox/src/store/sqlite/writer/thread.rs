@@ -310,7 +310,7 @@ mod tests {
         let lock = Lock::take(&path).unwrap();
         let connection = connection::open(&path, Access::Exclusive).unwrap();
         connection::make_durable(&connection, &path, Access::Exclusive).unwrap();
-        let shared = Shared::new(path, Clock::system());
+        let shared = Shared::new(path, Clock::system(), None);
         let connection = WriteConnection::new(shared.clone(), connection, Some(lock), Vec::new());
         let (calls, groups) = calls::channel();
         Fixture { folder, calls, writer: WriterThread::new(groups, shared, connection) }
