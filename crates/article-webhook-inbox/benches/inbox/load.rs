@@ -1,26 +1,61 @@
 use std::{
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use article_webhook_inbox::{
-    SqliteStore,
-    store::{Recorded, Store},
-};
+use article_webhook_inbox::store::Arrival;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::{
-    bodies::Bodies,
-    contenders::{log::Log, naive::Naive},
-};
+use crate::{bodies::Bodies, contenders::Contender, form::median};
 
-/// What stores deliveries.
-#[derive(Clone)]
-pub(crate) enum Contender {
-    Store(SqliteStore),
-    Naive(Arc<Naive>),
-    Log(Arc<Log>),
+/// The pause in which a contender finishes delayed work, before the turn of another.
+const REST: Duration = Duration::from_millis(400);
+
+/// The turns of the contenders, round by round.
+pub(crate) struct Race {
+    rounds: Vec<Vec<Lap>>,
+}
+
+impl Race {
+    pub(crate) fn run(
+        contenders: &[Contender],
+        waiting: usize,
+        rounds: usize,
+        turn: Duration,
+        runtime: &Runtime,
+    ) -> Self {
+        let bodies = Bodies::new(16 * 1024);
+        // The first turns fill caches and let files grow to their size.
+        for contender in contenders {
+            lap(contender, &bodies, waiting, turn / 3, runtime);
+            thread::sleep(REST);
+        }
+        let round = |round: usize| {
+            let mut laps: Vec<Lap> = contenders.iter().map(|_| Lap::default()).collect();
+            for index in 0..contenders.len() {
+                // The order changes, so that no contender always runs after the same other one.
+                let index = (index + round) % contenders.len();
+                laps[index] = lap(&contenders[index], &bodies, waiting, turn, runtime);
+                thread::sleep(REST);
+            }
+            laps
+        };
+        Self { rounds: (0..rounds).map(round).collect() }
+    }
+
+    pub(crate) fn rate(&self, contender: usize) -> f64 {
+        median(self.rounds.iter().map(|laps| laps[contender].rate))
+    }
+
+    /// The median of the ratios within each round.
+    pub(crate) fn ratio(&self, contender: usize, to: usize) -> f64 {
+        median(self.rounds.iter().map(|laps| laps[contender].rate / laps[to].rate))
+    }
+
+    /// Over all rounds, with all checkpoints in them.
+    pub(crate) fn p99(&self, contender: usize) -> f64 {
+        p99(self.rounds.iter().flat_map(|laps| laps[contender].waits.iter().copied()))
+    }
 }
 
 /// The result of a turn.
@@ -33,7 +68,7 @@ pub(crate) struct Lap {
 }
 
 /// Stores deliveries for that long, one after the other in each of that many tasks.
-pub(crate) fn lap(
+fn lap(
     contender: &Contender,
     bodies: &Bodies,
     waiting: usize,
@@ -41,55 +76,27 @@ pub(crate) fn lap(
     runtime: &Runtime,
 ) -> Lap {
     let start = Instant::now();
-    let until = start + turn;
-    let waits = match contender {
-        // Its calls block. In threads of their own they do not pay for the way through a runtime.
-        Contender::Naive(naive) => blocking(naive, bodies, waiting, until),
-        contender => runtime.block_on(waited(contender, bodies, waiting, until)),
-    };
+    let waits = contender.waits(bodies, waiting, start + turn, runtime);
     Lap { rate: waits.len() as f64 / start.elapsed().as_secs_f64(), waits }
 }
 
-fn blocking(naive: &Naive, bodies: &Bodies, waiting: usize, until: Instant) -> Vec<Duration> {
-    thread::scope(|scope| {
-        let deliver = || {
-            let mut random = fastrand::Rng::new();
-            let mut waits = Vec::new();
-            while Instant::now() < until {
-                let arrival = bodies.arrival(&mut random);
-                let start = Instant::now();
-                naive.record(&arrival);
-                waits.push(start.elapsed());
-            }
-            waits
-        };
-        let threads: Vec<_> = (0..waiting).map(|_| scope.spawn(deliver)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    })
-}
-
-async fn waited(
-    contender: &Contender,
+/// How long each delivery takes to be recorded until that time, one after the other in each of that many tasks.
+pub(crate) async fn waits<R: Future<Output = ()> + Send>(
     bodies: &Bodies,
     waiting: usize,
     until: Instant,
+    record: impl Fn(Arrival) -> R + Clone + Send + 'static,
 ) -> Vec<Duration> {
     let mut tasks = JoinSet::new();
     for _ in 0..waiting {
-        let (contender, bodies) = (contender.clone(), bodies.clone());
+        let (record, bodies) = (record.clone(), bodies.clone());
         tasks.spawn(async move {
             let mut random = fastrand::Rng::new();
             let mut waits = Vec::new();
             while Instant::now() < until {
                 let arrival = bodies.arrival(&mut random);
                 let start = Instant::now();
-                match &contender {
-                    Contender::Store(store) => {
-                        assert_eq!(store.record(arrival).await.unwrap(), Recorded::Stored);
-                    }
-                    Contender::Log(log) => log.record(arrival).await,
-                    Contender::Naive(_) => unreachable!("it has threads of its own"),
-                }
+                record(arrival).await;
                 waits.push(start.elapsed());
             }
             waits

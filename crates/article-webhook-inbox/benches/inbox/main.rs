@@ -10,6 +10,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
 mod bodies;
+mod claims;
 mod contenders;
 mod form;
 mod load;

@@ -1,15 +1,13 @@
 pub(crate) mod slow;
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{path::Path, sync::Arc};
 
 use article_webhook_inbox::SqliteStore;
-use tokio::runtime::Runtime;
 
 use crate::{
-    bodies::Bodies,
-    contenders::{log::Log, naive::Naive},
-    form::{Form, median},
-    load::{Contender, Lap, lap, p99},
+    contenders::{Contender, log::Log, naive::Naive},
+    form::Form,
+    load::Race,
     scratch,
     table::{Table, at_least, at_most, plain},
 };
@@ -21,56 +19,6 @@ const TARGETS: [(usize, Option<f64>, Option<f64>); 4] = [
     (64, Some(3.0), Some(10.0)),
     (256, Some(3.7), Some(60.0)),
 ];
-
-/// The pause in which a contender finishes delayed work, before the turn of another.
-const REST: Duration = Duration::from_millis(400);
-
-/// The turns of the contenders, round by round.
-pub(crate) struct Race {
-    rounds: Vec<Vec<Lap>>,
-}
-
-impl Race {
-    pub(crate) fn run(
-        contenders: &[Contender],
-        waiting: usize,
-        rounds: usize,
-        turn: Duration,
-        runtime: &Runtime,
-    ) -> Self {
-        let bodies = Bodies::new(16 * 1024);
-        // The first turns fill caches and let files grow to their size.
-        for contender in contenders {
-            lap(contender, &bodies, waiting, turn / 3, runtime);
-            thread::sleep(REST);
-        }
-        let round = |round: usize| {
-            let mut laps: Vec<Lap> = contenders.iter().map(|_| Lap::default()).collect();
-            for index in 0..contenders.len() {
-                // The order changes, so that no contender always runs after the same other one.
-                let index = (index + round) % contenders.len();
-                laps[index] = lap(&contenders[index], &bodies, waiting, turn, runtime);
-                thread::sleep(REST);
-            }
-            laps
-        };
-        Self { rounds: (0..rounds).map(round).collect() }
-    }
-
-    pub(crate) fn rate(&self, contender: usize) -> f64 {
-        median(self.rounds.iter().map(|laps| laps[contender].rate))
-    }
-
-    /// The median of the ratios within each round.
-    pub(crate) fn ratio(&self, contender: usize, to: usize) -> f64 {
-        median(self.rounds.iter().map(|laps| laps[contender].rate / laps[to].rate))
-    }
-
-    /// Over all rounds, with all checkpoints in them.
-    pub(crate) fn p99(&self, contender: usize) -> f64 {
-        p99(self.rounds.iter().flat_map(|laps| laps[contender].waits.iter().copied()))
-    }
-}
 
 /// The store and the naive contender, each in a file of its own.
 pub(crate) fn contenders(folder: &Path) -> [Contender; 2] {

@@ -4,10 +4,10 @@ use article_webhook_inbox::SqliteStore;
 use rusqlite::{Connection, params};
 
 use crate::{
+    contenders::Contender,
     form::Form,
-    load::Contender,
+    load::Race,
     scratch,
-    store::Race,
     table::{Table, at_least, plain},
 };
 

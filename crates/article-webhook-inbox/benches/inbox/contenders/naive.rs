@@ -1,7 +1,14 @@
-use std::{path::Path, sync::Mutex, time::SystemTime};
+use std::{
+    path::Path,
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
 
 use article_webhook_inbox::{SqliteStore, store::Arrival};
 use rusqlite::{Connection, params};
+
+use crate::bodies::Bodies;
 
 /// What an application would write: one transaction per delivery, on one connection behind a mutex.
 ///
@@ -22,6 +29,26 @@ impl Naive {
         }
         connection.execute_batch(&schema).unwrap();
         Self(Mutex::new(connection))
+    }
+
+    /// As [`waits`](crate::load::waits), in threads instead of tasks: its calls block, and do not pay for the way through a
+    /// runtime.
+    pub(crate) fn waits(&self, bodies: &Bodies, waiting: usize, until: Instant) -> Vec<Duration> {
+        thread::scope(|scope| {
+            let deliver = || {
+                let mut random = fastrand::Rng::new();
+                let mut waits = Vec::new();
+                while Instant::now() < until {
+                    let arrival = bodies.arrival(&mut random);
+                    let start = Instant::now();
+                    self.record(&arrival);
+                    waits.push(start.elapsed());
+                }
+                waits
+            };
+            let threads: Vec<_> = (0..waiting).map(|_| scope.spawn(deliver)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        })
     }
 
     /// Returns once the delivery is on disk.

@@ -6,8 +6,9 @@ use std::{
 
 use crate::{
     form::Form,
+    load::Race,
     scratch,
-    store::{Race, contenders},
+    store::contenders,
     table::{Table, at_least, plain},
 };
 
