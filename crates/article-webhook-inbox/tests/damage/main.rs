@@ -4,7 +4,7 @@
 //! copy of the files. The store opens the copy, looks for damage, runs a worker, takes one new delivery and one old one
 //! again, closes and opens again. What it did is compared with what it does without damage ([`verdict`]).
 //!
-//! It tries 200 spots, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --spot 7` one spot
+//! It tries 60 spots, or 25,000 with `-- --long`. `-- --seed 42` repeats a run, and `-- --spot 7` one spot
 //! of it, whose files it keeps. `-- --count 5000` sets the number of spots.
 
 #![allow(clippy::print_stdout)] // a program may
@@ -28,7 +28,7 @@ use base::Base;
 use damages::{Damage, DamagedSpot};
 use report::Report;
 
-const SHORT: usize = 200;
+const SHORT: usize = 60;
 /// Of these, 20,000 are bits.
 const LONG: usize = 25_000;
 
