@@ -289,6 +289,18 @@ pub(crate) fn expected_at_the_end<'a>(
     }
 }
 
+/// The file is where files are easily lost.
+#[cfg(feature = "sqlite")]
+pub(crate) fn doubtful_place(path: &std::path::Path, why: &str) {
+    log!(warn: "{} {why}", path.display());
+}
+
+/// What the next start would refuse, while the store is open.
+#[cfg(feature = "sqlite")]
+pub(crate) fn next_start_is_refused(why: &str) {
+    log!(warn: "the next start would be refused: {why}");
+}
+
 /// Damage was found after so much that it is no longer logged one by one.
 pub(crate) fn more_damage_found(part: &'static str) {
     measure!(counter(metric::DAMAGE, "part" => part).increment(1));

@@ -25,6 +25,9 @@ pub struct StoreHealth {
     /// Why nothing can be committed now, and what to do. The store goes on by itself once the cause has ended. After a
     /// commit that failed, for instance because the disk is full, it says so until another succeeds.
     pub blocked: Option<String>,
+    /// Why the next start would be refused, and what to do: another program has given the file a second name, or changed its
+    /// schema. Checked every five minutes.
+    pub next_start: Option<String>,
     /// Damage that was found since the store was opened, and what was done about it. Each finding is a sentence. The
     /// first 32 are kept; a [check](crate::Inbox::check) finds all.
     pub findings: Vec<String>,

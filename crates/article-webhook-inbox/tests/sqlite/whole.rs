@@ -278,7 +278,9 @@ async fn a_copy_that_was_made_in_use_warns_once() {
             .without_time()
             .finish();
         tracing::subscriber::with_default(subscriber, || drop(fixture.open()));
-        String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
+        let lines = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        // What the test's own folder is on is not its matter.
+        lines.lines().filter(|line| line.contains(" was in use")).collect()
     }
 
     let fixture = Fixture::new();
@@ -300,7 +302,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         let says = format!(
             " WARN article_webhook_inbox: {shown} was in use, and {shown}-lock does not record how far: if it is a copy that was \
              made meanwhile without its log, the latest articles may be missing: collect the jobs of that time; if only the lock \
-             was removed, nothing is missing\n"
+             was removed, nothing is missing"
         );
         assert_eq!(starts(&copy), says, "{what}");
         assert_eq!(starts(&copy), "", "{what}, after a clean stop");

@@ -52,7 +52,8 @@ struct Seen {
 fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
     let Seen { writable, overdue, paused_since, store, has_log } = seen;
     let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
-    let is_well = why_not.is_none() && store.blocked.is_none() && store.findings.is_empty();
+    let is_well = why_not.is_none() && store.blocked.is_none();
+    let is_well = is_well && store.next_start.is_none() && store.findings.is_empty();
     let exit = if is_well { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
         context.output.json(&json!({
@@ -62,6 +63,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             "paused_since": paused_since.map(moment::exact),
             "wal_bytes": store.wal_bytes,
             "blocked": store.blocked,
+            "next_start": store.next_start,
             "findings": store.findings,
         }))?;
         return Ok(exit);
@@ -94,6 +96,9 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
     }
     if let Some(blocked) = &store.blocked {
         row("blocked", Tone::Bad, escape::line(blocked));
+    }
+    if let Some(next_start) = &store.next_start {
+        row("next start", Tone::Bad, format!("refused: {}", escape::line(next_start)));
     }
     for finding in &store.findings {
         row("found", Tone::Bad, escape::line(finding));

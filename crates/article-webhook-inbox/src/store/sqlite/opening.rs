@@ -53,6 +53,10 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     let connection = connection::open(&path, Access::Exclusive)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
+    if let Some(why) = files::doubtful_place(&path) {
+        telemetry::doubtful_place(&path, why);
+    }
+
     let mut connection = WriteConnection::new(shared.clone(), connection, Some(lock), found);
     let started = connection.start().map_err(|fault| refused(&path, fault));
     shared.status.note(started.as_ref().map(drop));

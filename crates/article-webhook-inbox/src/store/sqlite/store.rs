@@ -328,7 +328,8 @@ impl Run for SqliteStore {
             .await?;
             let (blocked, retention_from) = (blocked.or(status.blocked()), status.retention_from());
             let findings = findings.all();
-            Ok(StoreHealth { wal_bytes, blocked, findings, retention_from })
+            let next_start = status.next_start();
+            Ok(StoreHealth { wal_bytes, blocked, next_start, findings, retention_from })
         })
     }
 

@@ -44,6 +44,45 @@ fn network(magic: i64) -> Option<&'static str> {
     }
 }
 
+/// Why files at this place may be lost although the disk is well: a sentence without its subject, and what to do.
+#[cfg(target_os = "linux")]
+pub(in crate::store::sqlite) fn doubtful_place(path: &Path) -> Option<&'static str> {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statfs, statx};
+
+    let file = statx(CWD, path, AtFlags::empty(), StatxFlags::INO).ok()?;
+    if file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+        return Some(SINGLE_FILE);
+    }
+    #[allow(clippy::unnecessary_cast, reason = "the type differs between processors")]
+    doubtful(statfs(path).ok()?.f_type as i64)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(in crate::store::sqlite) fn doubtful_place(_: &Path) -> Option<&'static str> {
+    None
+}
+
+#[cfg(any(target_os = "linux", test))]
+const SINGLE_FILE: &str = "is mounted as a single file, and the files beside it are lost with the container: mount its folder";
+
+/// The same for the number of a file system, as above.
+#[cfg(any(target_os = "linux", test))]
+fn doubtful(magic: i64) -> Option<&'static str> {
+    match magic & 0xFFFF_FFFF {
+        0x0102_1994 | 0x8584_58F6 => {
+            Some("is in memory, and lost when the machine or the container stops: put it on a disk")
+        }
+        0x794C_7630 => {
+            Some("is in a container's own layer, and lost with the container: put it on a volume")
+        }
+        0x6573_5546 => Some(
+            "is on FUSE or virtiofs, which may report a sync that did not happen, and may have no locks between machines: put it on \
+             a disk of this machine",
+        ),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +95,27 @@ mod tests {
         assert_eq!(network(0x6969), Some("NFS"));
         assert_eq!(network(i64::from(0xFF53_4D42_u32.cast_signed())), Some("SMB"));
         assert_eq!([EXT4, TMPFS, FUSE].map(network), [None; 3]);
+    }
+
+    #[test]
+    fn places_where_files_are_easily_lost_are_known_by_their_numbers() {
+        let [tmpfs, overlay, fuse, ext4] = [0x0102_1994, 0x794C_7630, 0x6573_5546, 0xEF53];
+        let starts = |magic| doubtful(magic).map(|why| why.split(',').next());
+        assert_eq!(starts(tmpfs), Some(Some("is in memory")));
+        assert_eq!(starts(overlay), Some(Some("is in a container's own layer")));
+        assert_eq!(starts(fuse), Some(Some("is on FUSE or virtiofs")));
+        assert_eq!(starts(ext4), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_in_memory_is_doubtful() {
+        let memory = Path::new("/dev/shm");
+        if !memory.exists() {
+            return;
+        }
+        let file = tempfile::NamedTempFile::new_in(memory).unwrap();
+        assert!(doubtful_place(file.path()).is_some());
     }
 
     #[test]

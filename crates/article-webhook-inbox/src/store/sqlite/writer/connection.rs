@@ -15,7 +15,7 @@ use crate::{
         damage::Part,
         fault::{self, Fault},
         files::{self, Acknowledged, Change, FilesInUse, Lock},
-        tables, wal_identity,
+        schema, tables, wal_identity,
     },
     telemetry,
     timestamp::rounded,
@@ -183,6 +183,17 @@ impl WriteConnection {
                      disk"
                 ),
             );
+        }
+    }
+
+    /// Checks for what a start would refuse, which another program may have done meanwhile.
+    pub(super) fn check_next_start(&self) {
+        let Some(connection) = &self.connection else { return };
+        let path = &self.shared.path;
+        let outcome = files::validate(path).and_then(|()| schema::validate(connection, path));
+        let is_busy = outcome.as_ref().is_err_and(Error::is_transient);
+        if !is_busy {
+            self.shared.status.note_next_start(outcome);
         }
     }
 

@@ -44,6 +44,8 @@ pub(in crate::store::sqlite) struct Status {
     blocked: Mutex<Option<String>>,
     /// Why the last commit failed.
     failed: Mutex<Option<String>>,
+    /// Why the next start would be refused.
+    next_start: Mutex<Option<String>>,
     /// Where tools find the reason.
     notes: Option<Notes>,
     /// When retention begins; `None` before the start.
@@ -97,6 +99,20 @@ impl Status {
         *blocked = reason;
         drop(blocked);
         self.leave_reason();
+    }
+
+    /// Why the next start would be refused, as the last check found.
+    pub(in crate::store::sqlite) fn next_start(&self) -> Option<String> {
+        self.next_start.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes note of a check of what a start would refuse. It is logged each time.
+    pub(super) fn note_next_start(&self, outcome: Result<(), Error>) {
+        let reason = outcome.err().map(|error| error.to_string());
+        if let Some(reason) = &reason {
+            telemetry::next_start_is_refused(reason);
+        }
+        *self.next_start.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
     /// The store is closed: its reason says nothing of the next receiver.

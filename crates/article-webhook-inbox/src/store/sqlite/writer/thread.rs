@@ -38,6 +38,9 @@ const CHECKPOINT_BYTES: u64 = 8 << 20;
 /// and between two attempts to recover without a call.
 const LOG_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
+/// The interval between two checks of what the next start would refuse.
+const START_CHECK_INTERVAL: Duration = Duration::from_secs(300);
+
 /// A log above this size is emptied, for which other programs must stop for a moment.
 const MAX_WAL_BYTES: u64 = WAL_BYTES.unsigned_abs();
 
@@ -50,6 +53,8 @@ pub(super) struct WriterThread {
     shared: Shared,
     connection: WriteConnection,
     log: LogGrowth,
+    /// The next check of what a start would refuse.
+    next_start_check: Instant,
 }
 
 /// How the log has grown.
@@ -66,7 +71,7 @@ impl WriterThread {
     pub(super) fn new(groups: Groups, shared: Shared, connection: WriteConnection) -> Self {
         let now = Instant::now();
         let log = LogGrowth { grown: 0, size: 0, next_check: now, next_wait: now };
-        Self { groups, shared, connection, log }
+        Self { groups, shared, connection, log, next_start_check: now + START_CHECK_INTERVAL }
     }
 
     /// Runs until the calls are closed and all of them are answered.
@@ -209,7 +214,12 @@ impl WriterThread {
 
     /// Looks at the size of the log, and empties it if it is too large.
     fn look_at_log(&mut self) {
-        self.log.next_check = Instant::now() + LOG_CHECK_INTERVAL;
+        let now = Instant::now();
+        self.log.next_check = now + LOG_CHECK_INTERVAL;
+        if now >= self.next_start_check {
+            self.next_start_check = now + START_CHECK_INTERVAL;
+            self.connection.check_next_start();
+        }
         self.log.size = self.connection.wal_bytes();
         telemetry::wal_bytes(self.log.size);
         if self.log.size > MAX_WAL_BYTES {
@@ -420,6 +430,33 @@ mod tests {
             commit.join().unwrap();
         });
         assert_eq!(late.answer().unwrap(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_next_start_would_refuse_is_reported_while_it_lasts() {
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let check = |fixture: &mut Fixture| {
+            fixture.writer.next_start_check = Instant::now();
+            fixture.writer.look_at_log();
+            fixture.writer.shared.status.next_start()
+        };
+        assert_eq!(check(&mut fixture), None);
+        let other = fixture.folder.path().join("other.db");
+        std::fs::hard_link(fixture.path(), &other).unwrap();
+        assert!(check(&mut fixture).unwrap().contains(" is one file with 2 names "));
+        std::fs::remove_file(&other).unwrap();
+        assert_eq!(check(&mut fixture), None);
+
+        let application = Connection::open(fixture.path()).unwrap();
+        let trigger =
+            "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
+        application.execute_batch(trigger).unwrap();
+        let reason = check(&mut fixture).unwrap();
+        assert!(reason.contains("the trigger audit on article_inbox_entries"), "{reason}");
+        application.execute_batch("DROP TRIGGER audit").unwrap();
+        assert_eq!(check(&mut fixture), None);
     }
 
     #[test]
