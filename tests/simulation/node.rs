@@ -11,7 +11,7 @@ use std::{
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{
     Inbox, JobFilter,
-    store::{BucketSettings, Ledger},
+    store::{BucketSettings, Store},
 };
 use tokio::{
     select,

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use article_webhook_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobState,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{EntryKey, ExpectedJob, IntentState, JobState, store::Store};
 use article_webhook_simulator::SimulatedJobState as ServiceState;
 use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 

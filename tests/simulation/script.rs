@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use article_webhook_client::{JobId, NewArticle};
-use article_webhook_inbox::{Prune, store::Ledger};
+use article_webhook_inbox::{Prune, store::Store};
 use bytes::Bytes;
 use tokio::{
     task::JoinSet,

@@ -7,15 +7,23 @@ use std::{
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
-    Imported, Page, Prune, Pruned, Source, State,
+    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
+    Page, Prune, Pruned, Source, State,
     store::{
-        Arrival, Claim, Claims, ImportRow, Lease, Ledger, Outcome, Pending, Recorded, Settled,
-        Store,
+        self, Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
+        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
+        Polls, Recorded, Settled, Store,
     },
 };
 use tokio::time::sleep;
 
-use crate::{faults::CallFault, node::Process, observed::Observed, world::World};
+use crate::{
+    faults::CallFault,
+    ledger::Opened,
+    node::Process,
+    observed::{Observed, Poll},
+    world::World,
+};
 
 /// The connection of one process to the store. Clones are the same connection.
 #[derive(Clone)]
@@ -116,8 +124,6 @@ macro_rules! calls {
     )*};
 }
 
-pub(crate) use calls;
-
 impl Store for Connection {
     fn now(&self) -> SystemTime {
         self.world.now();
@@ -199,6 +205,169 @@ impl Store for Connection {
         })
     }
 
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        self.through("intend", self.world.store.intend(name, within, key), |_, _, _| Ok(()))
+    }
+
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+    ) -> Pending<'a, Intended> {
+        let call = self.world.store.order_again(name, within, key);
+        self.through("order_again", call, |intended, observed, _| {
+            if matches!(intended, Intended::Begun(_)) {
+                observed.again(name);
+            }
+            Ok(())
+        })
+    }
+
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        let id = job_id.clone();
+        let call = Box::pin(async move {
+            // While the store failed, a refused delivery may have made the job known, and retention removed it since.
+            self.look_for_a_trace(std::slice::from_ref(&job_id)).await?;
+            let opened = self.opened(&Expect::job(job_id.clone(), at)).await?;
+            self.world.store.ordered(name, job_id, at, key).await?;
+            Ok(opened)
+        });
+        let call = self.through("ordered", call, move |opened, observed, now| {
+            if let Opened::Now(pause) = *opened {
+                observed.opened(id.as_str(), now, pause);
+            }
+            observed.ordered(id.as_str());
+            observed.keyed.insert(id.to_string());
+            observed.rate.key_accepted(key);
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(drop) })
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        self.through("abandon", self.world.store.abandon(name), |_, _, _| Ok(()))
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        self.through("intent", self.world.store.intent(name), |_, _, _| Ok(()))
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        let ids: Vec<_> = jobs.iter().map(|expect| expect.job_id.clone()).collect();
+        let names = ids.clone();
+        let call = Box::pin(async move {
+            self.look_for_a_trace(&names).await?;
+            let mut opened = Vec::new();
+            for expect in &jobs {
+                opened.push(self.opened(expect).await?);
+            }
+            Ok((self.world.store.expect(jobs).await?, opened))
+        });
+        let call = self.through("expect", call, move |(states, opened), observed, now| {
+            for ((id, state), opened) in ids.iter().zip(states).zip(opened) {
+                observed.expected(id.as_str());
+                match *opened {
+                    Opened::Now(pause) if state.is_open() => {
+                        observed.opened(id.as_str(), now, pause);
+                    }
+                    Opened::Before(pause) => observed.brought_forward(id.as_str(), now, pause),
+                    Opened::Now(_) | Opened::Not => {}
+                }
+            }
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(|(states, _)| states) })
+    }
+
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
+        let call = self.world.store.claim_polls(claim);
+        self.through("claim_polls", call, move |polls, observed, now| {
+            for store::Poll { lease, job } in &polls.polls {
+                let poll = Poll {
+                    job: job.job_id.to_string(),
+                    fence: lease.fence,
+                    claimed: now,
+                    ends: now + claim.lease,
+                    settled: false,
+                };
+                observed.rows.insert(lease.id, poll);
+            }
+            Ok(())
+        })
+    }
+
+    fn settle_poll(
+        &self,
+        lease: PollLease,
+        outcome: PollOutcome,
+        key: u64,
+    ) -> Pending<'_, PollSettled> {
+        let settled = outcome.clone();
+        let call = Box::pin(async move {
+            let before = self.delivered(lease.id).await;
+            let result = self.world.store.settle_poll(lease, outcome, key).await;
+            let after = self.delivered(lease.id).await;
+            if matches!(result, Ok(PollSettled::Settled(_))) {
+                self.waits(lease.id).await;
+            }
+            if !before.iter().all(|digest| after.contains(digest)) {
+                self.world.fail("an answer of the API took the place of a delivered body");
+            }
+            result
+        });
+        self.through("settle_poll", call, move |result, observed, now| {
+            let poll = observed.rows.get(&lease.id).cloned().unwrap_or_default();
+            let id = poll.job;
+            if !matches!(settled, PollOutcome::Again { .. } | PollOutcome::Released) {
+                observed.rate.key_accepted(key);
+            }
+            if *result == PollSettled::LostLease {
+                return Ok(());
+            }
+            if poll.fence != lease.fence || now >= poll.ends || poll.settled {
+                return Err(format!("the answer to a lost poll of {id} is stored"));
+            }
+            observed.rows.entry(lease.id).or_default().settled = true;
+            match (result, settled) {
+                (_, PollOutcome::Released) => observed.poll_released(&id),
+                (PollSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                _ => observed.poll_ended(&id, now),
+            }
+            Ok(())
+        })
+    }
+
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        let call = Box::pin(self.world.prune_ledger(before, limit));
+        self.through("prune_ledger", call, |_, _, _| Ok(()))
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        let process = &self.process;
+        self.through("report", self.world.store.report(event), move |(), observed, now| match event
+        {
+            BucketEvent::RateLimited { retry_after } | BucketEvent::Unavailable { retry_after } => {
+                observed.rate.pause_stored(process, retry_after, now)
+            }
+            BucketEvent::KeyAccepted { key } => {
+                observed.rate.key_accepted(key);
+                Ok(())
+            }
+            BucketEvent::Resumed => {
+                observed.rate.resumed();
+                Ok(())
+            }
+            BucketEvent::KeyRefused { key } => observed.rate.refusal_stored(key, now),
+        })
+    }
+
     calls! {
         prune(prune: Prune) -> Pruned;
         counts() -> Counts;
@@ -207,9 +376,17 @@ impl Store for Connection {
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
-        import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
+        export(part: Export) -> LedgerPage<ExportLine>;
+        import(lines: Vec<ExportLine>) -> Imported;
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
+        not_ordered(lease: IntentLease) -> bool;
+        outcome_lost(lease: IntentLease) -> bool;
+        bucket() -> Bucket;
+        job(job_id: JobId) -> Option<ExpectedJob>;
+        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
+        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
+        ledger_counts() -> LedgerCounts;
     }
 }

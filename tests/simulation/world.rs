@@ -10,8 +10,7 @@ use std::{
 
 use article_webhook::CapabilityKey;
 use article_webhook_inbox::{
-    Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore,
-    store::{Ledger, Store},
+    Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore, store::Store,
 };
 use article_webhook_simulator::{Service, Settings, SimulatedJobState, Tenant};
 use bytes::Bytes;

@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook_inbox::{
     Error, Inbox,
-    store::{BucketEvent, BucketSettings, Ledger},
+    store::{BucketEvent, BucketSettings, Store},
 };
 use tokio::{
     sync::{Notify, watch},
@@ -44,7 +44,7 @@ pub(crate) const CLAIM_INTERVAL: Duration = Duration::from_secs(10);
 pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     /// The store of the inbox.
-    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) ledger: Arc<dyn Store>,
     pub(crate) api: Arc<dyn Api>,
     pub(crate) settings: Settings,
     /// Notified when a job may be due earlier than was known.

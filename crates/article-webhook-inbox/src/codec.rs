@@ -57,11 +57,11 @@ pub(crate) mod text {
     /// # Errors
     ///
     /// It is no text, or one that is not known.
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
         deserializer: D,
     ) -> Result<T, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(|_| serde::de::Error::custom("an unknown text"))
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -69,20 +69,25 @@ pub(crate) mod text {
 pub(crate) mod millis {
     use std::time::SystemTime;
 
+    use serde::de::Error;
+
     use super::{Deserialize, Deserializer, Serializer};
-    use crate::timestamp::{from_millis, to_millis};
+    use crate::timestamp::{END_OF_9999, from_millis, to_millis};
 
     pub(crate) fn serialize<S: Serializer>(
         time: &SystemTime,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i64(to_millis(*time))
+        // That of a damaged row may be none.
+        serializer.serialize_i64(to_millis(*time).min(END_OF_9999))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<SystemTime, D::Error> {
-        i64::deserialize(deserializer).map(from_millis)
+        let millis = i64::try_from(u64::deserialize(deserializer)?).ok();
+        let millis = millis.filter(|millis| *millis <= END_OF_9999);
+        millis.map(from_millis).ok_or_else(|| D::Error::custom("not a time before the year 10000"))
     }
 }
 
@@ -90,19 +95,43 @@ pub(crate) mod millis {
 pub(crate) mod optional_millis {
     use std::time::SystemTime;
 
-    use super::{Deserialize, Deserializer, Serialize, Serializer};
-    use crate::timestamp::{from_millis, to_millis};
+    use super::{Deserialize, Deserializer, Serialize, Serializer, millis};
+
+    #[derive(Serialize, Deserialize)]
+    struct Millis(#[serde(with = "millis")] SystemTime);
 
     pub(crate) fn serialize<S: Serializer>(
         time: &Option<SystemTime>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        time.map(to_millis).serialize(serializer)
+        time.map(Millis).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<SystemTime>, D::Error> {
-        Ok(Option::<i64>::deserialize(deserializer)?.map(from_millis))
+        Ok(Option::<Millis>::deserialize(deserializer)?.map(|Millis(time)| time))
+    }
+}
+
+/// Bytes that are written as their text, or null.
+pub(crate) mod utf8 {
+    use bytes::Bytes;
+    use serde::ser::Error;
+
+    use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        bytes: &Option<Bytes>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = bytes.as_deref().map(std::str::from_utf8).transpose();
+        text.map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Bytes>, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.map(Bytes::from))
     }
 }

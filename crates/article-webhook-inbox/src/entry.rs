@@ -9,7 +9,6 @@ mod state;
 use std::time::SystemTime;
 
 pub use body::{Body, MAX_BODIES_PER_ENTRY};
-pub(crate) use failure::FailureLine;
 pub use failure::{Failure, MAX_FAILURES_PER_ENTRY};
 pub use key::EntryKey;
 pub use source::Source;

@@ -14,10 +14,6 @@ mod sink;
 mod health;
 mod operator;
 
-mod export_line;
-
-mod ledger_line;
-
 mod export;
 mod import;
 
@@ -35,7 +31,7 @@ use self::{
 };
 use crate::{
     Clock, Error,
-    store::{Ledger, Pending, memory::MemoryStore},
+    store::{Pending, Store, memory::MemoryStore},
     telemetry,
     worker::{Failed, Job, Registry, Worker},
 };
@@ -85,7 +81,7 @@ pub struct Inbox(Arc<Shared>);
 
 /// What the clones of an inbox share.
 struct Shared {
-    store: Arc<dyn Ledger>,
+    store: Arc<dyn Store>,
     workers: Registry,
     idle_watch: IdleWatch,
     refused: Mutex<ExpectQueue>,
@@ -116,7 +112,7 @@ impl Inbox {
 
     /// An inbox in a store that was opened with settings: `SqliteStore`, `PostgresStore` of `article-webhook-postgres`, or
     /// [`MemoryStore`].
-    pub fn new(store: impl Ledger) -> Self {
+    pub fn new(store: impl Store) -> Self {
         let workers = Registry::default();
         let waken = workers.clone();
         store.wake_with(Box::new(move || waken.wake()));
@@ -153,7 +149,7 @@ impl Inbox {
     /// The store of this inbox, for a collector and for tools. After an entry was stored by it, [wake](Self::wake) the workers.
     #[must_use]
     #[doc(hidden)]
-    pub fn ledger(&self) -> Arc<dyn Ledger> {
+    pub fn ledger(&self) -> Arc<dyn Store> {
         Arc::clone(&self.0.store)
     }
 

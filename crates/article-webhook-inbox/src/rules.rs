@@ -5,6 +5,7 @@
 //! suite tests that.
 
 mod claim;
+mod export_line;
 mod import;
 mod job_failure;
 mod job_rows;
@@ -18,9 +19,9 @@ mod row;
 mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
+pub use export_line::{BodyLine, EntryLine, ExportLine, IntentLine, JobLine};
 pub(crate) use job_rows::MAX_PRUNED_BYTES;
 pub use job_rows::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
-pub(crate) use ledger::BucketDocument;
 pub use ledger::{ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

@@ -8,6 +8,7 @@
 
 mod claim;
 mod entry;
+mod export;
 mod import;
 mod order;
 mod poll;
@@ -17,7 +18,9 @@ mod restart;
 mod tables;
 
 use self::entry::NamedJobs;
-pub use self::{entry::*, import::*, order::*, poll::*, prune::*, read::*, restart::*, tables::*};
+pub use self::{
+    entry::*, export::*, import::*, order::*, poll::*, prune::*, read::*, restart::*, tables::*,
+};
 use crate::Error;
 
 /// What a script does to the size of a store.

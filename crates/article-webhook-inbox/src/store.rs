@@ -1,7 +1,6 @@
 //! The interface between the inbox, its stores and the collector. It is hidden, and may change with each version.
 
 mod damage;
-mod ledger;
 mod maps;
 mod scripted;
 mod store_trait;
@@ -11,7 +10,6 @@ pub(crate) mod memory;
 pub(crate) mod sqlite;
 
 pub use damage::report_damage;
-pub use ledger::Ledger;
 pub use store_trait::{Pending, Store};
 
 /// What a store runs the scripts with.
@@ -36,8 +34,8 @@ pub use crate::call::{
     PollOutcome, PollSettled, Polls, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
-    ArticleEntry, BodyWrite, Bucket, ClaimDecision, Claiming, IntentRow, JobRow, KnownBody,
-    NotOrdered, Recording, Row,
+    ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming, EntryLine,
+    ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered, Recording, Row,
 };
-pub use crate::script::ImportRow;
+pub use crate::script::Export;
 pub use crate::timestamp::{from_millis, to_millis};

@@ -14,7 +14,7 @@ mod run;
 
 use std::{fmt, future::pending, sync::Arc, time::Duration};
 
-use crate::{Error, store::Ledger};
+use crate::{Error, store::Store};
 
 pub use failed::Failed;
 pub use job::{Job, JobFailure, JobKind};
@@ -83,13 +83,13 @@ use settings::{Backoff, Settings};
 #[must_use = "a worker does nothing until it is run"]
 pub struct Worker {
     handlers: Handlers,
-    store: Arc<dyn Ledger>,
+    store: Arc<dyn Store>,
     registry: Registry,
     settings: Settings,
 }
 
 impl Worker {
-    pub(crate) fn new<H, F>(store: Arc<dyn Ledger>, registry: Registry, handler: H) -> Self
+    pub(crate) fn new<H, F>(store: Arc<dyn Store>, registry: Registry, handler: H) -> Self
     where
         H: Fn(Job) -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), Failed>> + Send + 'static,

@@ -12,8 +12,8 @@ use article_webhook_inbox::{
     Clock, Digest, Entry, EntryKey, ExpectedJob, Filter, IntentState, JobState, MemoryStore, Prune,
     Source, State,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Intended, IntentLease, Ledger,
-        Outcome, PollClaim, PollLease, PollOutcome, PollSettled, Recorded, Store,
+        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Intended, IntentLease, Outcome,
+        PollClaim, PollLease, PollOutcome, PollSettled, Recorded, Store,
     },
 };
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The cases of the contract of [`Ledger`](article_webhook_inbox::store::Ledger), one fact each, grouped by what they are about.
+//! The cases of the contract of the ledger, one fact each, grouped by what they are about.
 
 mod steps;
 

@@ -16,6 +16,8 @@ mod subject;
 
 mod trial;
 
+pub mod lines;
+
 pub mod cases;
 pub mod ledger;
 

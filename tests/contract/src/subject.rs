@@ -3,10 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{
-    Completion,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{Completion, store::Store};
 
 /// A store under test, empty at first, and the clock that it reads.
 ///
@@ -25,7 +22,7 @@ pub trait Subject: Send + 'static {
 /// A store under test that has a ledger.
 pub trait LedgerSubject: Subject {
     /// The same store as [`Subject::store`].
-    fn ledger(&self) -> Arc<dyn Ledger>;
+    fn ledger(&self) -> Arc<dyn Store>;
 }
 
 /// A store under test whose content outlives the process.

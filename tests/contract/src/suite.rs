@@ -167,7 +167,6 @@ macro_rules! store_contract {
                 a_lease_of_another_store_is_lost,
                 an_imported_body_is_a_duplicate,
                 an_imported_entry_is_claimed,
-                imported_times_are_rounded_down,
                 a_page_is_imported_in_its_order,
             }
             life {

@@ -7,7 +7,7 @@ use std::{
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
-    store::{Arrival, Claim, Claims, Events, ImportRow, Lease, Outcome, Recorded, Settled, Store},
+    store::{Arrival, Claim, Claims, Events, ExportLine, Lease, Outcome, Recorded, Settled, Store},
 };
 use bytes::Bytes;
 
@@ -126,9 +126,9 @@ impl<S: Subject> Trial<S> {
         assert!(self.store().discard(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
     }
 
-    /// Imports a row. Returns whether it was added.
-    pub(crate) async fn import(&self, row: ImportRow) -> bool {
-        let (imported, _) = self.store().import(vec![row]).await.unwrap();
+    /// Imports a line. Returns whether it was added.
+    pub(crate) async fn import(&self, line: ExportLine) -> bool {
+        let imported = self.store().import(vec![line]).await.unwrap();
         imported.added + imported.ledger_added == 1
     }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
 
 use article_webhook_inbox::{
     Clock, ExpectedJob, Filter, Intent, JobFilter, SqliteSettings, SqliteStore, State,
-    store::{Bucket, BucketSettings, Ledger, PollClaim, Store},
+    store::{Bucket, BucketSettings, PollClaim, Store},
 };
 use tokio::runtime;
 

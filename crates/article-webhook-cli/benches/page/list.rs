@@ -5,14 +5,9 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use article_webhook_inbox::{
-    Body, Digest, Entry, EntryKey, ExpectedJob, Intent, IntentState, JobState, Reason, Source,
-    SqliteStore, State,
-    store::{ImportRow, Store},
-};
-use bytes::Bytes;
+use article_webhook_inbox::{Digest, Inbox, SqliteStore};
 use reqwest::{Client, StatusCode};
-use tokio::task::JoinSet;
+use serde_json::{Value, json};
 
 use crate::{Mark, running::Running};
 
@@ -21,9 +16,6 @@ const SOON: Duration = Duration::from_millis(300);
 
 /// How often each page is read.
 const TIMES: usize = 20;
-
-/// How many entries are added in one commit, about.
-const AT_ONCE: usize = 500;
 
 pub(crate) async fn run(http: &Client, entries: u32) -> bool {
     let folder = tempfile::tempdir().unwrap();
@@ -85,127 +77,102 @@ fn job(number: u32) -> String {
 }
 
 async fn fill(file: &Path, entries: u32) {
-    let store = SqliteStore::open(file).unwrap();
-    let mut adding = JoinSet::new();
-    for number in 1..=entries {
-        if adding.len() >= AT_ONCE {
-            adding.join_next().await.unwrap().unwrap();
-        }
-        let store = store.clone();
-        adding.spawn(async move {
-            let (entry, body) = entry(number, entries);
-            let job = expected(number, &entry);
-            assert!(
-                store.import(vec![ImportRow::Entry(entry, vec![body])]).await.unwrap().0.added == 1
-            );
-            assert!(
-                store.import(vec![ImportRow::RemovedJob(job)]).await.unwrap().0.ledger_added == 1
-            );
-            if number.is_multiple_of(10) {
-                assert!(
-                    store
-                        .import(vec![ImportRow::Intent(intent(number))])
-                        .await
-                        .unwrap()
-                        .0
-                        .ledger_added
-                        == 1
-                );
-            }
+    let inbox = Inbox::new(SqliteStore::open(file).unwrap());
+    let numbers: Vec<_> = (1..=entries).collect();
+    for numbers in numbers.chunks(10_000) {
+        let lines = numbers.iter().flat_map(|number| {
+            let [expected, entry] = [expected(*number), entry(*number, entries)];
+            number.is_multiple_of(10).then(|| intent(*number)).into_iter().chain([entry, expected])
         });
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        inbox.import_partial(lines.as_bytes()).await.unwrap();
     }
-    adding.join_all().await;
-    store.close().await.unwrap();
+    inbox.close().await.unwrap();
+}
+
+/// An hour ago, in milliseconds since 1970.
+fn then() -> u64 {
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    then.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis().try_into().unwrap()
 }
 
 /// Each entry's job was ordered, and of a hundred jobs six are of articles that are not there: each of six kinds, of which
 /// most are overdue.
-fn expected(number: u32, entry: &Entry) -> ExpectedJob {
+fn expected(number: u32) -> Value {
     let state = match number % 100 {
-        1 => JobState::Expected,
-        2 => JobState::Polling,
-        3 => JobState::Failed,
-        4 => JobState::Unreadable,
-        5 => JobState::NotFound,
-        6 => JobState::Collected,
-        _ => JobState::Arrived,
+        1 => "expected",
+        2 => "polling",
+        3 => "failed",
+        4 => "unreadable",
+        5 => "not_found",
+        6 => "collected",
+        _ => "arrived",
     };
-    let job_id = match state.has_article() {
-        true => entry.key.job_id.clone(),
-        false => format!("lost_{number:08}").parse().unwrap(),
-    };
-    let cause = "job_not_found (404): There is no job of that job_id.";
-    ExpectedJob {
-        id: number.into(),
-        job_id,
-        state,
-        reason: Reason::Ordered,
-        intent: number.is_multiple_of(10).then(|| format!("post-{number}").into()),
-        expected_at: entry.received_at,
-        at: entry.at,
-        polls: u32::from(!state.has_article()),
-        key: None,
-        missing: None,
-        pushed_at: (state == JobState::Arrived).then_some(entry.received_at),
-        collected_at: (state == JobState::Collected).then_some(entry.received_at),
-        unreadable_since: None,
-        cause: (!state.has_article()).then(|| cause.to_owned()),
+    let has_article = matches!(state, "arrived" | "collected");
+    let then = then();
+    let mut line = json!({
+        "kind": "job",
+        "job_id": if has_article { job(number) } else { format!("lost_{number:08}") },
+        "state": state,
+        "reason": "ordered",
+        "expected_at": then,
+        "at": then,
+        "polls": u32::from(!has_article),
+    });
+    if number.is_multiple_of(10) {
+        line["intent"] = format!("post-{number}").into();
     }
+    match state {
+        "arrived" => line["pushed_at"] = then.into(),
+        "collected" => line["collected_at"] = then.into(),
+        _ => line["cause"] = "job_not_found (404): There is no job of that job_id.".into(),
+    }
+    line
 }
 
 /// Of ten jobs one was ordered under a name, and of a thousand names one has an answer that was lost.
-fn intent(number: u32) -> Intent {
-    let then = SystemTime::now() - Duration::from_secs(3600);
-    let is_lost = number.is_multiple_of(10_000);
-    Intent {
-        id: number.into(),
-        name: format!("post-{number}").into(),
-        state: if is_lost { IntentState::Unknown } else { IntentState::Ordered },
-        created_at: then,
-        at: then,
-        job_id: (!is_lost).then(|| job(number).parse().unwrap()),
+fn intent(number: u32) -> Value {
+    let then = then();
+    match number.is_multiple_of(10_000) {
+        true => json!({
+            "kind": "intent", "name": format!("lost-{number}"), "state": "ordering", "created_at": then, "at": then,
+        }),
+        false => json!({
+            "kind": "intent", "name": format!("post-{number}"), "state": "ordered", "created_at": then, "at": then,
+            "job_id": job(number),
+        }),
     }
 }
 
 /// Of a hundred entries one is dead, and of a thousand one has another event. The oldest three of a hundred wait, so that the
 /// newest of them are far from the newest of all.
-fn entry(number: u32, entries: u32) -> (Entry, Body) {
+fn entry(number: u32, entries: u32) -> Value {
     let job = job(number);
     let body = format!(
         r#"{{"job_id":"{job}","status":"complete","article":{{"title":"Article {number}","html":"<p>{number}</p>"}}}}"#
     );
-    let then = SystemTime::now() - Duration::from_secs(3600);
+    let then = then();
     let state = match number {
-        _ if number.is_multiple_of(100) => State::Dead,
-        _ if number <= entries / 100 * 3 => State::Waiting,
-        _ => State::Done,
+        _ if number.is_multiple_of(100) => "dead",
+        _ if number <= entries / 100 * 3 => "waiting",
+        _ => "done",
     };
-    let key = EntryKey::article(job.parse().unwrap());
-    let key = match number % 1000 {
-        0 => EntryKey { event: "article.rare".into(), ..key },
-        _ => key,
-    };
-    let at = if state == State::Waiting { then + Duration::from_secs(7200) } else { then };
-    let entry = Entry {
-        id: number.into(),
-        key,
-        state,
-        attempts: 1,
-        received_at: then,
-        target: "default".into(),
-        at,
-        since: then,
-        conflicts: 0,
-        cause: (state == State::Dead).then(|| "the blog is down".to_owned()),
-        failures: Vec::new(),
-    };
-    let body = Body {
-        received_at: then,
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(body.as_bytes()),
-        bytes: Some(Bytes::from(body)),
-    };
-    (entry, body)
+    json!({
+        "kind": "entry",
+        "job_id": job,
+        "event": if number.is_multiple_of(1000) { "article.rare" } else { "article.complete" },
+        "state": state,
+        "attempts": 1,
+        "received_at": then,
+        "at": if state == "waiting" { then + 7_200_000 } else { then },
+        "since": then,
+        "cause": (state == "dead").then_some("the blog is down"),
+        "bodies": [{
+            "received_at": then,
+            "source": "webhook",
+            "target": "default",
+            "sha256": Digest::of(body.as_bytes()).to_string(),
+            "body": body,
+        }],
+    })
 }

@@ -8,7 +8,7 @@ use std::{
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
-    store::{Claim, Events, Expect, Ledger, Outcome},
+    store::{Claim, Events, Expect, Outcome, Store},
 };
 use serde_json::json;
 
@@ -107,7 +107,7 @@ pub(crate) async fn inbox(path: &Path) {
 }
 
 /// Claims the one entry that is due, and settles it.
-async fn settle(store: &impl Ledger, outcome: Outcome) {
+async fn settle(store: &impl Store, outcome: Outcome) {
     let claim = Claim {
         limit: 1,
         lease: Duration::from_secs(60),

@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook_inbox::{
     SqliteStore,
-    store::{BucketEvent, Expect, Ledger, Store},
+    store::{BucketEvent, Expect, Store},
 };
 use article_webhook_simulator::{Simulator, SimulatorClock};
 

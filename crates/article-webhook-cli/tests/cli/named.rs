@@ -88,12 +88,21 @@ async fn an_import_leaves_one_file_and_tells_which_line_is_bad() {
     SqliteStore::open(&to).unwrap().close().await.unwrap();
     let run =
         |file: &Path| seen(&tool(["inbox", "import", text(file), text(&lines)]).output().unwrap());
+    let partial = |file: &Path| {
+        let mut import = tool(["inbox", "import", text(file), text(&lines), "--partial"]);
+        seen(&import.output().unwrap())
+    };
     let good = tool(["inbox", "export", text(&from)]).output().unwrap().stdout;
     std::fs::write(&lines, [&good[..], b"\xff\n"].concat()).unwrap();
     let (exit, out, error) = run(&to);
     assert_eq!((exit, &*out), (Some(1), ""), "{error}");
-    let is_told = error.starts_with("error: line 6 is no text\nfix:   export again, or correct");
-    assert!(is_told, "{error}");
+    assert!(
+        error.starts_with("error: line 7 is no text\nfix:   export again, or add what"),
+        "{error}"
+    );
+    let (exit, out, error) = partial(&to);
+    assert_eq!((exit, &*out), (Some(1), ""), "{error}");
+    assert!(error.starts_with("error: line 7 is no text\nfix:   correct or remove"), "{error}");
     std::fs::write(&lines, good).unwrap();
     let (exit, out, error) = run(&to);
     assert_eq!((exit, &*out, &*error), (Some(0), "added 0 entries; 5 were there already\n", ""));

@@ -2,16 +2,13 @@
 
 use std::{
     fs::OpenOptions,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
     process::Stdio,
     time::Duration,
 };
 
 use article_webhook::fixture;
-use article_webhook_inbox::{
-    Inbox, SqliteStore,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{Inbox, SqliteStore, store::Store};
 use serde_json::Value;
 
 use crate::{
@@ -136,7 +133,62 @@ async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
     let (exit, _, error) = seen(&import("--json"));
     let error: Value = serde_json::from_str(&error).unwrap();
     assert_eq!((exit, &error["exit"]), (Some(1), &1.into()));
-    assert_eq!(error["error"], "line 1 is no entry: missing field `job_id` at line 1 column 2");
+    assert_eq!(
+        error["error"],
+        "line 1 is no line of an export: missing field `kind` before column 2"
+    );
+}
+
+/// The tool says to export again, or to add what is there with `--partial`. Both are done.
+#[tokio::test]
+async fn an_export_that_was_cut_off_or_changed_is_refused_from_a_file_and_from_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, lines] = ["from.db", "lines"].map(|name| folder.path().join(name));
+    sample::inbox(&from).await;
+    let whole = tool(["inbox", "export", text(&from)]).output().unwrap().stdout;
+    let whole = String::from_utf8(whole).unwrap();
+    let cut: String = whole.split_inclusive('\n').take(3).collect();
+    let changed = whole.replacen("job_waits", "job_other", 1);
+    let fix = "export again, or add what is there with --partial";
+    for (number, (given, cause, there)) in [
+        (cut, "the export was cut off at line 3, because its last line, with counts and a hash, is missing", 3),
+        (changed, "the lines before line 6 are not those that were exported, because they have another SHA-256", 5),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        std::fs::write(&lines, &given).unwrap();
+        for way in ["file", "pipe"] {
+            let to = folder.path().join(format!("{way}{number}.db"));
+            SqliteStore::open(&to).unwrap().close().await.unwrap();
+            let import = |given: &str, options: &[&str]| {
+                let mut import = tool(["inbox", "import", text(&to)]);
+                match way {
+                    "file" => seen(&import.arg(&lines).args(options).output().unwrap()),
+                    _ => {
+                        import.args(options).stdin(Stdio::piped()).stdout(Stdio::piped());
+                        let mut process = import.stderr(Stdio::piped()).spawn().unwrap();
+                        process.stdin.take().unwrap().write_all(given.as_bytes()).unwrap();
+                        seen(&process.wait_with_output().unwrap())
+                    }
+                }
+            };
+            let (exit, out, error) = import(&given, &[]);
+            assert_eq!((exit, &*out), (Some(1), ""), "{way}");
+            let expected = format!("error: {cause}: export again, or import it as a partial export\nfix:   {fix}\n");
+            assert_eq!(error, expected, "{way}");
+            let (exit, out, _) = import(&given, &["--partial", "--json"]);
+            let expected = format!("{{\"added\":{there},\"present\":0}}\n");
+            assert_eq!((exit, out), (Some(0), expected), "{way}");
+        }
+    }
+    std::fs::write(&lines, &whole).unwrap();
+    for name in ["file0.db", "pipe0.db"] {
+        let to = folder.path().join(name);
+        let (exit, out, _) =
+            seen(&tool(["inbox", "import", text(&to), text(&lines)]).output().unwrap());
+        assert_eq!((exit, &*out), (Some(0), "added 2 entries; 3 were there already\n"), "{name}");
+    }
 }
 
 #[tokio::test]
@@ -154,7 +206,7 @@ async fn an_export_can_be_filtered_as_a_list() {
         let jobs: Vec<_> = lines.map(|line| line["job_id"].as_str().map(str::to_owned)).collect();
         (exit, jobs, error)
     };
-    assert_eq!(run("export", &[]).1.len(), 6, "with the intent");
+    assert_eq!(run("export", &[]).1.len(), 7, "with the intent and the end");
     for filter in [
         &["--state", "dead"][..],
         &["--job", "job_waits"],
@@ -162,13 +214,11 @@ async fn an_export_can_be_filtered_as_a_list() {
         &["--event", "article.complete", "--older-than", "0s"],
         &["--older-than", "1h"],
     ] {
-        assert_eq!(
-            run("export", filter),
-            run("list", &[filter, &["--all"]].concat()),
-            "{filter:?}"
-        );
+        let mut exported = run("export", filter);
+        assert_eq!(exported.1.pop(), Some(None), "the end");
+        assert_eq!(exported, run("list", &[filter, &["--all"]].concat()), "{filter:?}");
     }
-    assert_eq!(run("export", &["--state", "dead"]).1, [Some("job_dead".to_owned())]);
+    assert_eq!(run("export", &["--state", "dead"]).1, [Some("job_dead".to_owned()), None]);
     assert_eq!(run("export", &["--target", "shop"]).0, Some(3), "nothing matches");
 
     let output = ["--state", "leased", "--output", text(&lines)];
@@ -176,7 +226,7 @@ async fn an_export_can_be_filtered_as_a_list() {
     assert!(!lines.exists(), "a file appears whole or not at all");
     let output = ["--state", "dead", "--output", text(&lines)];
     assert_eq!(run("export", &output).0, Some(0));
-    assert_eq!(std::fs::read_to_string(&lines).unwrap().lines().count(), 1);
+    assert_eq!(std::fs::read_to_string(&lines).unwrap().lines().count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool

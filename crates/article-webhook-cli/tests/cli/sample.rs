@@ -8,7 +8,7 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Inbox, SqliteStore,
-    store::{BucketSettings, Claim, Events, Ledger, Outcome},
+    store::{BucketSettings, Claim, Events, Outcome, Store},
 };
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
@@ -37,7 +37,7 @@ pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
     assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
 }
 
-async fn settle(store: &impl Ledger, outcome: Outcome) {
+async fn settle(store: &impl Store, outcome: Outcome) {
     let claim = Claim {
         limit: 1,
         lease: Duration::from_secs(60),

@@ -183,7 +183,7 @@ async fn an_import_says_that_it_reads_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
-    let mut import = tool(["inbox", "import", text(&file)]);
+    let mut import = tool(["inbox", "import", text(&file), "--partial"]);
     let (exit, shown, out) = answered_after(&mut import, "Ctrl-D ends them", "\u{4}");
     assert_eq!((exit, &*out), (Some(0), "added 0 entries; 0 were there already\n"), "{shown}");
 }

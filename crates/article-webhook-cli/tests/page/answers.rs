@@ -8,7 +8,7 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
-    store::{Expect, Ledger, Store},
+    store::{Expect, Store},
 };
 use reqwest::Method;
 

@@ -6,7 +6,7 @@ use std::{
 use article_webhook_client::JobId;
 use article_webhook_inbox::{
     SqliteStore,
-    store::{BucketSettings, Expect, Ledger, PollClaim, PollOutcome},
+    store::{BucketSettings, Expect, PollClaim, PollOutcome, Store},
 };
 use tokio::task::JoinSet;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(form: Form) {
         &["at a time", "nothing waits", "1,000,000 wait", ":"],
     );
     let folders = [scratch::folder(), scratch::folder()];
-    let [alone, among] = folders.each_ref().map(|folder| -> Arc<dyn Ledger> {
+    let [alone, among] = folders.each_ref().map(|folder| -> Arc<dyn Store> {
         Arc::new(SqliteStore::open(folder.path().join("inbox.db")).unwrap())
     });
     runtime.block_on(async {
@@ -70,7 +70,7 @@ pub(crate) fn run(form: Form) {
 }
 
 /// Expects these jobs after this time. Their ids have no order, like those of the service.
-async fn fill(ledger: &dyn Ledger, numbers: std::ops::Range<u64>, after: Duration) {
+async fn fill(ledger: &dyn Store, numbers: std::ops::Range<u64>, after: Duration) {
     let at = ledger.now() + after;
     let expect = |number: u64| {
         let id = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -83,7 +83,7 @@ async fn fill(ledger: &dyn Ledger, numbers: std::ops::Range<u64>, after: Duratio
 }
 
 /// How many milliseconds it takes to claim everything that is due. Then it is due again.
-async fn claim_all(ledger: &Arc<dyn Ledger>, at_once: u32) -> f64 {
+async fn claim_all(ledger: &Arc<dyn Store>, at_once: u32) -> f64 {
     let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
     let claim = PollClaim { limit: at_once, lease: DAY, bucket };
     let mut claimed = Vec::new();

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use article_webhook_client::JobId;
 use article_webhook_inbox::{
     EntryKey, Error, JobState, Reason, State,
-    store::{Expect, Ledger},
+    store::{Expect, Store},
 };
 
 use crate::shared::Shared;
@@ -175,7 +175,7 @@ impl Trace {
     }
 }
 
-async fn trace(ledger: &dyn Ledger, id: JobId) -> Result<Trace, Error> {
+async fn trace(ledger: &dyn Store, id: JobId) -> Result<Trace, Error> {
     if let Some(job) = ledger.job(id.clone()).await? {
         return Ok(Trace::of(job.state));
     }

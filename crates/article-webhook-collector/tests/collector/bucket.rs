@@ -4,7 +4,7 @@ use article_webhook_client::NewArticle;
 use article_webhook_collector::{Collector, OrderOutcome};
 use article_webhook_inbox::{
     JobState, PauseReason,
-    store::{BucketEvent, Ledger},
+    store::{BucketEvent, Store},
 };
 use tokio::time::sleep;
 

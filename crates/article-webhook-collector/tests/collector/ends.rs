@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook_collector::Collector;
-use article_webhook_inbox::{EntryKey, JobState, store::Ledger};
+use article_webhook_inbox::{EntryKey, JobState, store::Store};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{

@@ -10,9 +10,9 @@ use article_webhook_inbox::{
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
-        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, ImportRow, Intended, IntentLease,
-        Lease, Ledger, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled, Polls,
-        Recorded, Settled, Store,
+        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
+        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
+        Polls, Recorded, Settled, Store,
     },
 };
 
@@ -129,14 +129,12 @@ impl Store for FaultyLedger {
         resume() -> ();
         paused_since() -> Option<SystemTime>;
         erase(jobs: Vec<JobId>) -> Vec<u64>;
-        import(rows: Vec<ImportRow>) -> (Imported, Vec<ExpectedJob>);
+        export(part: Export) -> LedgerPage<ExportLine>;
+        import(lines: Vec<ExportLine>) -> Imported;
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
     }
-}
-
-impl Ledger for FaultyLedger {
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
         self.through("intend", self.store.intend(name, within, key))
     }

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
     IntentState, JobState, PauseReason, Reason,
-    store::{BucketEvent, Ledger},
+    store::{BucketEvent, Store},
 };
 use tokio::sync::Notify;
 

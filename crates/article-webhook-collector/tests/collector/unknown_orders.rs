@@ -4,7 +4,7 @@ use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink as _};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
     IntentState, JobState,
-    store::{Ledger, Recorded},
+    store::{Recorded, Store},
 };
 use tokio::sync::Notify;
 

@@ -4,7 +4,7 @@ use article_webhook_client::NewArticle;
 use article_webhook_collector::{Collector, CollectorBuilder, OrderOutcome};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, ExpectedJob, Inbox, IntentState, JobState, Source,
-    store::{Arrival, Ledger, Recorded, Store},
+    store::{Arrival, Recorded, Store},
 };
 
 use crate::{

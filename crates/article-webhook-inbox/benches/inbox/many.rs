@@ -1,5 +1,6 @@
 use std::{
     env,
+    io::Cursor,
     io::Write,
     path::Path,
     process::Command,
@@ -63,7 +64,7 @@ pub(crate) fn run(form: Form) {
         );
     };
     row("import", &mut || {
-        let imported = runtime.block_on(inbox.import(&lines[..])).unwrap();
+        let imported = runtime.block_on(inbox.import(Cursor::new(&lines))).unwrap();
         assert_eq!(imported.added, u64::from(entries));
     });
     row("requeue", &mut || {
@@ -146,9 +147,15 @@ fn lines(entries: u32) -> Vec<u8> {
         let at = 1_750_000_000_000_u64 + u64::from(number);
         writeln!(
             lines,
-            r#"{{"job_id":"{job_id}","event":"article.complete","state":"dead","attempts":8,"received_at":{at},"at":{at},"since":{at},"conflicts":0,"cause":"the blog is down","bodies":[{{"received_at":{at},"source":"webhook","target":"default","sha256":"{digest}","body":"{body}"}}]}}"#
+            r#"{{"kind":"entry","job_id":"{job_id}","event":"article.complete","state":"dead","attempts":8,"received_at":{at},"at":{at},"since":{at},"conflicts":0,"cause":"the blog is down","bodies":[{{"received_at":{at},"source":"webhook","target":"default","sha256":"{digest}","body":"{body}"}}]}}"#
         )
         .unwrap();
     }
+    let digest = Digest::of(&lines);
+    writeln!(
+        lines,
+        r#"{{"kind":"end","entries":{entries},"jobs":0,"intents":0,"sha256":"{digest}"}}"#
+    )
+    .unwrap();
     lines
 }

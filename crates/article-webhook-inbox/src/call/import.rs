@@ -1,6 +1,7 @@
 /// The result of an import.
 ///
 /// ```
+/// use std::io::Cursor;
 /// use article_webhook_inbox::Inbox;
 /// use article_webhook::{Sink, fixture};
 ///
@@ -11,13 +12,16 @@
 ///
 ///     let mut lines = Vec::new();
 ///     assert_eq!(from.export(&mut lines).await?, 1);
-///     let imported = to.import(&lines[..]).await?;
+///     let imported = to.import(Cursor::new(&lines)).await?;
 ///     assert_eq!((imported.added, imported.present), (1, 0));
-///     let imported = to.import(&lines[..]).await?;
+///     let imported = to.import(Cursor::new(&lines)).await?;
 ///     assert_eq!((imported.added, imported.present), (0, 1));
 ///
-///     let error = to.import(&b"{}"[..]).await.unwrap_err();
-///     assert!(error.to_string().starts_with("line 1 is no entry: missing field `job_id`"));
+///     let error = to.import(Cursor::new("{}\n")).await.unwrap_err();
+///     assert_eq!(
+///         error.to_string(),
+///         "line 1 is no line of an export: missing field `kind` before column 2"
+///     );
 ///     Ok(())
 /// }
 /// ```

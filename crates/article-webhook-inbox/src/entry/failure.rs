@@ -2,8 +2,6 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::timestamp::{from_millis, to_millis};
-
 /// How many failures are kept of one entry.
 pub const MAX_FAILURES_PER_ENTRY: usize = 8;
 
@@ -36,24 +34,4 @@ pub struct Failure {
     pub attempt: u32,
     /// Why. If the handler returned an error, the cause is that error. Log events of this crate never contain it.
     pub cause: String,
-}
-
-/// A failure in JSON, as databases and exports keep it. The time is milliseconds since 1970.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct FailureLine {
-    pub(crate) at: u64,
-    attempt: u32,
-    cause: String,
-}
-
-impl From<Failure> for FailureLine {
-    fn from(Failure { at, attempt, cause }: Failure) -> Self {
-        Self { at: to_millis(at).unsigned_abs(), attempt, cause }
-    }
-}
-
-impl From<FailureLine> for Failure {
-    fn from(FailureLine { at, attempt, cause }: FailureLine) -> Self {
-        Self { at: from_millis(i64::try_from(at).unwrap_or(i64::MAX)), attempt, cause }
-    }
 }

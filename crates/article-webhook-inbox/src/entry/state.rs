@@ -77,6 +77,14 @@ impl State {
     }
 }
 
+impl std::str::FromStr for State {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of an entry"))
+    }
+}
+
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

@@ -1,36 +1,119 @@
-use std::io::{self, Write};
-
-use serde::Serialize;
-
-use super::{Inbox, export_line::ExportLine, ledger_line::LedgerLine};
-use crate::{
-    EntryKey, Error,
-    call::{ExpectedJob, Filter, Intent, JobFilter, LedgerPage},
+use std::{
+    fmt,
+    io::{self, Write},
 };
 
-/// What is written after an entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    Nothing,
-    /// Its job, which an import takes for ended because it has the entry.
-    Job,
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::Inbox;
+use crate::{Digest, Error, call::Filter, codec, rules::ExportLine, script::Export};
+
+/// The last line of an export: what the lines before it are.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "end")]
+pub(super) struct End {
+    #[serde(flatten)]
+    pub(super) counts: LineCounts,
+    /// Of all bytes of the lines before.
+    pub(super) sha256: Digest,
+}
+
+/// How many lines there are of each kind.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LineCounts {
+    entries: u64,
+    jobs: u64,
+    intents: u64,
+}
+
+impl fmt::Display for LineCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entries, jobs, intents } = self;
+        write!(f, "{entries} entries, {jobs} jobs and {intents} intents")
+    }
+}
+
+/// What the lines so far are.
+#[derive(Default)]
+pub(super) struct Sum {
+    counts: LineCounts,
+    hash: Sha256,
+}
+
+impl Sum {
+    /// Adds a line.
+    pub(super) fn count(&mut self, line: &ExportLine) {
+        match line {
+            ExportLine::Entry(_) => self.counts.entries += 1,
+            ExportLine::Job(_) => self.counts.jobs += 1,
+            ExportLine::Intent(_) => self.counts.intents += 1,
+            ExportLine::Bucket(_) => {}
+        }
+    }
+
+    /// Adds the bytes of a line and of its end.
+    pub(super) fn hash(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    pub(super) fn end(self) -> End {
+        let sha256: [u8; 32] = self.hash.finalize().into();
+        End { counts: self.counts, sha256: sha256.into() }
+    }
+}
+
+/// What an export writes to.
+struct Lines<W> {
+    out: W,
+    sum: Sum,
+}
+
+impl<W: Write> Lines<W> {
+    fn new(out: W) -> Self {
+        Self { out, sum: Sum::default() }
+    }
+
+    fn write(&mut self, line: &ExportLine) -> Result<(), Error> {
+        let text = codec::document(line) + "\n";
+        self.sum.count(line);
+        self.sum.hash(text.as_bytes());
+        self.out.write_all(text.as_bytes()).map_err(unwritten)
+    }
+
+    /// Writes the last line, and returns the number of entries.
+    fn end(mut self) -> Result<u64, Error> {
+        let end = self.sum.end();
+        writeln!(self.out, "{}", codec::document(&end)).map_err(unwritten)?;
+        self.out.flush().map_err(unwritten)?;
+        Ok(end.counts.entries)
+    }
 }
 
 impl Inbox {
     /// Writes the ledger and all entries with their bodies as lines of JSON, oldest first, and returns the number of entries.
-    /// A job that has an article comes after its entry, so that an import which stops half-way takes no article for one that
-    /// it has. What changes during the export is written as it was before or after. An article that arrives meanwhile is
-    /// among the entries, or its job is still expected.
+    /// What changes during the export is written as it was before or after. An article that arrives meanwhile is among the
+    /// entries, or its job is still expected.
+    ///
+    /// The last line has the number of entries, jobs and intents, and the SHA-256 of all bytes before it. An export without
+    /// that line is a part of one, and [`import`](Self::import) refuses it.
     ///
     /// # Errors
     ///
     /// The store or the writer failed.
-    pub async fn export(&self, mut out: impl Write) -> Result<u64, Error> {
-        self.export_ledger(&mut out).await?;
-        let written = self.write_entries(Filter::default(), &mut out, Beside::Job).await?;
-        self.export_removed(&mut out).await?;
-        out.flush().map_err(unwritten)?;
-        Ok(written)
+    pub async fn export(&self, out: impl Write) -> Result<u64, Error> {
+        let mut lines = Lines::new(out);
+        // First what limits polls and orders, so that a part of an export allows no more than the whole. Then the jobs that
+        // are still expected. A job that has an article comes after its entry, so that a part of an export takes no article
+        // for one that it has.
+        for line in self.0.store.export(Export::Bucket).await?.items {
+            lines.write(&line)?;
+        }
+        self.write_pages(Export::Intents, &mut lines).await?;
+        self.write_pages(Export::OpenJobs, &mut lines).await?;
+        self.write_entries(Filter::default(), usize::MAX, &mut lines).await?;
+        self.write_pages(Export::RemovedJobs, &mut lines).await?;
+        lines.end()
     }
 
     /// Writes the entries that pass a filter, as [`export`](Self::export) does, and nothing of the ledger. The filter's
@@ -39,99 +122,44 @@ impl Inbox {
     /// # Errors
     ///
     /// The store or the writer failed.
-    pub async fn export_entries(&self, filter: Filter, mut out: impl Write) -> Result<u64, Error> {
-        let written = self.write_entries(filter, &mut out, Beside::Nothing).await?;
-        out.flush().map_err(unwritten)?;
-        Ok(written)
+    pub async fn export_entries(&self, filter: Filter, out: impl Write) -> Result<u64, Error> {
+        let mut lines = Lines::new(out);
+        self.write_entries(filter, 1, &mut lines).await?;
+        lines.end()
     }
 
+    /// Writes pages until the last.
+    async fn write_pages(
+        &self,
+        page: impl Fn(i64) -> Export,
+        lines: &mut Lines<impl Write>,
+    ) -> Result<(), Error> {
+        let mut after = Some(0);
+        while let Some(begin) = after {
+            let page = self.0.store.export(page(begin)).await?;
+            page.items.iter().try_for_each(|line| lines.write(line))?;
+            after = page.next;
+        }
+        Ok(())
+    }
+
+    /// Writes entries, and at most this many lines of each: after itself its job.
     async fn write_entries(
         &self,
         mut filter: Filter,
-        out: &mut impl Write,
-        beside: Beside,
-    ) -> Result<u64, Error> {
-        let mut written = 0;
+        each: usize,
+        lines: &mut Lines<impl Write>,
+    ) -> Result<(), Error> {
         loop {
             let page = self.list(filter.clone()).await?;
-            for listed in page.entries {
-                let job_id = listed.key.job_id.clone();
-                // `None`: it was erased since the page was read.
-                let Some((entry, bodies)) = self.show(listed.key).await? else { continue };
-                write_line(out, &ExportLine::new(entry, bodies))?;
-                written += 1;
-                if beside == Beside::Nothing {
-                    continue;
-                }
-                // In whatever state it is by now: it may have left the one in which it was not written before.
-                if let Some(job) = self.0.store.job(job_id).await? {
-                    write_line(out, &LedgerLine::job(job))?;
-                }
+            for entry in page.entries {
+                let exported = self.0.store.export(Export::Entry(entry.key)).await?;
+                exported.items.iter().take(each).try_for_each(|line| lines.write(line))?;
             }
-            let Some(next) = page.next else { return Ok(written) };
+            let Some(next) = page.next else { return Ok(()) };
             filter.after = next;
         }
     }
-
-    /// First what limits polls and orders, so that an import that is interrupted allows no more than the whole. Then the jobs
-    /// that rely on no entry.
-    async fn export_ledger(&self, out: &mut impl Write) -> Result<(), Error> {
-        let store = &self.0.store;
-        if let Some(line) = LedgerLine::bucket(&store.bucket().await?, store.now()) {
-            write_line(out, &line)?;
-        }
-        let mut after = Some(0);
-        while let Some(begin) = after {
-            let page = store.intents(None, begin, JobFilter::default().limit).await?;
-            // A damaged name may be none: no application orders it.
-            let intents = page.items.into_iter();
-            let intents = intents.filter(|intent| Intent::check_name(&intent.name).is_ok());
-            intents.map(LedgerLine::intent).try_for_each(|line| write_line(out, &line))?;
-            after = page.next;
-        }
-        let mut after = Some(0);
-        while let Some(begin) = after {
-            let page = self.jobs_after(begin).await?;
-            let jobs = page.items.into_iter().filter(|job| job.relies_on().is_none());
-            jobs.map(LedgerLine::job).try_for_each(|line| write_line(out, &line))?;
-            after = page.next;
-        }
-        Ok(())
-    }
-
-    /// The jobs whose entry retention removed.
-    async fn export_removed(&self, out: &mut impl Write) -> Result<(), Error> {
-        let mut after = Some(0);
-        while let Some(begin) = after {
-            let page = self.jobs_after(begin).await?;
-            for job in page.items {
-                if let Some(key) = job.relies_on()
-                    && !self.has_entry(&key).await?
-                {
-                    write_line(out, &LedgerLine::removed(job))?;
-                }
-            }
-            after = page.next;
-        }
-        Ok(())
-    }
-
-    async fn jobs_after(&self, after: i64) -> Result<LedgerPage<ExpectedJob>, Error> {
-        self.0.store.jobs(JobFilter { after, ..JobFilter::default() }).await
-    }
-
-    /// Whether the inbox has this entry.
-    pub(super) async fn has_entry(&self, key: &EntryKey) -> Result<bool, Error> {
-        let EntryKey { job_id, event } = key.clone();
-        let (job_id, event) = (Some(job_id), Some(event));
-        let page = self.list(Filter { job_id, event, limit: 1, ..Filter::default() }).await?;
-        Ok(!page.entries.is_empty())
-    }
-}
-
-fn write_line(out: &mut impl Write, line: &impl Serialize) -> Result<(), Error> {
-    let line = serde_json::to_string(line).map_err(|error| unwritten(error.into()))?;
-    writeln!(out, "{line}").map_err(unwritten)
 }
 
 fn unwritten(error: io::Error) -> Error {

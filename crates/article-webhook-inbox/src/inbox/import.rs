@@ -1,16 +1,12 @@
-use std::{
-    collections::HashMap,
-    io::{BufRead, ErrorKind},
-};
+use std::io::{BufRead, Seek, SeekFrom};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
-use super::{Inbox, export_line::ExportLine, ledger_line::LedgerLine};
-use crate::{
-    EntryKey, Error,
-    call::{ExpectedJob, Imported},
-    script::ImportRow,
+use super::{
+    Inbox,
+    export::{End, Sum},
 };
+use crate::{Error, call::Imported, rules::ExportLine};
 
 /// How many lines are imported in one transaction, so that a delivery does not wait long for it.
 const LINES_PER_TRANSACTION: usize = 250;
@@ -18,22 +14,8 @@ const LINES_PER_TRANSACTION: usize = 250;
 /// The same for their bytes. A longer line is a page.
 const BYTES_PER_TRANSACTION: usize = 4 << 20;
 
-/// What a line is about: an entry has none, as in exports of versions without a ledger.
-#[derive(Deserialize)]
-struct Kind {
-    kind: Option<String>,
-}
-
-/// An import that goes on.
-struct Import<'a> {
-    inbox: &'a Inbox,
-    imported: Imported,
-    page: Vec<ImportRow>,
-    bytes: usize,
-    /// Jobs that wait for the entries that they rely on. In an export of this version these come first, so that none is kept.
-    /// One of a version that wrote all jobs before the entries costs some hundred bytes for each job that has ended.
-    early: HashMap<EntryKey, ExpectedJob>,
-}
+/// What is to be done with an export that is not as it was written.
+const WAY_OUT: &str = "export again, or import it as a partial export";
 
 impl Inbox {
     /// Adds the entries and the ledger that another inbox exported. What this inbox has already stays as it is, except an
@@ -41,25 +23,60 @@ impl Inbox {
     /// and a job that was polled there is due. The bucket of polls allows no more than either inbox's. An article that was
     /// here, and whose entry retention removed, is not added.
     ///
-    /// Lines before an invalid one are added, except jobs that rely on an entry which is not here: an inbox that takes an
-    /// article for arrived drops each copy of it. The same import goes on where it stopped.
+    /// The export is read twice. The first time it is compared with the counts and the hash in its last line, so that
+    /// nothing is added of an export that was cut off or changed. An import that the store interrupts is repeated.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    /// use article_webhook_inbox::Inbox;
+    /// use article_webhook::{Sink, fixture};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let (from, to) = (Inbox::memory(), Inbox::memory());
+    ///     from.accept(fixture::complete().delivery()?).await;
+    ///     let mut lines = Vec::new();
+    ///     from.export(&mut lines).await?;
+    ///
+    ///     let cut = lines.split_inclusive(|byte| *byte == b'\n').next().ok_or("an entry")?;
+    ///     assert!(to.import(Cursor::new(cut)).await.is_err(), "its last line is missing");
+    ///     assert_eq!(to.import(Cursor::new(&lines)).await?.added, 1);
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     ///
-    /// A line is not an entry, or contains a body that differs from its digest: the error names the line. The store or
-    /// the reader failed.
-    pub async fn import(&self, lines: impl BufRead) -> Result<Imported, Error> {
-        let (imported, page, early) = (Imported::default(), Vec::new(), HashMap::new());
-        let mut import = Import { inbox: self, imported, page, bytes: 0, early };
-        for (number, line) in (1..).zip(lines.lines()) {
-            let row = line.map_err(|error| match error.kind() {
-                ErrorKind::InvalidData => Error::invalid(format!("line {number} is no text")),
-                _ => Error::unavailable(format!("line {number} cannot be read")).because(error),
-            });
-            let row = row.and_then(|line| Ok((line.len(), parse(&line, number)?)));
-            match row {
-                Ok((_, None)) => {}
-                Ok((length, Some(row))) => import.push(row, length).await?,
+    /// - The last line is missing, or the lines before it are not those that were written. Nothing was added.
+    ///   [`import_partial`](Self::import_partial) adds what is there.
+    /// - A line cannot be read, or contains a body that differs from its digest. The error names the line. Nothing was added.
+    /// - The store or the reader failed.
+    pub async fn import(&self, mut export: impl BufRead + Seek) -> Result<Imported, Error> {
+        let unread = |error| Error::unavailable("the export cannot be read twice").because(error);
+        let start = export.stream_position().map_err(unread)?;
+        ensure_whole(&mut export).await?;
+        export.seek(SeekFrom::Start(start)).map_err(unread)?;
+        self.import_partial(export).await
+    }
+
+    /// As [`import`](Self::import), for an export of which a part is missing or was changed: adds what is there. The counts
+    /// and the hash in the last line are not looked at. Where the export was cut off within a line, that line is left out.
+    ///
+    /// # Errors
+    ///
+    /// - A line cannot be read, or contains a body that differs from its digest: the error names the line. The lines before it
+    ///   are added. The same import goes on where it stopped.
+    /// - The store or the reader failed.
+    pub async fn import_partial(&self, export: impl BufRead) -> Result<Imported, Error> {
+        let mut import =
+            Import { inbox: self, imported: Imported::default(), page: Vec::new(), bytes: 0 };
+        let mut lines = Lines::new(export);
+        loop {
+            match lines.next() {
+                Ok(Some(Line::Row(line))) => import.push(line, lines.bytes.len()).await?,
+                Ok(Some(Line::End(_) | Line::Empty)) => {}
+                Ok(None) => break,
+                Err(_) if lines.is_cut() => break,
                 Err(error) => {
                     import.store().await?;
                     return Err(error);
@@ -67,23 +84,71 @@ impl Inbox {
             }
         }
         import.store().await?;
-        for job in std::mem::take(&mut import.early).into_values() {
-            import.push(ImportRow::RemovedJob(job), 0).await?;
-        }
-        import.store().await?;
         Ok(import.imported)
     }
 }
 
+/// Reads an export to its end.
+///
+/// # Errors
+///
+/// It is not as it was written.
+async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
+    let (mut lines, mut sum) = (Lines::new(export), Sum::default());
+    let end = loop {
+        match lines.next() {
+            Ok(Some(Line::End(end))) => break end,
+            Ok(Some(Line::Row(line))) => {
+                sum.count(&line);
+                sum.hash(&lines.bytes);
+            }
+            Ok(Some(Line::Empty)) => sum.hash(&lines.bytes),
+            Err(error) if !lines.is_cut() => return Err(error),
+            Ok(None) | Err(_) => {
+                return Err(Error::invalid(format!(
+                    "the export was cut off at line {}, because its last line, with counts and a hash, is missing: {WAY_OUT}",
+                    lines.number
+                )));
+            }
+        }
+        // A long export lets other tasks run.
+        if lines.number.is_multiple_of(LINES_PER_TRANSACTION as u64) {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (number, found) = (lines.number, sum.end());
+    if found.counts != end.counts {
+        return Err(Error::invalid(format!(
+            "line {number} says that the export has {}, and it has {}: {WAY_OUT}",
+            end.counts, found.counts
+        )));
+    }
+    if found != end {
+        return Err(Error::invalid(format!(
+            "the lines before line {number} are not those that were exported, because they have another SHA-256: {WAY_OUT}"
+        )));
+    }
+    match lines.next()? {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid(format!(
+            "line {} comes after the end of the export: import each export by itself",
+            lines.number
+        ))),
+    }
+}
+
+/// An import that goes on.
+struct Import<'a> {
+    inbox: &'a Inbox,
+    imported: Imported,
+    page: Vec<ExportLine>,
+    bytes: usize,
+}
+
 impl Import<'_> {
-    /// Adds a row to the page, and stores the page if it is full.
-    async fn push(&mut self, row: ImportRow, bytes: usize) -> Result<(), Error> {
-        let job = match &row {
-            ImportRow::Entry(entry, _) => self.early.remove(&entry.key),
-            _ => None,
-        };
-        self.page.push(row);
-        self.page.extend(job.map(ImportRow::RemovedJob));
+    /// Adds a line to the page, and stores the page if it is full.
+    async fn push(&mut self, line: ExportLine, bytes: usize) -> Result<(), Error> {
+        self.page.push(line);
         self.bytes += bytes;
         if self.page.len() >= LINES_PER_TRANSACTION || self.bytes >= BYTES_PER_TRANSACTION {
             self.store().await?;
@@ -96,43 +161,93 @@ impl Import<'_> {
             return Ok(());
         }
         self.bytes = 0;
-        let (imported, early) = self.inbox.0.store.import(std::mem::take(&mut self.page)).await?;
+        let imported = self.inbox.0.store.import(std::mem::take(&mut self.page)).await?;
         if imported.added > 0 {
             self.inbox.0.workers.wake();
         }
         self.imported += imported;
-        self.early.extend(early.into_iter().filter_map(|job| Some((job.relies_on()?, job))));
         Ok(())
     }
 }
 
-/// What a line holds. An empty one holds nothing.
-fn parse(line: &str, number: u64) -> Result<Option<ImportRow>, Error> {
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let no = |kind: &'static str| {
-        move |what: String| Error::invalid(format!("line {number} is no {kind}: {what}"))
-    };
-    let bad = no("entry");
-    let Kind { kind } = serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
-    if let Some(kind) = kind {
-        let bad = no("row of the ledger");
-        let line: LedgerLine =
-            serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
-        return line.into_row(&kind).map(Some).map_err(bad);
-    }
-    let line: ExportLine = serde_json::from_str(line).map_err(|error| bad(unreadable(&error)))?;
-    let (entry, bodies) = line.into_entry().map_err(bad)?;
-    Ok(Some(ImportRow::Entry(entry, bodies)))
+/// The lines of an export.
+struct Lines<R> {
+    export: R,
+    /// The number of the last line.
+    number: u64,
+    /// The bytes of the last line, with its end.
+    bytes: Vec<u8>,
 }
 
-/// Why a line cannot be parsed. The parser's error about a wrong type is not used, because it quotes the value, which
-/// may be a body.
-fn unreadable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    if error.is_data() && !text.starts_with("missing field") {
-        return format!("another kind of value than expected at column {}", error.column());
+/// What a line holds.
+#[expect(clippy::large_enum_variant, reason = "all but the last hold a row")]
+enum Line {
+    Row(ExportLine),
+    End(End),
+    Empty,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(export: R) -> Self {
+        Self { export, number: 0, bytes: Vec::new() }
     }
-    text
+
+    /// Reads the next line.
+    fn next(&mut self) -> Result<Option<Line>, Error> {
+        self.bytes.clear();
+        let number = self.number + 1;
+        let length = self.export.read_until(b'\n', &mut self.bytes).map_err(|error| {
+            Error::unavailable(format!("line {number} cannot be read")).because(error)
+        })?;
+        if length == 0 {
+            return Ok(None);
+        }
+        self.number = number;
+        let text = std::str::from_utf8(&self.bytes)
+            .map_err(|_| Error::invalid(format!("line {number} is no text")))?;
+        parse(text, number).map(Some)
+    }
+
+    /// Whether the last line does not end as a line does.
+    fn is_cut(&self) -> bool {
+        self.bytes.last().is_some_and(|byte| *byte != b'\n')
+    }
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: String,
+}
+
+fn parse(text: &str, number: u64) -> Result<Line, Error> {
+    if text.trim().is_empty() {
+        return Ok(Line::Empty);
+    }
+    let refuse = |what: &str, why| Error::invalid(format!("line {number} is no {what}: {why}"));
+    let Kind { kind } = decode(text).map_err(|why| refuse("line of an export", why))?;
+    let line = match kind.as_str() {
+        "entry" => decode(text).map(ExportLine::Entry),
+        "job" => decode(text).map(ExportLine::Job),
+        "intent" => decode(text).map(ExportLine::Intent),
+        "bucket" => decode(text).map(ExportLine::Bucket),
+        "end" => return decode(text).map(Line::End).map_err(|why| refuse("end", why)),
+        // It is not quoted: it may be part of a body.
+        _ => return Err(refuse("line of an export", "its kind is not known".to_owned())),
+    };
+    let line = line.and_then(|line| line.validate().map(|()| line));
+    line.map(Line::Row).map_err(|why| refuse(&kind, why))
+}
+
+/// What a line says, or why it cannot be parsed. The parser's error about a wrong value is not used where it quotes the value,
+/// which may be a body.
+fn decode<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let why = error.to_string().replace(" at line 1 column ", " before column ");
+        let is_ours =
+            ["missing field", "not a", "a job id"].iter().any(|start| why.starts_with(start));
+        if error.is_data() && !is_ours {
+            return format!("another kind of value than expected before column {}", error.column());
+        }
+        why
+    })
 }

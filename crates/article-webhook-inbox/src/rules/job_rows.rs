@@ -10,12 +10,12 @@ use article_webhook::{Event, JobId};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{ArticleEntry, BodyWrite, IntentRow, JobRow, KnownBody, Row};
+use super::{ArticleEntry, BodyLine, BodyWrite, EntryLine, IntentRow, JobRow, KnownBody, Row};
 use crate::{
     Body, Digest, Entry, EntryKey, Source, State,
     call::{
-        Arrival, Expect, ExpectedJob, JobState, Lease, Outcome, PollLease, PollOutcome,
-        PollSettled, Prune, Pruned, Reason, Recorded, Settled,
+        Arrival, Expect, JobState, Lease, Outcome, PollLease, PollOutcome, PollSettled, Prune,
+        Pruned, Reason, Recorded, Settled,
     },
     codec,
 };
@@ -309,6 +309,16 @@ impl JobRows {
         self.entries.iter().find(|entry| entry.event == *event && entry.row.get().is_some())
     }
 
+    /// The event of the entry that the job ended with: of its article, or of its failure. Retention may have removed that.
+    #[must_use]
+    pub fn ended_with(&self) -> Option<Event> {
+        match self.expected.get()?.state {
+            JobState::Arrived | JobState::Collected => Some(Event::ArticleComplete),
+            JobState::Failed => Some(EntryKey::failure(self.job_id.clone()).event),
+            _ => None,
+        }
+    }
+
     /// The key of an entry of the job.
     #[must_use]
     pub fn key(&self, entry: &EntryRows) -> EntryKey {
@@ -433,16 +443,17 @@ impl JobRows {
     }
 
     /// Adds an entry that another store exported. `false` if this store has one, or knows that its article was here.
-    pub fn import(&mut self, entry: &Entry, bodies: Vec<BodyRow>, now: SystemTime) -> bool {
+    pub fn import(&mut self, entry: &EntryLine, now: SystemTime) -> bool {
         let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
-        if self.entry(&entry.key.event).is_some() || (entry.key.is_article() && is_tombstone) {
+        let is_article = entry.event == Event::ArticleComplete;
+        if self.entry(&entry.event).is_some() || (is_article && is_tombstone) {
             return false;
         }
         self.entries.push(EntryRows {
-            event: entry.key.event.clone(),
+            event: entry.event.clone(),
             received_at: entry.received_at,
-            row: Tracked::new(Row::import(entry, now)),
-            bodies: bodies.into_iter().map(Tracked::new).collect(),
+            row: Tracked::new(entry.row().imported(now)),
+            bodies: entry.bodies.iter().map(BodyLine::row).map(Tracked::new).collect(),
             damage: None,
         });
         self.sync_with_article(now);
@@ -450,11 +461,11 @@ impl JobRows {
     }
 
     /// Adds what another store knew of the job. `false` if this store has it.
-    pub fn import_job(&mut self, job: &ExpectedJob, now: SystemTime) -> bool {
+    pub fn import_job(&mut self, job: JobRow, now: SystemTime) -> bool {
         let is_new = self.expected.get().is_none();
         if is_new {
             let article = self.article();
-            self.expected.set(JobRow::import(job, article.as_ref(), now));
+            self.expected.set(job.imported(article.as_ref(), now));
         }
         is_new
     }

@@ -11,6 +11,5 @@ mod poll;
 
 pub use article_entry::ArticleEntry;
 pub use bucket::Bucket;
-pub(crate) use bucket::BucketDocument;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;

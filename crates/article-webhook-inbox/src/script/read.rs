@@ -77,7 +77,7 @@ impl Script for Filter {
 }
 
 /// The ids of a page, and the last of them if another page follows. A row that cannot be loaded ends no list.
-fn page(mut ids: Vec<i64>, limit: u32) -> (Vec<i64>, Option<i64>) {
+pub(super) fn page(mut ids: Vec<i64>, limit: u32) -> (Vec<i64>, Option<i64>) {
     let is_last = ids.len() <= limit as usize;
     ids.truncate(limit as usize);
     let next = ids.last().copied().filter(|_| !is_last);

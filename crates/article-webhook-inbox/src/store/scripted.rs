@@ -5,7 +5,7 @@ use std::{
 
 use article_webhook::JobId;
 
-use super::{Ledger, Pending, Store};
+use super::{Pending, Store};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
@@ -14,11 +14,11 @@ use crate::{
         Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
         PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
-    rules::Bucket,
-    script::{self, ImportRow, Script},
+    rules::{Bucket, ExportLine},
+    script::{self, Export, Script},
 };
 
-/// A store that runs scripts on its tables. It is a [`Store`] and a [`Ledger`] by that.
+/// A store that runs scripts on its tables. It is a [`Store`] by that.
 pub trait Run: fmt::Debug + Send + Sync + 'static {
     /// As [`Store::now`].
     fn now(&self) -> SystemTime;
@@ -158,40 +158,14 @@ impl<R: Run> Store for R {
         self.write(script::Erase(jobs))
     }
 
-    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
-        self.write(script::Import(rows))
+    fn export(&self, part: Export) -> Pending<'_, LedgerPage<ExportLine>> {
+        self.read(part)
     }
 
-    fn check(&self) -> Pending<'_, Vec<Finding>> {
-        Run::check(self)
+    fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
+        self.write(script::Import(lines))
     }
 
-    fn probe(&self) -> Pending<'_, ()> {
-        Run::probe(self)
-    }
-
-    fn health(&self) -> Pending<'_, StoreHealth> {
-        Run::health(self)
-    }
-
-    fn keep(&self, jobs: &[Expect]) -> usize {
-        Run::keep(self, jobs)
-    }
-
-    fn kept(&self) -> Vec<Expect> {
-        Run::kept(self)
-    }
-
-    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
-        Run::wake_with(self, wake);
-    }
-
-    fn close(&self) -> Pending<'_, ()> {
-        Run::close(self)
-    }
-}
-
-impl<R: Run> Ledger for R {
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
         self.write(script::Intend { name: name.into(), within, key, again: false })
     }
@@ -279,5 +253,33 @@ impl<R: Run> Ledger for R {
 
     fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
         self.write(script::PruneLedger { before, limit })
+    }
+
+    fn check(&self) -> Pending<'_, Vec<Finding>> {
+        Run::check(self)
+    }
+
+    fn probe(&self) -> Pending<'_, ()> {
+        Run::probe(self)
+    }
+
+    fn health(&self) -> Pending<'_, StoreHealth> {
+        Run::health(self)
+    }
+
+    fn keep(&self, jobs: &[Expect]) -> usize {
+        Run::keep(self, jobs)
+    }
+
+    fn kept(&self) -> Vec<Expect> {
+        Run::kept(self)
+    }
+
+    fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {
+        Run::wake_with(self, wake);
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        Run::close(self)
     }
 }

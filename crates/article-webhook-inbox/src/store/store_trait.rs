@@ -9,16 +9,22 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob, Filter, Finding,
-        Imported, Lease, Outcome, Page, Prune, Pruned, Recorded, Settled, StoreHealth,
+        Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
+        Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
+        Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
+        PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
-    script::ImportRow,
+    rules::{Bucket, ExportLine},
+    script::Export,
 };
 
 /// The future that a store's calls return.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// What the inbox needs from a database. The scripts are what each call does, and the suite in `tests/contract` says it as facts.
+///
+/// The ledger is in the store of the entries, because an arrival ends the expectation of its job in one transaction: which
+/// jobs are expected, what was ordered, and how fast the API may be polled.
 ///
 /// Every call is one transaction, which happens completely or not at all. A call that changed something returns `Ok` only
 /// when the change would survive a crash; a failed commit, or one whose result is unknown, is an `Err`. A call may be dropped
@@ -96,8 +102,83 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// jobs only, if the bodies of all are too much for one transaction.
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>>;
 
-    /// Adds what another store exported. Returns what was added, and the jobs that need an entry which is not here.
-    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)>;
+    /// A part of an export.
+    fn export(&self, part: Export) -> Pending<'_, LedgerPage<ExportLine>>;
+
+    /// Adds what another store exported. Returns what was added.
+    fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported>;
+
+    /// Stores an intent, whose call is made with this API key within this time, unless it is stored or the key is paused.
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended>;
+
+    /// As [`intend`](Self::intend), and an intent whose outcome is unknown or that was abandoned is ordered again.
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+    ) -> Pending<'a, Intended>;
+
+    /// The service took the order: the intent became this job, which is expected.
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()>;
+
+    /// The service took no order under this lease: the intent is removed. `false` if that changes nothing.
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool>;
+
+    /// It is not known whether the service took the order under this lease. `false` if that changes nothing.
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool>;
+
+    /// Gives up an intent whose outcome is unknown. `false` for any other.
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool>;
+
+    /// Expects jobs, and returns the state of each, in order.
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>>;
+
+    /// Takes tokens, and leases as many jobs that are due.
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls>;
+
+    /// Stores the outcome of a poll. A lost lease changes nothing.
+    fn settle_poll(
+        &self,
+        lease: PollLease,
+        outcome: PollOutcome,
+        key: u64,
+    ) -> Pending<'_, PollSettled>;
+
+    /// Stores what happened to the bucket.
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()>;
+
+    /// The bucket. Before its first use, it is full.
+    fn bucket(&self) -> Pending<'_, Bucket>;
+
+    /// The job, if the ledger has it.
+    fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>>;
+
+    /// A page of the jobs that pass the filter, by ascending id.
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>>;
+
+    /// The intent, if the ledger has it.
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>>;
+
+    /// A page of the intents in this state, or of all, by ascending id.
+    fn intents(
+        &self,
+        state: Option<IntentState>,
+        after: i64,
+        limit: u32,
+    ) -> Pending<'_, LedgerPage<Intent>>;
+
+    /// The figures of the ledger.
+    fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;
+
+    /// Removes jobs that ended before this time: the oldest first, and at most `limit`.
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned>;
 
     /// Looks for damage, and for settings that may lose what is acknowledged.
     fn check(&self) -> Pending<'_, Vec<Finding>>;

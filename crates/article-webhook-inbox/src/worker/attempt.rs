@@ -26,7 +26,7 @@ use super::{
 use crate::{
     EntryKey, Error,
     call::{Claimed, Events, JobState, Lease, Outcome, Settled},
-    store::Ledger,
+    store::Store,
     telemetry,
 };
 
@@ -69,7 +69,7 @@ where
 /// What every attempt of a worker needs.
 pub(super) struct Attempts {
     pub(super) handlers: Handlers,
-    pub(super) store: Arc<dyn Ledger>,
+    pub(super) store: Arc<dyn Store>,
     pub(super) settings: Settings,
     pub(super) registry: Registry,
 }

@@ -7,7 +7,7 @@ use super::attempt::AttemptResult;
 use crate::{
     Body, Error, Source,
     call::{Claimed, Completion, Lease},
-    store::Ledger,
+    store::Store,
 };
 
 /// One attempt at an entry: the argument of every handler of a [`Worker`](crate::Worker).
@@ -83,7 +83,7 @@ pub struct Job {
     body: Body,
     bytes: bytes::Bytes,
     content: Content,
-    store: Arc<dyn Ledger>,
+    store: Arc<dyn Store>,
 }
 
 /// What a [`Job`] is about. `match` needs no other arm than these three.
@@ -180,7 +180,7 @@ impl Job {
     /// handed out.
     pub(super) fn of(
         claimed: Claimed,
-        store: Arc<dyn Ledger>,
+        store: Arc<dyn Store>,
     ) -> Result<(Self, Vec<Drift>), AttemptResult> {
         let (body, content, drift) = match claimed.key.is_failure() {
             true => {
@@ -519,7 +519,7 @@ mod tests {
     #[test]
     fn an_entry_without_bytes_is_undecodable() {
         let gone = claimed(vec![Body { bytes: None, ..body(b"{}") }]);
-        let store: Arc<dyn Ledger> = Arc::new(crate::MemoryStore::default());
+        let store: Arc<dyn Store> = Arc::new(crate::MemoryStore::default());
         let cause = "its bodies were removed".to_owned();
         let result = Job::of(gone, store).map(drop);
         assert_eq!(result, Err(AttemptResult::Undecodable { seen: 1, cause }));

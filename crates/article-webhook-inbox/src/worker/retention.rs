@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use crate::{
     Error,
     call::{LedgerPruned, Prune, Pruned},
-    store::Ledger,
+    store::Store,
 };
 
 /// How many bodies, entries, jobs and intents one batch removes, each.
@@ -96,7 +96,7 @@ impl Retention {
     }
 
     /// Removes a batch of what is old. `None`: the clock was set a short time ago, and ages cannot be trusted yet.
-    pub(super) async fn remove(self, store: &dyn Ledger) -> Result<Option<Removed>, Error> {
+    pub(super) async fn remove(self, store: &dyn Store) -> Result<Option<Removed>, Error> {
         // A store whose clock is a server's may know it only now.
         let health = store.health().await?;
         let now = store.now();

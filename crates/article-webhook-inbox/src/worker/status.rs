@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::{
     EntryKey, Error,
     call::{Claims, Events},
-    store::Ledger,
+    store::Store,
     telemetry,
 };
 
@@ -189,7 +189,7 @@ impl Registry {
     }
 
     /// A worker begins, which claims these events.
-    pub(super) fn start_worker(&self, store: Arc<dyn Ledger>, events: Events) -> RunningWorker {
+    pub(super) fn start_worker(&self, store: Arc<dyn Store>, events: Events) -> RunningWorker {
         let mut state = self.state();
         if events == Events::All {
             state.on_failure += 1;
@@ -347,7 +347,7 @@ impl Drop for ThreadSlot {
 #[derive(Debug)]
 pub(super) struct RunningWorker {
     registry: Registry,
-    store: Arc<dyn Ledger>,
+    store: Arc<dyn Store>,
     events: Events,
     has_ended: bool,
 }

@@ -13,9 +13,9 @@ use article_webhook_inbox::{
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
-        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, ImportRow, Intended, IntentLease,
-        Lease, Ledger, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled, Polls,
-        Recorded, Settled, Store, StoreHealth,
+        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
+        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
+        Polls, Recorded, Settled, Store, StoreHealth,
     },
 };
 use tokio::sync::Notify;
@@ -152,6 +152,15 @@ impl Faulty {
     }
 }
 
+/// Calls that are passed on, through the gate.
+macro_rules! calls {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        fn $name(&self, $($argument: $type),*) -> Pending<'_, $result> {
+            self.through(stringify!($name), self.store.$name($($argument),*))
+        }
+    )*};
+}
+
 impl Store for Faulty {
     fn now(&self) -> SystemTime {
         self.store.now() + *self.ahead.lock().unwrap()
@@ -208,8 +217,11 @@ impl Store for Faulty {
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {
         self.store.erase(jobs)
     }
-    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
-        self.store.import(rows)
+    fn export(&self, part: Export) -> Pending<'_, LedgerPage<ExportLine>> {
+        self.store.export(part)
+    }
+    fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
+        self.store.import(lines)
     }
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         self.store.check()
@@ -220,18 +232,6 @@ impl Store for Faulty {
     fn close(&self) -> Pending<'_, ()> {
         self.store.close()
     }
-}
-
-/// Calls that are passed on, through the gate.
-macro_rules! calls {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
-        fn $name(&self, $($argument: $type),*) -> Pending<'_, $result> {
-            self.through(stringify!($name), self.store.$name($($argument),*))
-        }
-    )*};
-}
-
-impl Ledger for Faulty {
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
         self.through("intend", self.store.intend(name, within, key))
     }

@@ -3,10 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{
-    Clock, MemoryStore,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{Clock, MemoryStore, store::Store};
 use article_webhook_inbox_contract::{LedgerSubject, Subject};
 
 struct Memory {
@@ -36,7 +33,7 @@ impl Subject for Memory {
 }
 
 impl LedgerSubject for Memory {
-    fn ledger(&self) -> Arc<dyn Ledger> {
+    fn ledger(&self) -> Arc<dyn Store> {
         self.store.clone()
     }
 }

@@ -4,10 +4,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{
-    Clock, Completion, SqliteSettings, SqliteStore,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{Clock, Completion, SqliteSettings, SqliteStore, store::Store};
 use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use tempfile::TempDir;
 
@@ -44,7 +41,7 @@ impl Subject for Sqlite {
 }
 
 impl LedgerSubject for Sqlite {
-    fn ledger(&self) -> Arc<dyn Ledger> {
+    fn ledger(&self) -> Arc<dyn Store> {
         self.store.clone().unwrap()
     }
 }

@@ -6,8 +6,8 @@ use article_webhook::{Event, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Prune, Reason, Source, SqliteStore,
     store::{
-        Arrival, BucketSettings, Claim, Claimed, Events, Expect, Ledger, Outcome, PollClaim,
-        PollOutcome, Settled, Store,
+        Arrival, BucketSettings, Claim, Claimed, Events, Expect, Outcome, PollClaim, PollOutcome,
+        Settled, Store,
     },
 };
 use bytes::Bytes;

@@ -15,7 +15,7 @@ use article_webhook::Event;
 use article_webhook_inbox::{
     Body, Clock, Digest, Entry, Error, Filter, Inbox, JobFilter, Prune, SqliteSettings,
     SqliteStore, State,
-    store::{Ledger, PollClaim, PollOutcome, Recorded, Store},
+    store::{PollClaim, PollOutcome, Recorded, Store},
 };
 
 use super::{

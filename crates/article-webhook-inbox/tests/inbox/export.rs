@@ -1,25 +1,22 @@
+use std::io::Cursor;
+
 use article_webhook::fixture;
 use article_webhook_inbox::{
     Digest, Inbox, State,
     store::{Claim, Events, Store},
 };
 
-use super::scene::{HOUR, Scene, key};
-
-async fn exported(inbox: &Inbox) -> String {
-    let mut lines = Vec::new();
-    inbox.export(&mut lines).await.unwrap();
-    String::from_utf8(lines).unwrap()
-}
+use super::scene::{HOUR, Scene, exported, key};
 
 /// Why a line is refused that is correct except for one change.
 async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let mut line = serde_json::from_str(&exported(&scene.inbox).await).unwrap();
+    let lines = exported(&scene.inbox).await;
+    let mut line = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     change(&mut line);
     let inbox = Inbox::memory();
-    let error = inbox.import(line.to_string().as_bytes()).await.unwrap_err();
+    let error = inbox.import(Cursor::new(format!("{line}\n"))).await.unwrap_err();
     assert_eq!(inbox.counts().await.unwrap().total(), 0);
     assert!(!error.is_transient());
     error.to_string()
@@ -32,7 +29,7 @@ async fn an_exported_entry_is_imported_as_it_was() {
     from.accept(&fixture::unicode().job_id("job_1")).await;
     from.deliver("job_2").await;
     from.inbox.discard(key("job_2"), "cancelled").await.unwrap();
-    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!((imported.added, imported.present), (2, 0));
     let (entry, _) = to.inbox.show(key("job_2")).await.unwrap().unwrap();
     assert_eq!(entry.failures.len(), 1);
@@ -51,7 +48,7 @@ async fn an_entry_that_is_here_already_stays_as_it_is() {
     to.deliver("job_1").await;
     to.inbox.discard(key("job_1"), "cancelled").await.unwrap();
     let before = to.inbox.show(key("job_1")).await.unwrap();
-    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!((imported.added, imported.present), (0, 1));
     assert_eq!(to.inbox.show(key("job_1")).await.unwrap(), before);
 }
@@ -71,24 +68,24 @@ async fn an_entry_that_was_leased_there_waits_here() {
         })
         .await
         .unwrap();
-    to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     let (entry, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, to.clock.now()));
 }
 
 #[tokio::test]
-async fn lines_before_a_wrong_one_are_imported_and_empty_ones_skipped() {
+async fn lines_before_a_wrong_one_are_imported_of_a_partial_export_and_empty_ones_skipped() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    let lines = format!("\r\n{}\n{{", exported(&from.inbox).await);
-    let error = to.inbox.import(lines.as_bytes()).await.unwrap_err();
-    assert!(error.to_string().starts_with("line 4 is no entry: EOF"), "{error}");
+    let lines = format!("\r\n{}\n{{\n", exported(&from.inbox).await);
+    let error = to.inbox.import_partial(lines.as_bytes()).await.unwrap_err();
+    assert!(error.to_string().starts_with("line 5 is no line of an export: EOF"), "{error}");
     assert_eq!(to.inbox.counts().await.unwrap().total(), 1);
 }
 
 /// What was read before a wrong line is stored, page by page, and a repeated import adds the rest.
 #[tokio::test]
-async fn an_import_of_several_pages_goes_on_at_a_wrong_line() {
+async fn a_partial_import_of_several_pages_goes_on_at_a_wrong_line() {
     let (from, to) = (Scene::new(), Scene::new());
     for job in 0..600 {
         from.deliver(&format!("job_{job}")).await;
@@ -96,12 +93,33 @@ async fn an_import_of_several_pages_goes_on_at_a_wrong_line() {
     let whole = exported(&from.inbox).await;
     let lines: Vec<_> = whole.lines().collect();
     let wrong = [&lines[..550], &["{"], &lines[550..]].concat().join("\n");
-    let error = to.inbox.import(wrong.as_bytes()).await.unwrap_err();
-    assert!(error.to_string().starts_with("line 551 is no entry: EOF"), "{error}");
+    let error = to.inbox.import_partial(wrong.as_bytes()).await.unwrap_err();
+    assert!(error.to_string().starts_with("line 551 is no line of an export: EOF"), "{error}");
     assert_eq!(to.inbox.counts().await.unwrap().total(), 550);
-    let imported = to.inbox.import(whole.as_bytes()).await.unwrap();
+    let imported = to.inbox.import(Cursor::new(&whole)).await.unwrap();
     assert_eq!((imported.added, imported.present), (50, 550));
     assert_eq!(exported(&to.inbox).await, whole);
+}
+
+/// What an attempt did to its process there, the next may do here.
+#[tokio::test]
+async fn an_entry_that_ran_alone_there_runs_alone_here() {
+    let (from, to) = (Scene::new(), Scene::new());
+    from.deliver("job_1").await;
+    let claim = Claim {
+        limit: 1,
+        lease: HOUR,
+        attempts: 8,
+        running: 0,
+        events: Events::All,
+        retries_first: false,
+    };
+    for runs_alone in [false, false, true] {
+        assert_eq!(from.store.claim(claim).await.unwrap().claimed[0].runs_alone, runs_alone);
+        from.clock.advance(2 * HOUR);
+    }
+    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
+    assert!(to.store.claim(claim).await.unwrap().claimed[0].runs_alone);
 }
 
 /// Otherwise one damaged body would prevent the import of all later lines.
@@ -109,7 +127,7 @@ async fn an_import_of_several_pages_goes_on_at_a_wrong_line() {
 async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported() {
     let (from, to) = (Scene::new(), Scene::new());
     from.record(b"flipped", Digest::of(b"{}")).await;
-    let imported = to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!(imported.added, 1);
     let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((bodies[0].digest, bodies[0].bytes.as_ref()), (Digest::of(b"{}"), None));
@@ -121,7 +139,7 @@ async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_
     let (from, to) = (Scene::new(), Scene::new());
     let post = fixture::complete().job_id("job_1");
     from.record(b"flipped", Digest::of(post.bytes())).await;
-    to.inbox.import(exported(&from.inbox).await.as_bytes()).await.unwrap();
+    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!(to.inbox.counts().await.unwrap().of(State::Corrupt), 1);
     to.deliver("job_1").await;
     let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
@@ -142,7 +160,7 @@ async fn a_digest_with_signs_in_it_is_refused() {
             "received_at": 0, "source": "api", "target": "default", "sha256": sha256,
         });
     });
-    assert_eq!(error.await, "line 1 is no entry: sha256: expected 64 hexadecimal digits");
+    assert_eq!(error.await, "line 1 is no entry: not a SHA-256 in hex before column 133");
 }
 
 #[tokio::test]
@@ -165,22 +183,23 @@ async fn more_bodies_than_an_entry_can_have_are_refused() {
 
 #[tokio::test]
 async fn a_time_that_no_store_can_hold_is_refused() {
-    let error = refused(|line| line["at"] = u64::MAX.into()).await;
-    assert_eq!(error, "line 1 is no entry: a time after the year 9999");
+    let error = refused(|line| line["at"] = 253_402_300_800_000_u64.into()).await;
+    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 21");
 }
 
 #[tokio::test]
 async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
-    let failure = serde_json::json!([{ "at": u64::MAX, "attempt": 1, "cause": "no network" }]);
+    let failure =
+        serde_json::json!([{ "at": 253_402_300_800_000_u64, "attempt": 1, "cause": "no network" }]);
     let error = refused(|line| line["failures"] = failure).await;
-    assert_eq!(error, "line 1 is no entry: a time after the year 9999");
+    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 1379");
 }
 
 #[tokio::test]
 async fn an_unknown_state_is_refused() {
     assert_eq!(
         refused(|line| line["state"] = "lost".into()).await,
-        "line 1 is no entry: state: not a state"
+        "line 1 is no entry: not a state of an entry before column 1307"
     );
 }
 
@@ -192,9 +211,9 @@ async fn no_error_about_a_line_quotes_its_content() {
         assert!(error.starts_with("line 1 is no entry: another kind of value"), "{error}");
     }
     let inbox = Inbox::memory();
-    let error = inbox.import(&br#""secret canary""#[..]).await.unwrap_err();
+    let error = inbox.import(Cursor::new("\"secret canary\"\n")).await.unwrap_err();
     assert!(!format!("{error:?}").contains("canary"), "{error:?}");
-    let key_twice = br#"{"state": "secret canary", "state": ""}"#;
-    let error = inbox.import(&key_twice[..]).await.unwrap_err();
+    let key_twice = "{\"kind\": \"secret canary\", \"kind\": \"\"}\n";
+    let error = inbox.import(Cursor::new(key_twice)).await.unwrap_err();
     assert!(!format!("{error:?}").contains("canary"), "{error:?}");
 }

@@ -1,14 +1,16 @@
 //! Whatever a store can hold, damage included, is exported so that it can be imported.
 
+use std::io::Cursor;
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, MAX_BODIES_PER_ENTRY, Source, State,
-    store::{ImportRow, Store, from_millis},
+    store::{Store, from_millis},
 };
+use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
 
-use super::scene::{Scene, key};
+use super::scene::{Scene, exported, key};
 
 /// What becomes of a body in a store.
 #[derive(Clone, Copy, PartialEq)]
@@ -68,12 +70,6 @@ fn everything() -> impl Iterator<Item = Vec<Kind>> {
     std::iter::once(Vec::new()).chain(mixed)
 }
 
-async fn exported(scene: &Scene) -> String {
-    let mut lines = Vec::new();
-    scene.inbox.export(&mut lines).await.unwrap();
-    String::from_utf8(lines).unwrap()
-}
-
 #[tokio::test]
 async fn whatever_a_store_can_hold_is_exported_and_imported() {
     let from = Scene::new();
@@ -96,14 +92,11 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
                 failures: Vec::new(),
             };
             let bodies = kinds.iter().enumerate().map(|(at, kind)| body(*kind, at)).collect();
-            assert!(
-                from.store.import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap().0.added
-                    == 1
-            );
+            assert!(from.store.import(vec![entry_line(entry, bodies)]).await.unwrap().added == 1);
         }
     }
-    let (to, again, lines) = (Scene::new(), Scene::new(), exported(&from).await);
-    let imported = to.inbox.import(lines.as_bytes()).await.unwrap();
+    let (to, again, lines) = (Scene::new(), Scene::new(), exported(&from.inbox).await);
+    let imported = to.inbox.import(Cursor::new(&lines)).await.unwrap();
     assert_eq!((imported.added, imported.present), (number, 0));
     for number in 1..=number {
         let key = key(&format!("job_{number}"));
@@ -116,7 +109,7 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
             assert_eq!((&here.bytes, here.digest), (&text, there.digest), "{key}");
         }
     }
-    let lines = exported(&to).await;
-    assert_eq!(again.inbox.import(lines.as_bytes()).await.unwrap().added, number);
-    assert_eq!(exported(&again).await, lines);
+    let lines = exported(&to.inbox).await;
+    assert_eq!(again.inbox.import(Cursor::new(&lines)).await.unwrap().added, number);
+    assert_eq!(exported(&again.inbox).await, lines);
 }

@@ -4,6 +4,7 @@
 mod export;
 mod export_everything;
 mod export_ledger;
+mod export_whole;
 #[path = "../common/faulty_store.rs"]
 mod faulty;
 mod health;

@@ -61,6 +61,12 @@ impl Scene {
     }
 }
 
+pub(crate) async fn exported(inbox: &Inbox) -> String {
+    let mut lines = Vec::new();
+    inbox.export(&mut lines).await.unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
 pub(crate) fn key(job: &str) -> EntryKey {
     EntryKey::article(job.parse().unwrap())
 }

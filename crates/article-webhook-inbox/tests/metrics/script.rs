@@ -14,8 +14,7 @@ use article_webhook::{
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Failed, Filter, Inbox, Job, JobFilter, MemoryStore, Source, State,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Ledger, PollClaim, PollOutcome,
-        Store,
+        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, PollClaim, PollOutcome, Store,
     },
 };
 use tokio::task::yield_now;

@@ -9,10 +9,11 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
     store::{
-        ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ImportRow, Intended, IntentLease,
-        Ledger, Pause, PollClaim, PollLease, PollOutcome, Polls,
+        ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ExportLine, Intended, IntentLease,
+        Pause, PollClaim, PollLease, PollOutcome, Polls, Store, from_millis, to_millis,
     },
 };
+use article_webhook_inbox_contract::lines::{intent_line, job_line};
 use bytes::Bytes;
 
 use crate::{
@@ -64,7 +65,7 @@ fn settings(key: u64) -> BucketSettings {
 }
 
 pub(crate) async fn call(
-    store: &dyn Ledger,
+    store: &dyn Store,
     (given, now): (&Given, SystemTime),
     step: &LedgerStep,
 ) -> Result<LedgerAnswer, Error> {
@@ -129,8 +130,7 @@ pub(crate) async fn call(
         LedgerStep::Prune { ago, limit } => text(store.prune_ledger(now - ago, limit).await?),
         LedgerStep::ImportJob { job, state, ago } => {
             let job = imported(job, state, now - ago);
-            let rows = vec![ImportRow::Job(job.clone()), ImportRow::RemovedJob(job)];
-            text(store.import(rows).await?)
+            text(store.import(vec![job_line(job)]).await?)
         }
         LedgerStep::ImportIntent { intent, state, ago } => {
             let created_at = now - ago;
@@ -138,16 +138,18 @@ pub(crate) async fn call(
             let job_id =
                 (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
             let intent = article_webhook_inbox::Intent { id, name, state, created_at, at, job_id };
-            text(store.import(vec![ImportRow::Intent(intent)]).await?)
+            text(store.import(vec![intent_line(intent)]).await?)
         }
         LedgerStep::ImportBucket { full_in, ago } => {
-            let since = now - ago;
+            // As in JSON, times are whole milliseconds.
+            let rounded = |time| from_millis(to_millis(time));
+            let since = rounded(now - ago);
             let why = article_webhook_inbox::PauseReason::RateLimited;
-            let pause = Some(Pause { since, until: since + Duration::from_micros(2_500), why });
-            let (full_at, key_refused_at) = (now + full_in, None);
+            let pause = Some(Pause { since, until: since + Duration::from_millis(2), why });
+            let (full_at, key_refused_at) = (rounded(now + full_in), None);
             text(
                 store
-                    .import(vec![ImportRow::Bucket(Bucket { full_at, pause, key_refused_at })])
+                    .import(vec![ExportLine::Bucket(Bucket { full_at, pause, key_refused_at })])
                     .await?,
             )
         }
@@ -204,7 +206,7 @@ pub(crate) struct Everything {
 }
 
 impl Everything {
-    pub(crate) async fn of(store: &dyn Ledger) -> Result<Self, Error> {
+    pub(crate) async fn of(store: &dyn Store) -> Result<Self, Error> {
         let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
         let jobs = store.jobs(filter).await?.items;
         let intents = store.intents(None, 0, 1_000).await?.items;
@@ -214,7 +216,7 @@ impl Everything {
 }
 
 /// Removes every job and every intent, so that nothing is left for the next sequence.
-pub(crate) async fn clear(store: &dyn Ledger, jobs: &[JobId]) -> Result<(), Error> {
+pub(crate) async fn clear(store: &dyn Store, jobs: &[JobId]) -> Result<(), Error> {
     for intent in INTENTS {
         store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
     }

@@ -5,8 +5,9 @@ use std::{
 
 use article_webhook_inbox::{
     Body, Clock, Digest, Entry, Error, Failure, Filter, Prune, Source,
-    store::{Arrival, Claim, ImportRow, Lease, Ledger, Outcome},
+    store::{Arrival, Claim, Lease, Outcome, Store},
 };
+use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
 
 use crate::{
@@ -85,17 +86,17 @@ impl Pair {
                 return Err(Difference { steps: steps.len(), reported });
             }
         }
-        for store in [&self.model as &dyn Ledger, self.subject.store()] {
+        for store in [&self.model as &dyn Store, self.subject.store()] {
             ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
         }
         Ok(())
     }
 
-    async fn answer(&self, store: &dyn Ledger, step: &Step) -> Answer {
+    async fn answer(&self, store: &dyn Store, step: &Step) -> Answer {
         self.call(store, step).await.unwrap_or_else(Answer::from)
     }
 
-    async fn call(&self, store: &dyn Ledger, step: &Step) -> Result<Answer, Error> {
+    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => Answer::Nothing,
             Step::Record { key, body, is_damaged, target, intent } => {
@@ -166,9 +167,7 @@ impl Pair {
                 };
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
-                Answer::Changed(
-                    store.import(vec![ImportRow::Entry(entry, bodies)]).await?.0.added == 1,
-                )
+                Answer::Changed(store.import(vec![entry_line(entry, bodies)]).await?.added == 1)
             }
             Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
             Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,
@@ -227,7 +226,7 @@ fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
     }
 }
 
-async fn everything(store: &dyn Ledger) -> Everything {
+async fn everything(store: &dyn Store) -> Everything {
     let mut entries = Vec::new();
     for key in keys() {
         entries.extend(store.show(key).await.expect("an entry can be shown"));

@@ -13,11 +13,7 @@ mod record;
 #[path = "reference/tables.rs"]
 mod tables;
 
-use self::inbox::{
-    Arrival, Body, Claim, ClaimDecision, Claimed, Claiming, Claims, Clock, Completion, Counts,
-    Entry, EntryKey, Error, ExpectedJob, Filter, Finding, ImportRow, Imported, Lease, ListOrder,
-    Outcome, Page, Pending, Prune, Pruned, Recorded, Settled, State, Store, from_millis, to_millis,
-};
+use self::inbox::*;
 use std::{
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -26,7 +22,10 @@ use std::{
 
 use article_webhook::JobId;
 
-use self::tables::{StoredEntry, Tables};
+use self::{
+    ledger::shown,
+    tables::{StoredEntry, Tables},
+};
 
 /// The reference, as a store.
 #[derive(Default)]
@@ -255,10 +254,14 @@ impl Store for Reference {
         })
     }
 
-    fn import(&self, rows: Vec<ImportRow>) -> Pending<'_, (Imported, Vec<ExpectedJob>)> {
+    fn export(&self, _: Export) -> Pending<'_, LedgerPage<ExportLine>> {
+        Box::pin(async { Err(Error::unusable("the reference exports nothing")) })
+    }
+
+    fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.import(rows, now))
+            Ok(tables.import(&lines, now))
         })
     }
 
@@ -283,6 +286,189 @@ impl Store for Reference {
             let (mut tables, _) = self.open()?;
             tables.is_closed = true;
             Ok(())
+        })
+    }
+
+    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let known = tables.ledger.intent(name, now);
+            let begin = || tables.ledger.begin_order(name, within, key, now);
+            Ok(known.map_or_else(begin, Intended::Known))
+        })
+    }
+
+    fn order_again<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+    ) -> Pending<'a, Intended> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let known = tables.ledger.intent(name, now);
+            let known = known.filter(|intent| !intent.state.may_be_ordered_again());
+            let begin = || tables.ledger.begin_order(name, within, key, now);
+            Ok(known.map_or_else(begin, Intended::Known))
+        })
+    }
+
+    fn ordered<'a>(
+        &'a self,
+        name: &'a str,
+        job_id: JobId,
+        at: SystemTime,
+        key: u64,
+    ) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
+                row.answer(&job_id, now)
+            } else {
+                // An intent that is gone begins and ends now.
+                let mut row = IntentRow::new(Duration::ZERO, now);
+                row.resolve(&job_id, now);
+                tables.ledger.add_intent(name, row);
+                true
+            };
+            if is_expected {
+                let (reason, intent, key) = (Reason::Ordered, Some(name.into()), Some(key));
+                tables.expect(&Expect { reason, intent, key, ..Expect::job(job_id, at) }, now);
+            }
+            tables.ledger.bucket.accept_key(key);
+            Ok(())
+        })
+    }
+
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let ledger = &mut tables.ledger;
+            let Some((_, row)) = ledger.intents.get_mut(&lease.id) else { return Ok(false) };
+            let decision = row.not_ordered(lease, now);
+            if decision == NotOrdered::Remove {
+                ledger.remove_intent(lease.id);
+            }
+            Ok(decision != NotOrdered::Nothing)
+        })
+    }
+
+    fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let intent = tables.ledger.intents.get_mut(&lease.id);
+            Ok(intent.is_some_and(|(_, row)| row.outcome_lost(lease, now)))
+        })
+    }
+
+    fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.intent_mut(name).is_some_and(|(_, row)| row.abandon(now)))
+        })
+    }
+
+    fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            let states = jobs.iter().map(|expect| tables.expect(expect, now)).collect();
+            for expect in &jobs {
+                tables.ledger.resolve(expect.intent.as_deref(), &expect.job_id, now);
+            }
+            Ok(states)
+        })
+    }
+
+    fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.claim(claim, now))
+        })
+    }
+
+    fn settle_poll(
+        &self,
+        lease: PollLease,
+        outcome: PollOutcome,
+        key: u64,
+    ) -> Pending<'_, PollSettled> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.settle_poll(lease, &outcome, key, now))
+        })
+    }
+
+    fn report(&self, event: BucketEvent) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            tables.ledger.bucket.report(event, now);
+            Ok(())
+        })
+    }
+
+    fn bucket(&self) -> Pending<'_, Bucket> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            Ok(tables.ledger.bucket)
+        })
+    }
+
+    fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            Ok(tables.ledger.jobs.id(&job_id).and_then(|id| tables.ledger.shown(id)))
+        })
+    }
+
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let jobs = tables.ledger.jobs.iter().map(shown).filter(|job| filter.accepts(job));
+            let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
+            Ok(LedgerPage::new(jobs, filter.limit, |job| job.id))
+        })
+    }
+
+    fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.ledger.intent(name, now))
+        })
+    }
+
+    fn intents(
+        &self,
+        state: Option<IntentState>,
+        after: i64,
+        limit: u32,
+    ) -> Pending<'_, LedgerPage<Intent>> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            let later = tables.ledger.intents.range(after.saturating_add(1)..);
+            let intents = later
+                .map(|(id, (name, row))| row.clone().into_intent(*id, name.clone(), now))
+                .filter(|intent| state.is_none_or(|state| state == intent.state));
+            let intents = intents.take((limit as usize).saturating_add(1)).collect();
+            Ok(LedgerPage::new(intents, limit, |intent| intent.id))
+        })
+    }
+
+    fn ledger_counts(&self) -> Pending<'_, LedgerCounts> {
+        Box::pin(async move {
+            let (tables, now) = self.open()?;
+            let mut counts = LedgerCounts::default();
+            tables.ledger.jobs.iter().map(shown).for_each(|job| counts.add(&job, now));
+            let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
+            counts.unknown_intents =
+                states.filter(|state| *state == IntentState::Unknown).count() as u64;
+            Ok(counts)
+        })
+    }
+
+    fn prune_ledger(&self, before: SystemTime, limit: u32) -> Pending<'_, LedgerPruned> {
+        Box::pin(async move {
+            let (mut tables, _) = self.open()?;
+            Ok(tables.ledger.prune(before, limit))
         })
     }
 }

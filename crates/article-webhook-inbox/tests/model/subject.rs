@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use article_webhook_inbox::{Clock, SqliteSettings, SqliteStore, store::Ledger};
+use article_webhook_inbox::{Clock, SqliteSettings, SqliteStore, store::Store};
 use tempfile::TempDir;
 
 /// The store that is compared with the model.
@@ -22,7 +22,7 @@ impl Subject {
         Self { store, _folder: folder }
     }
 
-    pub(crate) fn store(&self) -> &dyn Ledger {
+    pub(crate) fn store(&self) -> &dyn Store {
         &self.store
     }
 }

@@ -58,7 +58,7 @@ fn an_inbox_in_a_file_shows_no_secret() {
     assert!(log().lines().any(|line| is_of_the_inbox(line) && line.contains("committed")));
 }
 
-fn assert_secret(scene: &Scene, store: impl article_webhook_inbox::store::Ledger, clock: &Clock) {
+fn assert_secret(scene: &Scene, store: impl article_webhook_inbox::store::Store, clock: &Clock) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let shown = runtime.block_on(scene.play(store, clock));
     assert!(shown.iter().all(|text| text.len() > 10), "{shown:#?}");

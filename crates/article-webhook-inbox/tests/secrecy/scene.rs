@@ -1,6 +1,7 @@
 use std::{
     error::Error as _,
     future::pending,
+    io::Cursor,
     panic::resume_unwind,
     sync::{Arc, Mutex},
     time::Duration,
@@ -12,7 +13,7 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Error, Failed, Filter, Inbox, Job, JobFilter, Source, State,
-    store::{Arrival, Claim, Events, Ledger, Outcome},
+    store::{Arrival, Claim, Events, Outcome, Store},
 };
 use tokio::task::yield_now;
 
@@ -74,7 +75,7 @@ impl Scene {
     }
 
     /// What public types and errors show meanwhile.
-    pub(crate) async fn play(&self, store: impl Ledger, clock: &Clock) -> Vec<String> {
+    pub(crate) async fn play(&self, store: impl Store, clock: &Clock) -> Vec<String> {
         let mut shown = self.before(&store, clock).await;
         let inbox = Inbox::new(store);
         self.deliver(&inbox).await;
@@ -84,7 +85,7 @@ impl Scene {
     }
 
     /// A worker that was killed twice, and a damaged body.
-    async fn before(&self, store: &impl Ledger, clock: &Clock) -> Vec<String> {
+    async fn before(&self, store: &impl Store, clock: &Clock) -> Vec<String> {
         let mut shown = vec![format!("{:?}", self.arrival("killed"))];
         store.record(self.arrival("killed")).await.unwrap();
         for _ in 0..3 {
@@ -214,12 +215,12 @@ impl Scene {
             format!("{{\"attempts\": {content:?}}}"),
             format!("{{{content:?}: 1}}"),
         ] {
-            shown.push(all_of(&inbox.import(line.as_bytes()).await.unwrap_err()));
+            shown.push(all_of(&inbox.import(Cursor::new(format!("{line}\n"))).await.unwrap_err()));
         }
         let mut lines = Vec::new();
         inbox.export(&mut lines).await.unwrap();
         let lines = String::from_utf8(lines).unwrap().replace("\"sha256\":\"", "\"sha256\":\"00");
-        shown.push(all_of(&inbox.import(lines.as_bytes()).await.unwrap_err()));
+        shown.push(all_of(&inbox.import(Cursor::new(&lines)).await.unwrap_err()));
 
         inbox.close().await.unwrap();
         assert_eq!(inbox.accept(self.delivery(&self.post("late"))).await, Reply::Unavailable);

@@ -5,8 +5,7 @@ use std::{fs, time::Duration};
 use article_webhook_inbox::{
     IntentState, JobFilter, JobState, Reason, SqliteStore, State,
     store::{
-        Bucket, Intended, Ledger, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled,
-        Store,
+        Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled, Store,
     },
 };
 

@@ -6,7 +6,7 @@ use super::Fixture;
 use article_webhook_inbox::{
     Clock, IntentState, JobState, Missing, PauseReason, SqliteSettings, SqliteStore,
     store::{
-        BucketEvent, BucketSettings, Expect, Intended, Ledger, PollClaim, PollLease, PollOutcome,
+        BucketEvent, BucketSettings, Expect, Intended, PollClaim, PollLease, PollOutcome,
         PollSettled, Store,
     },
 };

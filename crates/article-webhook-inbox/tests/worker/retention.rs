@@ -3,7 +3,7 @@ use std::time::Duration;
 use article_webhook::fixture;
 use article_webhook_inbox::{
     Failed, Job, JobFilter, Retention, State,
-    store::{Expect, Ledger, Recorded, Store},
+    store::{Expect, Recorded, Store},
 };
 
 use super::{

@@ -85,7 +85,7 @@ async fn an_imported_entry_is_worked_on_at_once_even_if_a_later_line_is_wrong() 
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
     let shutdown = async {
         until_true(|| scene.store.calls("claim") == 1).await;
-        scene.inbox.import(&lines[..]).await.unwrap_err();
+        scene.inbox.import_partial(&lines[..]).await.unwrap_err();
         scene.until(State::Done, 1).await;
     };
     bounded(worker.run(shutdown)).await.unwrap();

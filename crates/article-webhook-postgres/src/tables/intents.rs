@@ -172,7 +172,7 @@ pub(super) async fn load_bucket(tx: &mut Transaction<'_>) -> Result<Bucket, Faul
     Ok(match value::<&str>(first(&rows)?, 0) {
         None => Bucket::new(),
         // An empty bucket polls too little for a few minutes, and a full one could poll too much.
-        Some(stored) => Bucket::from_json(stored).unwrap_or_else(|| {
+        Some(stored) => codec::row(stored).unwrap_or_else(|| {
             let finding = "the bucket of polls is damaged, and begins anew without tokens";
             tx.add_damage("ledger", finding.to_owned());
             Bucket::empty()
@@ -184,5 +184,5 @@ pub(super) async fn load_bucket(tx: &mut Transaction<'_>) -> Result<Bucket, Faul
 pub(super) fn save_bucket(tx: &mut Transaction<'_>, bucket: &Bucket) {
     let save =
         "WITH written AS (UPDATE article_inbox_bucket SET value = $1 WHERE id = 1 RETURNING 1)";
-    tx.write(Statement::new(save).with(bucket.to_json()), 1);
+    tx.write(Statement::new(save).with(codec::document(bucket)), 1);
 }

@@ -5,10 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{
-    Clock, Completion,
-    store::{Ledger, Store},
-};
+use article_webhook_inbox::{Clock, Completion, store::Store};
 use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::types::{ToSql, Type};
@@ -61,7 +58,7 @@ impl Subject for Postgres {
 }
 
 impl LedgerSubject for Postgres {
-    fn ledger(&self) -> Arc<dyn Ledger> {
+    fn ledger(&self) -> Arc<dyn Store> {
         self.store.clone().unwrap()
     }
 }

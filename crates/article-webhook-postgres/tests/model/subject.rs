@@ -1,6 +1,6 @@
 use std::sync::{Mutex, PoisonError};
 
-use article_webhook_inbox::{Clock, store::Ledger};
+use article_webhook_inbox::{Clock, store::Store};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::scene;
@@ -28,7 +28,7 @@ impl Subject {
         Self { store, url, schema }
     }
 
-    pub(crate) fn store(&self) -> &dyn Ledger {
+    pub(crate) fn store(&self) -> &dyn Store {
         self.store.as_ref().expect("it is there until the end")
     }
 }

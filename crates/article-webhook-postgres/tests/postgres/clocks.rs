@@ -8,7 +8,7 @@ use std::{
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Failed, Inbox, Job, Prune, State,
-    store::{BucketSettings, Expect, Ledger as _, Outcome, PollClaim, Settled, Store as _},
+    store::{BucketSettings, Expect, Outcome, PollClaim, Settled, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::{

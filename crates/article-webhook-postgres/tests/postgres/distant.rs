@@ -10,7 +10,7 @@ use std::{
 
 use article_webhook_inbox::{
     Prune,
-    store::{Expect, Ledger as _, Recorded, Store as _},
+    store::{Expect, Recorded, Store as _},
 };
 use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;

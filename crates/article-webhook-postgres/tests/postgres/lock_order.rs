@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     EntryKey, Error, Prune,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Claim, Expect, ImportRow, Ledger as _, Outcome,
-        PollClaim, PollOutcome, Store,
+        ApiAnswer, Arrival, BucketSettings, Claim, Expect, Export, Outcome, PollClaim, PollOutcome,
+        Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -147,9 +147,8 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
         4 => drop(store.discard(vec![key], "not wanted".into()).await?),
         5 => drop(store.expect(vec![expect(job()), expect(job())]).await?),
         6 => {
-            if let Some((entry, bodies)) = store.show(key).await? {
-                store.import(vec![ImportRow::Entry(entry, bodies)]).await?;
-            }
+            let lines = store.export(Export::Entry(key)).await?.items;
+            store.import(lines).await?;
         }
         7 => drop(store.erase(vec![key.job_id]).await?),
         8 => {

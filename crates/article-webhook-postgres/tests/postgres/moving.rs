@@ -1,13 +1,14 @@
 //! An inbox and its ledger move from a file into the database, and back.
 
+use std::io::Cursor;
 use std::time::Duration;
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Inbox, Intent, JobFilter, Reason, SqliteStore, State,
     store::{
-        ApiAnswer, BucketEvent, BucketSettings, Claim, Expect, Intended, Ledger, Outcome,
-        PollClaim, PollOutcome, Recorded, Settled, Store,
+        ApiAnswer, BucketEvent, BucketSettings, Claim, Expect, Intended, Outcome, PollClaim,
+        PollOutcome, Recorded, Settled, Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -91,9 +92,16 @@ async fn settle_each(store: &SqliteStore, inbox: &Inbox) {
     }
 }
 
-/// The lines of an export without that of the bucket, which fills as time passes; and the line of the entry that was leased.
+/// The lines of an export without that of the bucket, which fills as time passes, and the end; and the line of the entry that
+/// was leased.
 fn lines_of(export: &str) -> (Vec<&str>, Value) {
-    let lines = export.lines().filter(|line| !line.contains(r#""kind":"bucket""#));
+    let is_moved = |line: &&str| {
+        !["bucket", "end"]
+            .map(|kind| format!("{{\"kind\":\"{kind}\""))
+            .iter()
+            .any(|kind| line.starts_with(kind))
+    };
+    let lines = export.lines().filter(is_moved);
     let (leased, others): (Vec<_>, _) = lines.partition(|line| line.contains(r#""leased""#));
     let [leased] = leased[..] else { panic!("{leased:?}") };
     (others, serde_json::from_str(leased).unwrap())
@@ -114,7 +122,7 @@ async fn exported(inbox: &Inbox) -> String {
     String::from_utf8(lines).unwrap()
 }
 
-async fn ledger(store: &impl Ledger) -> (Vec<ExpectedJob>, Vec<Intent>) {
+async fn ledger(store: &impl Store) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let filter = JobFilter { limit: 1000, ..JobFilter::default() };
     let jobs = store.jobs(filter).await.unwrap().items.into_iter();
     let intents = store.intents(None, 0, 1000).await.unwrap().items.into_iter();
@@ -138,7 +146,7 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
         fill(&file, &from).await;
 
         let lines = exported(&from).await;
-        let imported = there.import(lines.as_bytes()).await.unwrap();
+        let imported = there.import(Cursor::new(&lines)).await.unwrap();
         assert_eq!((imported.added, imported.present), (10, 0));
         assert_eq!(imported.ledger_added, 7, "four jobs and three intents");
         let moved = exported(&there).await;
@@ -147,7 +155,7 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
         is_due(&due, leased);
         assert_eq!(ledger(&database).await, ledger(&file).await);
 
-        let imported = again.import(moved.as_bytes()).await.unwrap();
+        let imported = again.import(Cursor::new(&moved)).await.unwrap();
         assert_eq!((imported.added, imported.ledger_added), (10, 7));
         assert_eq!(lines_of(&exported(&again).await), (entries, due));
         assert_eq!(ledger(&back).await, ledger(&file).await);
@@ -158,7 +166,7 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
         // The pause of the service and the refused key hold wherever it is.
         let intended = database.intend("post-9", HOUR, BUCKET.key).await.unwrap();
         assert!(matches!(intended, Intended::Paused(_)), "{intended:?}");
-        let again = there.import(lines.as_bytes()).await.unwrap();
+        let again = there.import(Cursor::new(&lines)).await.unwrap();
         assert_eq!((again.added, again.present, again.ledger_added), (0, 10, 0));
     });
 }

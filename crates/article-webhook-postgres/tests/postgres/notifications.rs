@@ -1,5 +1,6 @@
 //! How soon a worker finds what another node has stored.
 
+use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink, fixture};
@@ -100,7 +101,7 @@ fn a_worker_finds_without_a_notification_what_another_node_has_stored() {
         assert_eq!(elsewhere.accept(delivery).await, Reply::Stored);
         let mut lines = Vec::new();
         elsewhere.export(&mut lines).await.unwrap();
-        assert_eq!(nodes.receiver.import(&lines[..]).await.unwrap().added, 1);
+        assert_eq!(nodes.receiver.import(Cursor::new(&lines)).await.unwrap().added, 1);
         nodes.handles("job_2").await;
         nodes.task.abort();
     });

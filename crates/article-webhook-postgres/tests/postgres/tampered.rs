@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook_inbox::store::{Ledger as _, Outcome, Recorded, Store as _};
+use article_webhook_inbox::store::{Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{

@@ -4,10 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, Failure, Source, State,
-    store::{ImportRow, Lease, Outcome, Recorded, Settled},
+    store::{Lease, Outcome, Recorded, Settled},
 };
 use bytes::Bytes;
 
+use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
     trial::{FIRST, STATES, arrival, key},
@@ -51,7 +52,7 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
 pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
-        assert!(trial.import(ImportRow::Entry(entry.clone(), bodies.clone())).await);
+        assert!(trial.import(entry_line(entry.clone(), bodies.clone())).await);
         let (imported, kept) = trial.shown(state.as_str()).await;
         assert_eq!((Entry { id: 4711, ..imported }, kept), (entry, bodies), "{state}");
     }
@@ -60,7 +61,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
 /// At least once: a lease of the other store is not valid here, so a leased entry waits, due now.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
-    trial.import(ImportRow::Entry(entry.clone(), bodies)).await;
+    trial.import(entry_line(entry.clone(), bodies)).await;
     let imported = trial.entry("job_1").await;
     let (state, now) = (State::Waiting, trial.now());
     let expected = Entry { id: imported.id, state, at: now, since: now, ..entry };
@@ -73,7 +74,7 @@ pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject
     let before = trial.shown("job_1").await;
     trial.advance(1);
     let (entry, bodies) = shown("job_1", State::Done);
-    assert!(!trial.import(ImportRow::Entry(entry, bodies)).await);
+    assert!(!trial.import(entry_line(entry, bodies)).await);
     assert_eq!(trial.shown("job_1").await, before);
     assert_eq!(trial.all().await.len(), 1);
 }
@@ -83,7 +84,7 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
     let (entry, bodies) = shown("job_2", State::Done);
-    trial.import(ImportRow::Entry(Entry { id: first, ..entry }, bodies)).await;
+    trial.import(entry_line(Entry { id: first, ..entry }, bodies)).await;
     trial.record("job_3", FIRST).await;
     let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
     assert!(first < second && second < third);
@@ -93,7 +94,7 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
 /// Fencing: a lease of the other store does not hold here.
 pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
-    trial.import(ImportRow::Entry(entry, bodies)).await;
+    trial.import(entry_line(entry, bodies)).await;
     let id = trial.entry("job_1").await.id;
     for fence in 0..3 {
         assert_eq!(trial.settle(Lease { id, fence }, Outcome::Done).await, Settled::LostLease);
@@ -104,7 +105,7 @@ pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
 /// One entry: an imported body that is delivered again is a duplicate.
 pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Done);
-    trial.import(ImportRow::Entry(entry, bodies)).await;
+    trial.import(entry_line(entry, bodies)).await;
     for body in [FIRST, "[]", "[1]"] {
         assert_eq!(
             trial.store().record(arrival("job_1", body)).await.unwrap(),
@@ -116,7 +117,7 @@ pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
 /// An imported entry is claimed like any other.
 pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
-    trial.import(ImportRow::Entry(entry.clone(), bodies.clone())).await;
+    trial.import(entry_line(entry.clone(), bodies.clone())).await;
     let claimed = trial.claim().await.claimed.remove(0);
     assert_eq!(
         (claimed.key, claimed.attempt, claimed.received_at),
@@ -125,34 +126,16 @@ pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     assert_eq!(claimed.bodies, bodies);
 }
 
-/// The times of an imported entry are rounded down to milliseconds.
-pub async fn imported_times_are_rounded_down(trial: Trial<impl Subject>) {
-    let (entry, bodies) = shown("job_1", State::Done);
-    let precise = |time: SystemTime| time + Duration::from_nanos(999_999);
-    let mut given = Entry {
-        received_at: precise(entry.received_at),
-        at: precise(entry.at),
-        since: precise(entry.since),
-        ..entry.clone()
-    };
-    given.failures.iter_mut().for_each(|failure| failure.at = precise(failure.at));
-    let precise =
-        bodies.iter().map(|body| Body { received_at: precise(body.received_at), ..body.clone() });
-    trial.import(ImportRow::Entry(given, precise.collect())).await;
-    let (imported, kept) = trial.shown("job_1").await;
-    assert_eq!((Entry { id: entry.id, ..imported }, kept), (entry, bodies));
-}
-
 /// Entries that are imported together are listed in the order in which they were given.
 pub async fn a_page_is_imported_in_its_order(trial: Trial<impl Subject>) {
     trial.record("job_2", FIRST).await;
     let ids = ["job_3", "job_1", "job_2", "job_10"];
     let row = |id| {
         let (entry, bodies) = shown(id, State::Done);
-        ImportRow::Entry(entry, bodies)
+        entry_line(entry, bodies)
     };
-    let (imported, early) = trial.store().import(ids.map(row).into()).await.unwrap();
-    assert_eq!((imported.added, imported.present, early), (3, 1, Vec::new()));
+    let imported = trial.store().import(ids.map(row).into()).await.unwrap();
+    assert_eq!((imported.added, imported.present), (3, 1));
     let listed: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(listed, ["job_2", "job_3", "job_1", "job_10"].map(key));
 }

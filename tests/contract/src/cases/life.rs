@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use article_webhook_inbox::{
     Error, Filter, Finding, Prune, State,
-    store::{ImportRow, Lease, Outcome, Store},
+    store::{Lease, Outcome, Store},
 };
 
+use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
     trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
@@ -90,7 +91,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         ("requeue", store.requeue(vec![(key("job_1"), None)]).await.err()),
         ("discard", store.discard(vec![key("job_1")], "not wanted".into()).await.err()),
         ("erase", store.erase(vec![job("job_1")]).await.err()),
-        ("import", store.import(vec![ImportRow::Entry(entry, bodies)]).await.err()),
+        ("import", store.import(vec![entry_line(entry, bodies)]).await.err()),
         ("check", store.check().await.err()),
         ("probe", store.probe().await.err()),
         ("close", store.close().await.err()),

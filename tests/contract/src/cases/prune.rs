@@ -4,9 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Entry, EntryKey, Prune, Pruned, State,
-    store::{ImportRow, Outcome, Recorded},
+    store::{Outcome, Recorded},
 };
 
+use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
     trial::{FIRST, STATES, bytes, job, key},
@@ -68,7 +69,7 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
     let ended = trial.now() - Duration::from_secs(3600);
     let key = EntryKey::failure(job("job_1"));
     let earlier = Entry { key: key.clone(), at: ended, since: ended, ..article };
-    assert!(trial.import(ImportRow::Entry(earlier, stored.clone())).await);
+    assert!(trial.import(entry_line(earlier, stored.clone())).await);
     trial.advance(2);
     let one = Prune { limit: 1, ..bodies(trial.now()) };
     let pruned = trial.store().prune(one).await.unwrap();
@@ -107,7 +108,7 @@ pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
     let (entry, bodies) = trial.shown("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
     let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
-    assert!(trial.import(ImportRow::Entry(entry, without_bytes)).await);
+    assert!(trial.import(entry_line(entry, without_bytes)).await);
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     EntryKey, JobState, Prune, Reason, Source, State,
-    store::{Arrival, Expect, ImportRow, Outcome, PollSettled, Recorded},
+    store::{Arrival, Expect, Outcome, PollSettled, Recorded},
 };
 
 use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
+use crate::lines::entry_line;
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, job, key},
@@ -209,7 +210,7 @@ pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
         let (entry, bodies) = trial.shown(id).await;
         trial.store().erase(vec![job(id)]).await.unwrap();
         trial.expect_now(id).await;
-        assert!(trial.import(ImportRow::Entry(entry, bodies)).await);
+        assert!(trial.import(entry_line(entry, bodies)).await);
         let expected = if state == State::Done { JobState::Arrived } else { JobState::Expected };
         assert_eq!(trial.state(id).await, expected);
     }

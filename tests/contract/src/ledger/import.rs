@@ -2,13 +2,16 @@
 
 use article_webhook_inbox::{
     Entry, ExpectedJob, Intent, IntentState, JobState, State,
-    store::{Bucket, BucketEvent, Expect, ImportRow, Intended, Outcome, PollSettled},
+    store::{
+        Bucket, BucketEvent, Expect, Export, ExportLine, Intended, Outcome, PollSettled, Recorded,
+    },
 };
 
 use super::{
     arrival::prune,
     steps::{KEY, POLLS, WITHIN, again, answered, not_found, with_intent},
 };
+use crate::lines::{entry_line, intent_line, job_line};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job, key},
@@ -26,7 +29,7 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
     for id in ["expected", "collected", "not_found", "polling"] {
         let shown = trial.job(id).await;
         trial.store().erase(vec![job(id)]).await.unwrap();
-        assert!(trial.import(ImportRow::RemovedJob(shown.clone())).await);
+        assert!(trial.import(job_line(shown.clone())).await);
         let imported = trial.job(id).await;
         assert!(imported.id > shown.id);
         let expected = match id {
@@ -36,28 +39,32 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
             _ => shown.clone(),
         };
         assert_eq!(imported, ExpectedJob { id: imported.id, ..expected });
-        assert!(!trial.import(ImportRow::RemovedJob(shown)).await, "it is there");
+        assert!(!trial.import(job_line(shown)).await, "it is there");
         assert_eq!(trial.job(id).await, imported);
     }
     assert_eq!(trial.settle_poll(lease, not_found()).await, PollSettled::LostLease);
 }
 
-/// A job of an article that is not here is not imported: a copy of the article would be taken for a duplicate. It may come
-/// with the article, in any order.
-pub async fn an_imported_job_needs_its_article(trial: Trial<impl LedgerSubject>) {
+/// An export has a job after its article, so that the article is not taken for a copy of one that retention removed.
+pub async fn a_job_is_imported_with_its_article(trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;
-    let (entry, bodies) = trial.shown("job_1").await;
+    let lines = trial.store().export(Export::Entry(key("job_1"))).await.unwrap().items;
+    let shown = trial.job("job_1").await;
+    assert!(matches!(&lines[..], [ExportLine::Entry(_), ExportLine::Job(_)]), "{lines:?}");
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    let imported = trial.store().import(lines).await.unwrap();
+    assert_eq!((imported.added, imported.ledger_added), (1, 1));
+    let imported = trial.job("job_1").await;
+    assert_eq!(imported, ExpectedJob { id: imported.id, ..shown });
+}
+
+/// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
+pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<impl LedgerSubject>) {
+    trial.end("job_1", answered(FIRST)).await;
     let shown = trial.job("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let row = ImportRow::Job(shown.clone());
-    let (imported, early) = trial.store().import(vec![row.clone()]).await.unwrap();
-    assert_eq!((imported.ledger_added, early), (0, vec![shown]));
-    assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
-
-    let page = vec![row, ImportRow::Entry(entry, bodies)];
-    let (imported, early) = trial.store().import(page).await.unwrap();
-    assert_eq!((imported.added, imported.ledger_added, early), (1, 1, Vec::new()));
-    assert_eq!(trial.state("job_1").await, JobState::Collected);
+    assert!(trial.import(job_line(shown)).await);
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
 }
 
 /// An imported job whose article is here has ended.
@@ -70,7 +77,7 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
         let shown = trial.job(id).await;
         trial.store().erase(vec![job(id)]).await.unwrap();
         trial.put(id, state).await;
-        assert!(trial.import(ImportRow::RemovedJob(shown)).await);
+        assert!(trial.import(job_line(shown)).await);
         assert_eq!(trial.state(id).await, expected);
     }
 }
@@ -83,9 +90,9 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
     for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
         let shown = trial.intent(name).await;
         assert_eq!(shown.state, state);
-        assert!(!trial.import(ImportRow::Intent(shown.clone())).await, "it is there");
+        assert!(!trial.import(intent_line(shown.clone())).await, "it is there");
         let copy = Intent { name: format!("copy of {name}").into(), ..shown.clone() };
-        assert!(trial.import(ImportRow::Intent(copy.clone())).await);
+        assert!(trial.import(intent_line(copy.clone())).await);
         let imported = trial.intent(&copy.name).await;
         assert!(imported.id > shown.id);
         assert_eq!(imported, Intent { id: imported.id, ..copy });
@@ -105,10 +112,10 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
     };
     trial.advance_by(WITHIN);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Unknown);
-    assert!(!trial.import(ImportRow::Intent(ordered.clone())).await, "it is there");
+    assert!(!trial.import(intent_line(ordered.clone())).await, "it is there");
     assert_eq!(trial.intent("post-17").await, ordered);
     let other = Intent { job_id: Some(job("job_2")), ..ordered.clone() };
-    assert!(!trial.import(ImportRow::Intent(other)).await);
+    assert!(!trial.import(intent_line(other)).await);
     assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
 }
 
@@ -119,7 +126,7 @@ pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject
     let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
     let other = ExpectedJob { job_id: job("job_2"), ..shown.clone() };
     for (imported, is_new) in [(shown, false), (other, true)] {
-        assert_eq!(trial.import(ImportRow::RemovedJob(imported)).await, is_new);
+        assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))));
     }
@@ -132,7 +139,7 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>)
     for (imported, is_new) in
         [(shown.clone(), false), (ExpectedJob { job_id: job("job_2"), ..shown }, true)]
     {
-        assert_eq!(trial.import(ImportRow::RemovedJob(imported)).await, is_new);
+        assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
         let again = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
@@ -149,12 +156,12 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Ledg
     trial.advance(9);
     prune(&trial).await;
     assert_eq!(trial.all().await.len(), 0);
-    assert!(!trial.import(ImportRow::Entry(entry.clone(), bodies.clone())).await);
+    assert!(!trial.import(entry_line(entry.clone(), bodies.clone())).await);
     assert_eq!(trial.all().await.len(), 0, "it was handled here");
 
     let other = Entry { key: key("job_2"), ..entry };
     trial.expect_now("job_2").await;
-    assert!(trial.import(ImportRow::Entry(other, bodies)).await, "it was not here");
+    assert!(trial.import(entry_line(other, bodies)).await, "it was not here");
     assert_eq!(trial.state("job_2").await, JobState::Arrived);
 }
 
@@ -163,7 +170,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     let mut refused = Bucket::new();
     let event = BucketEvent::KeyRefused { key: KEY };
     refused.report(event, trial.now());
-    trial.import(ImportRow::Bucket(refused)).await;
+    trial.import(ExportLine::Bucket(refused)).await;
     trial.expect_now("job_1").await;
     assert!(trial.claim_polls(POLLS).await.polls.is_empty());
     let intended = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
@@ -176,7 +183,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     other.report(event, trial.now());
     for imported in [other, Bucket::new()] {
         expected.import(&imported, trial.now());
-        trial.import(ImportRow::Bucket(imported)).await;
+        trial.import(ExportLine::Bucket(imported)).await;
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
     assert_eq!(expected, other);

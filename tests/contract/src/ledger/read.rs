@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Error, IntentState, JobFilter, JobState, LedgerCounts,
-    store::{BucketEvent, Expect, ImportRow, IntentLease, PollLease, PollOutcome},
+    store::{BucketEvent, Expect, ExportLine, IntentLease, PollLease, PollOutcome},
 };
 
 use super::steps::{KEY, POLLS, WITHIN, answered, failed, not_found};
+use crate::lines::{intent_line, job_line};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -185,9 +186,9 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
         ledger.intents(None, 0, 1).await.err(),
         ledger.ledger_counts().await.err(),
         ledger.prune_ledger(now, 1).await.err(),
-        ledger.import(vec![ImportRow::RemovedJob(shown)]).await.err(),
-        ledger.import(vec![ImportRow::Intent(intent)]).await.err(),
-        ledger.import(vec![ImportRow::Bucket(bucket)]).await.err(),
+        ledger.import(vec![job_line(shown)]).await.err(),
+        ledger.import(vec![intent_line(intent)]).await.err(),
+        ledger.import(vec![ExportLine::Bucket(bucket)]).await.err(),
     ];
     for (number, error) in errors.into_iter().enumerate() {
         let error = error.unwrap_or_else(|| panic!("call {number} succeeded"));

@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     Digest, ExpectedJob, Intent, JobState,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Ledger, Outcome, Poll,
-        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Settled,
+        ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Outcome, Poll,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Settled, Store,
     },
 };
 use bytes::Bytes;
@@ -34,7 +34,7 @@ pub(super) const POLLS: PollClaim =
 pub(super) const WITHIN: Duration = Duration::from_secs(30);
 
 impl<S: LedgerSubject> Trial<S> {
-    pub(super) fn ledger(&self) -> Arc<dyn Ledger> {
+    pub(super) fn ledger(&self) -> Arc<dyn Store> {
         self.subject().ledger()
     }
 

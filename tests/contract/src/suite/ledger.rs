@@ -133,7 +133,8 @@ macro_rules! ledger_contract {
                 an_imported_intent_is_as_it_was_shown,
                 an_import_brings_what_became_of_an_intent,
                 an_imported_bucket_gives_nothing,
-                an_imported_job_needs_its_article,
+                a_job_is_imported_with_its_article,
+                an_imported_job_without_its_article_is_a_tombstone,
             }
             read {
                 an_empty_ledger_is_empty,

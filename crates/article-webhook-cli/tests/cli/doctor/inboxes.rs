@@ -8,7 +8,7 @@ use std::{
 use article_webhook::fixture;
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Inbox, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, BucketEvent, Claim, Events, Expect, Ledger, Outcome, Store},
+    store::{Arrival, BucketEvent, Claim, Events, Expect, Outcome, Store},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;

@@ -20,7 +20,8 @@ pub struct BucketSettings {
 /// assert_eq!(PauseReason::KeyRefused { key: 1 }.as_str(), "key_refused");
 /// assert_ne!(PauseReason::KeyRefused { key: 1 }, PauseReason::KeyRefused { key: 2 });
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, reason = "a store that erases a reason must not compile")]
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
@@ -65,14 +66,17 @@ impl PauseReason {
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
 pub struct Pause {
     /// When it began.
+    #[serde(with = "crate::codec::millis")]
     pub since: SystemTime,
     /// When it ends.
+    #[serde(with = "crate::codec::millis")]
     pub until: SystemTime,
     /// Why.
+    #[serde(flatten)]
     pub why: PauseReason,
 }
 

@@ -57,6 +57,14 @@ impl IntentState {
     }
 }
 
+impl std::str::FromStr for IntentState {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of an intent"))
+    }
+}
+
 impl fmt::Display for IntentState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

@@ -2,8 +2,6 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
-use crate::EntryKey;
-
 /// What the ledger knows about the article of a job.
 ///
 /// `Expected` and `Polling` are open. The others are ends: nothing is polled, until the job is opened again.
@@ -82,6 +80,14 @@ impl JobState {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+impl std::str::FromStr for JobState {
+    type Err = crate::Error;
+
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of a job"))
     }
 }
 
@@ -251,19 +257,6 @@ pub struct ExpectedJob {
     /// Why the last poll brought no article, or why it ended without one; or the refusal of a delivery since then, as
     /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
-}
-
-impl ExpectedJob {
-    /// The entry without which its state is not true, unless retention removed that: its article, or its failure.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn relies_on(&self) -> Option<EntryKey> {
-        match self.state {
-            JobState::Arrived | JobState::Collected => Some(EntryKey::article(self.job_id.clone())),
-            JobState::Failed => Some(EntryKey::failure(self.job_id.clone())),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     call::{BucketEvent, BucketSettings, Pause, PauseReason},
+    codec,
     timestamp::later,
 };
-
-mod document;
-
-pub(crate) use document::BucketDocument;
 
 /// The pause after a refused key, before one call tries it again.
 const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
@@ -17,15 +16,18 @@ const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 ///
 /// In any window of time, polls take at most as many tokens as the burst and the rate of that window. Orders take none. A
 /// pause holds both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a store loads and saves every field")]
 pub struct Bucket {
     /// When the bucket is full again. It is full if that has passed, and each token that is taken makes it later by the
     /// time in which a token comes back.
+    #[serde(with = "codec::millis")]
     pub full_at: SystemTime,
     /// The pause of polls and orders. It may have passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
     /// When a key was refused last.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "codec::optional_millis")]
     pub key_refused_at: Option<SystemTime>,
 }
 
@@ -137,8 +139,6 @@ impl Bucket {
     /// Takes over what another store exported, as far as it allows less. What lies in the future comes from a clock that
     /// was ahead, and is shortened as at a [start](Self::restart).
     pub fn import(&mut self, other: &Self, now: SystemTime) {
-        // In whole milliseconds, as every store keeps it.
-        let other = Self::from(BucketDocument::from(other));
         self.full_at = self.full_at.max(other.full_at);
         self.key_refused_at = self.key_refused_at.max(other.key_refused_at);
         self.pause = lasting([other.pause, self.pause], now);

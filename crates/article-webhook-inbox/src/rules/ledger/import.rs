@@ -2,8 +2,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{ArticleEntry, JobRow};
 use crate::{
-    call::{ExpectedJob, JobState, Missing},
-    timestamp::{later, rounded},
+    call::{JobState, Missing},
+    timestamp::later,
 };
 
 /// The longest wait for a poll. One that is longer comes from a clock that was set back, or from a damaged row.
@@ -31,36 +31,15 @@ impl JobRow {
     /// The row of a job that another store exported. A lease of that store is not valid here, so that such a job is due
     /// now. If its article is here already, it has ended.
     #[must_use]
-    pub fn import(job: &ExpectedJob, entry: Option<&ArticleEntry>, now: SystemTime) -> Self {
-        let (state, at) = match job.state {
-            JobState::Polling => (JobState::Expected, now),
-            state => (state, rounded(job.at)),
-        };
-        let missing =
-            job.missing.map(|missing| Missing { since: rounded(missing.since), ..missing });
-        let mut row = Self {
-            state,
-            reason: job.reason.clone(),
-            intent: job.intent.clone(),
-            expected_at: rounded(job.expected_at),
-            at,
-            polls: job.polls,
-            fence: 0,
-            key: job.key,
-            missing,
-            pushed_at: job.pushed_at.map(rounded),
-            collected_at: job.collected_at.map(rounded),
-            unreadable_since: job.unreadable_since.map(rounded),
-            returned: None,
-            cause: job.cause.clone(),
-        };
-        // What lies in the future comes from a clock that was ahead.
-        row.restart(now);
+    pub fn imported(mut self, entry: Option<&ArticleEntry>, now: SystemTime) -> Self {
+        self.fence = 0;
+        // As at a start, where what lies in the future comes from a clock that was ahead.
+        self.restart(now);
         if let Some(entry) = entry {
-            row.pushed_at = row.pushed_at.or(entry.pushed_at);
-            row.sync_with_entry(entry.state, entry.source(), now);
+            self.pushed_at = self.pushed_at.or(entry.pushed_at);
+            self.sync_with_entry(entry.state, entry.source(), now);
         }
-        row
+        self
     }
 }
 
@@ -107,8 +86,7 @@ mod tests {
     fn only_a_lease_is_lost_on_the_way() {
         for state in JobState::ALL {
             let there = job(state, after(60));
-            let shown = there.clone().into_job(7, "job_1".parse().unwrap());
-            let imported = JobRow::import(&shown, None, after(9));
+            let imported = there.clone().imported(None, after(9));
             let expected = match state {
                 JobState::Polling => job(JobState::Expected, after(9)),
                 _ => there,
@@ -119,10 +97,9 @@ mod tests {
 
     #[test]
     fn an_imported_job_whose_article_is_here_has_ended() {
-        let shown = job(JobState::Expected, after(60)).into_job(7, "job_1".parse().unwrap());
         let entry =
             ArticleEntry { state: State::Done, pushed_at: Some(after(5)), collected_at: None };
-        let imported = JobRow::import(&shown, Some(&entry), after(9));
+        let imported = job(JobState::Expected, after(60)).imported(Some(&entry), after(9));
         assert_eq!((imported.state, imported.pushed_at), (JobState::Arrived, Some(after(5))));
     }
 }

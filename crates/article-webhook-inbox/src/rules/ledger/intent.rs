@@ -3,11 +3,11 @@ use std::time::{Duration, SystemTime};
 use article_webhook::JobId;
 use serde::{Deserialize, Serialize};
 
-use super::super::lease::next_fence;
+use super::{super::lease::next_fence, JobRow};
 use crate::{
     Digest,
-    call::{ExpectedJob, Intent, IntentLease, IntentState},
-    timestamp::{later, rounded},
+    call::{Intent, IntentLease, IntentState},
+    timestamp::later,
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
@@ -152,45 +152,37 @@ impl IntentRow {
     /// The row of an intent that another store exported. The call of an order that was under way there may succeed, so that
     /// its deadline stays, unless it comes from a clock that was ahead.
     #[must_use]
-    pub fn import(intent: &Intent, now: SystemTime) -> Self {
-        let state = match intent.state {
-            IntentState::Unknown => IntentState::Ordering,
-            state => state,
-        };
-        let mut row = Self {
-            state,
-            created_at: rounded(intent.created_at),
-            at: rounded(intent.at),
-            // Not the first call: the service may have taken an order of the other store.
-            fence: next_fence(first_fence(rounded(intent.created_at)), now),
-            job_id: intent.job_id.clone(),
-            erased: Vec::new(),
-        };
-        row.restart(now);
-        row
+    pub fn imported(mut self, now: SystemTime) -> Self {
+        if self.state == IntentState::Unknown {
+            self.state = IntentState::Ordering;
+        }
+        // Not the first call: the service may have taken an order of the other store.
+        self.fence = next_fence(first_fence(self.created_at), now);
+        self.restart(now);
+        self
     }
 
     /// The row of an intent that an imported job names and that was not imported: it was stored while the export ran. It
     /// became this job, so that it is not ordered again.
     #[must_use]
-    pub fn of_imported(job: &ExpectedJob, now: SystemTime) -> Self {
-        let created_at = rounded(job.expected_at).min(now);
+    pub fn of_imported(job_id: &JobId, job: &JobRow, now: SystemTime) -> Self {
+        let created_at = job.expected_at.min(now);
         Self {
             state: IntentState::Ordered,
             created_at,
             at: now,
             fence: next_fence(first_fence(created_at), now),
-            job_id: Some(job.job_id.clone()),
+            job_id: Some(job_id.clone()),
             erased: Vec::new(),
         }
     }
 
     /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing
     /// changed.
-    pub fn import_outcome(&mut self, intent: &Intent) -> bool {
+    pub fn import_outcome(&mut self, intent: &Self) -> bool {
         let is_new = intent.state == IntentState::Ordered && self.state != IntentState::Ordered;
         if is_new {
-            (self.state, self.at) = (IntentState::Ordered, rounded(intent.at));
+            (self.state, self.at) = (IntentState::Ordered, intent.at);
             self.job_id = intent.job_id.clone();
         }
         is_new
@@ -318,7 +310,8 @@ mod tests {
         let now = NOW + WITHIN;
         for state in IntentState::ALL {
             let shown = in_state(state).into_intent(7, "post-17".into(), now);
-            let mut row = IntentRow::import(&shown, now);
+            let there = IntentRow { state, ..in_state(state) };
+            let mut row = there.imported(now);
             assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
             assert_ne!(row.not_ordered(row.lease(7), now), NotOrdered::Remove, "{state}");
         }

@@ -24,6 +24,7 @@ use super::{
 use crate::{
     Error,
     call::{Counts, Excerpt, LedgerCounts},
+    codec,
     rules::{Bucket, JobRows},
     script::{
         Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Next, Pending, Script, Tables,
@@ -142,7 +143,7 @@ impl SqliteTables<'_> {
             None => Bucket::new(),
             // An empty bucket polls too little for a few minutes, and a full one could poll too much.
             Some(stored) => {
-                stored.and_then(|document| Bucket::from_json(&document)).unwrap_or_else(|| {
+                stored.and_then(|document| codec::row(&document)).unwrap_or_else(|| {
                     let says = "the bucket of polls is damaged, and begins anew without tokens";
                     self.findings.add(Part::Ledger, says.to_owned());
                     Bucket::empty()
@@ -153,7 +154,7 @@ impl SqliteTables<'_> {
 
     fn store_bucket(&self, bucket: &Bucket) -> Result<(), Fault> {
         let save = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', ?1)";
-        self.connection.prepare_cached(save)?.execute([bucket.to_json()])?;
+        self.connection.prepare_cached(save)?.execute([codec::document(bucket)])?;
         Ok(())
     }
 

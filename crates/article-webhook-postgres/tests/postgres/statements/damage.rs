@@ -5,9 +5,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Filter, Inbox, JobState, State,
-    store::{
-        BucketSettings, Claim, Expect, Ledger as _, Outcome, PollClaim, Recorded, Settled, Store,
-    },
+    store::{BucketSettings, Claim, Expect, Outcome, PollClaim, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
 

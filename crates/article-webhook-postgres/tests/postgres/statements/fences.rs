@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use article_webhook_inbox::{
     JobState,
     store::{
-        BucketSettings, Expect, Intended, Ledger as _, Outcome, PollClaim, PollOutcome,
-        PollSettled, Settled, Store,
+        BucketSettings, Expect, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Settled,
+        Store,
     },
 };
 use article_webhook_postgres::PostgresStore;

@@ -9,8 +9,8 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     EntryKey, Filter, JobFilter, Prune, State,
     store::{
-        BucketSettings, Claim, Events, Expect, ImportRow, Intended, Ledger as _, Outcome,
-        PollClaim, PollOutcome, Store,
+        BucketSettings, Claim, Events, Expect, Export, Intended, Outcome, PollClaim, PollOutcome,
+        Store,
     },
 };
 use article_webhook_postgres::PostgresStore;
@@ -70,9 +70,9 @@ async fn call_each(store: &PostgresStore) {
     store.show(key(6)).await.unwrap();
     store.requeue(vec![(key(1003), None)]).await.unwrap();
     store.discard(vec![key(1004)], "not wanted".into()).await.unwrap();
-    let (entry, bodies) = store.show(key(1005)).await.unwrap().unwrap();
+    let lines = store.export(Export::Entry(key(1005))).await.unwrap().items;
     store.erase(vec![job(1005)]).await.unwrap();
-    store.import(vec![ImportRow::Entry(entry, bodies)]).await.unwrap();
+    store.import(lines).await.unwrap();
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(5000);
     let prune =
         Prune { bodies_before: old, entries_before: old, dead_before: Some(old), limit: 100 };

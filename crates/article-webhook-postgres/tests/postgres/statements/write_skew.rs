@@ -8,7 +8,7 @@ use std::{
 use article_webhook::JobId;
 use article_webhook_inbox::{
     JobState, State,
-    store::{Expect, Ledger as _, Store as _},
+    store::{Expect, Store as _},
 };
 use article_webhook_postgres::PostgresStore;
 

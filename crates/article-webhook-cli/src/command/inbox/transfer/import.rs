@@ -1,9 +1,10 @@
 use std::{
-    io::{IsTerminal, stdin},
+    fs::File,
+    io::{self, BufRead, BufReader, IsTerminal, Seek, stdin},
     path::PathBuf,
 };
 
-use article_webhook_inbox::Inbox;
+use article_webhook_inbox::{Error, Imported, Inbox};
 use clap::Args;
 use serde_json::json;
 
@@ -25,6 +26,52 @@ pub(crate) struct ImportArguments {
     /// What `inbox export` wrote [default: standard input]
     #[arg(value_name = "LINES")]
     lines: Option<PathBuf>,
+    /// Add what is there of an export that was cut off or changed
+    #[arg(long)]
+    partial: bool,
+}
+
+impl ImportArguments {
+    /// A whole export is read twice. What a pipe or a terminal gives is kept in a temporary file without a name for that.
+    fn whole(&self, mut lines: impl BufRead) -> io::Result<BufReader<File>> {
+        if let Some(path) = self.lines.as_ref().filter(|path| path.is_file()) {
+            return File::open(path).map(BufReader::new);
+        }
+        let mut kept = tempfile::tempfile()?;
+        io::copy(&mut lines, &mut kept)?;
+        kept.rewind()?;
+        Ok(BufReader::new(kept))
+    }
+
+    async fn add(
+        &self,
+        lines: impl BufRead,
+        inbox: &Inbox,
+        context: &Context,
+    ) -> Result<Imported, Failure> {
+        if self.partial {
+            let mut lines = Counting::new(lines, "read", &context.output);
+            let imported = inbox.import_partial(&mut lines).await;
+            lines.into_inner();
+            let fix = "correct or remove that line; what was before it is added, and a repeated import leaves it as it is";
+            return imported.map_err(|error| failed(error, fix));
+        }
+        let lines = self.whole(lines).map_err(|error| {
+            Failure::failed("what is imported cannot be kept in a temporary file")
+                .because(&error)
+                .fix("write it to a file, and name that")
+        })?;
+        let mut lines = Counting::new(lines, "read", &context.output);
+        let imported = inbox.import(&mut lines).await;
+        lines.into_inner();
+        imported.map_err(|error| failed(error, "export again, or add what is there with --partial"))
+    }
+}
+
+fn failed(error: Error, fix: &str) -> Failure {
+    let is_invalid = error.is_invalid();
+    let failure = Failure::from(error);
+    if is_invalid { failure.fix(fix) } else { failure }
 }
 
 pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result<Exit, Failure> {
@@ -41,21 +88,10 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
     if arguments.lines.is_none() && stdin().is_terminal() {
         context.output.note("The lines are read from the terminal; Ctrl-D ends them.");
     }
-    let mut lines = Counting::new(lines, "read", &context.output);
-    let imported = inbox.import(&mut lines).await;
-    lines.into_inner();
+    let imported = arguments.add(lines, &inbox, context).await;
     // Closed also after an error, so that no log stays beside the file.
     let closed = inbox.close().await;
-    let imported = imported.map_err(|error| {
-        let is_invalid = error.is_invalid();
-        let failure = Failure::from(error);
-        match is_invalid {
-            true => failure.fix(
-                "export again, or correct that line; what was before it is added, and a repeated import leaves it as it is",
-            ),
-            false => failure,
-        }
-    })?;
+    let imported = imported?;
     closed?;
     let (added, present) = (imported.added, imported.present);
     let line = format!("added {}; {}", entries(added), already(present));

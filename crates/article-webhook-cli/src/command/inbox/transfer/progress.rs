@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
 use crate::{output::Output, text::number::entries};
 
@@ -47,6 +47,18 @@ impl<T: Write> Write for Counting<'_, T> {
 impl<T: BufRead> Read for Counting<'_, T> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         self.inner.read(to)
+    }
+}
+
+/// Counts anew what is read again.
+impl<T: Seek> Seek for Counting<'_, T> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.lines = 0;
+        self.inner.seek(to)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        self.inner.stream_position()
     }
 }
 

@@ -83,7 +83,7 @@ proptest! {
                 }
                 Step::Restarted => prop_assert!(!bucket.restart(now), "the clock is right"),
             }
-            prop_assert_eq!(Bucket::from_json(&bucket.to_json()), Some(bucket));
+            prop_assert_eq!(codec::row::<Bucket>(&codec::document(&bucket)), Some(bucket));
         }
         for (first, since) in polls.iter().enumerate() {
             for (last, until) in polls.iter().enumerate().skip(first) {
@@ -278,16 +278,16 @@ fn an_imported_bucket_allows_no_more_than_either() {
 #[test]
 fn a_bucket_is_kept_as_a_document() {
     let mut bucket = Bucket::new();
-    assert_eq!(bucket.to_json(), r#"{"full_at":0}"#);
+    assert_eq!(codec::document(&bucket), r#"{"full_at":0}"#);
     bucket.report(REFUSED, after(1));
     let document = r#"{"full_at":0,"pause":{"since":1000,"until":301000,"why":"key_refused","key":1},"key_refused_at":1000}"#;
-    assert_eq!((bucket.to_json().as_str(), Bucket::from_json(document)), (document, Some(bucket)));
+    assert_eq!((codec::document(&bucket).as_str(), codec::row(document)), (document, Some(bucket)));
     for other in [
         "",
         "{}",
         r#"{"full_at":"now"}"#,
         r#"{"full_at":0,"pause":{"since":0,"until":0,"why":"lunch"}}"#,
     ] {
-        assert_eq!(Bucket::from_json(other), None, "{other}");
+        assert_eq!(codec::row::<Bucket>(other), None, "{other}");
     }
 }
