@@ -6,9 +6,9 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
-    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
-    Page, Prune, Pruned, Source, State,
+    Body, Completion, Counts, Digest, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter,
+    Finding, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
+    LedgerPruned, Page, Prune, Pruned, Source, State,
     store::{
         self, Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
         IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
@@ -374,6 +374,7 @@ impl Store for Connection {
         due_since() -> Option<SystemTime>;
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
+        excerpts(keys: Vec<EntryKey>, bytes: usize) -> Vec<Option<Excerpt>>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         export(part: Export) -> LedgerPage<ExportLine>;

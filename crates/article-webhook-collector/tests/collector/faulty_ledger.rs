@@ -6,7 +6,7 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter, Finding,
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
@@ -123,6 +123,7 @@ impl Store for FaultyLedger {
         due_since() -> Option<SystemTime>;
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
+        excerpts(keys: Vec<EntryKey>, bytes: usize) -> Vec<Option<Excerpt>>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         pause() -> ();

@@ -1,15 +1,13 @@
 //! What the calls of the ledger take and return: ordered jobs, intents, polls and the token bucket.
 
 mod bucket;
-mod expect;
 mod intent;
 mod job;
 mod list;
 mod poll;
 
 pub use bucket::{BucketEvent, BucketSettings, Pause, PauseReason};
-pub use expect::Expect;
 pub use intent::{Intended, Intent, IntentLease, IntentState};
-pub use job::{ExpectedJob, JobState, Missing, Reason};
+pub use job::{Expect, ExpectedJob, JobState, Missing, Reason};
 pub use list::{DELIVERY_PERIOD, JobFilter, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE_AFTER};
 pub use poll::{ApiAnswer, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls};

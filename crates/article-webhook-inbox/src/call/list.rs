@@ -184,17 +184,3 @@ pub struct Page {
     /// [`Filter::after`] for the next page; `None` if this is the last page.
     pub next: Option<i64>,
 }
-
-impl Page {
-    /// A page of these entries, which must pass the filter and be in its order. A store reads one entry more than
-    /// [`Filter::limit`]: if that entry exists, another page follows.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn new(mut entries: Vec<Entry>, filter: &Filter) -> Self {
-        let limit = filter.limit as usize;
-        let is_last = entries.len() <= limit;
-        entries.truncate(limit);
-        let end = entries.last().map_or(filter.after, |entry| entry.id);
-        Self { entries, next: (!is_last).then_some(end) }
-    }
-}

@@ -197,8 +197,9 @@ impl Script for ListIntents {
         let listed = Intents::Listed { state: self.state, after: self.after, limit };
         let intents = tables.intents(listed).await?;
         let now = tables.now();
-        let intents = intents.iter().filter_map(|intent| intent.intent(now)).collect();
-        Ok(LedgerPage::new(intents, self.limit, |intent| intent.id))
+        let (ids, next) = page(intents.iter().map(|intent| intent.row.id).collect(), self.limit);
+        let intents = intents.iter().take(ids.len());
+        Ok(LedgerPage { items: intents.filter_map(|intent| intent.intent(now)).collect(), next })
     }
 }
 

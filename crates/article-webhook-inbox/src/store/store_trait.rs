@@ -72,16 +72,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
     /// The first bytes of the first body of each of these entries, in their order.
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        Box::pin(async move {
-            let mut excerpts = Vec::with_capacity(keys.len());
-            for key in keys {
-                let bodies = self.show(key).await?.map(|(_, bodies)| bodies).unwrap_or_default();
-                excerpts.push(bodies.first().map(|body| Excerpt::of(body, bytes)));
-            }
-            Ok(excerpts)
-        })
-    }
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>>;
 
     /// Requeues entries, each from a state if one is named. Returns which were requeued.
     fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>>;

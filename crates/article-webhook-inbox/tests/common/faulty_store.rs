@@ -9,7 +9,7 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter, Finding,
+    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter, Finding,
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
@@ -198,6 +198,9 @@ impl Store for Faulty {
     }
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
+    }
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        self.store.excerpts(keys, bytes)
     }
     fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
         self.store.requeue(entries)

@@ -44,6 +44,14 @@ fn rounded(time: SystemTime) -> SystemTime {
     from_millis(to_millis(time))
 }
 
+/// The items of a page, of which there may be one more than the limit, and where the next page begins.
+fn page<T>(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> i64) -> (Vec<T>, Option<i64>) {
+    let is_last = items.len() <= limit as usize;
+    items.truncate(limit as usize);
+    let end = items.last().map(id);
+    (items, end.filter(|_| !is_last))
+}
+
 impl Reference {
     #[must_use]
     pub(crate) fn new(clock: Clock) -> Self {
@@ -183,7 +191,8 @@ impl Store for Reference {
                 ListOrder::OldestFirst => entries.take(limit).collect(),
                 ListOrder::NewestFirst => entries.rev().take(limit).collect(),
             };
-            Ok(Page::new(entries, &filter))
+            let (entries, next) = page(entries, filter.limit, |entry: &Entry| entry.id);
+            Ok(Page { entries, next })
         })
     }
 
@@ -191,6 +200,14 @@ impl Store for Reference {
         Box::pin(async move {
             let (tables, _) = self.open()?;
             Ok(tables.get(&key).map(|(id, entry)| (entry.entry(id), entry.bodies.clone())))
+        })
+    }
+
+    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let first = |key| Some(Excerpt::of(tables.get(key)?.1.bodies.first()?, bytes));
+            Ok(keys.iter().map(first).collect())
         })
     }
 
@@ -425,7 +442,8 @@ impl Store for Reference {
             let (tables, _) = self.open()?;
             let jobs = tables.ledger.jobs.iter().map(shown).filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
-            Ok(LedgerPage::new(jobs, filter.limit, |job| job.id))
+            let (items, next) = page(jobs, filter.limit, |job: &ExpectedJob| job.id);
+            Ok(LedgerPage { items, next })
         })
     }
 
@@ -449,7 +467,8 @@ impl Store for Reference {
                 .map(|(id, (name, row))| row.clone().into_intent(*id, name.clone(), now))
                 .filter(|intent| state.is_none_or(|state| state == intent.state));
             let intents = intents.take((limit as usize).saturating_add(1)).collect();
-            Ok(LedgerPage::new(intents, limit, |intent| intent.id))
+            let (items, next) = page(intents, limit, |intent: &Intent| intent.id);
+            Ok(LedgerPage { items, next })
         })
     }
 

@@ -73,18 +73,6 @@ pub struct LedgerPage<T> {
     pub next: Option<i64>,
 }
 
-impl<T> LedgerPage<T> {
-    /// A page of these, which must pass the filter and be sorted by id. There may be one more than the limit.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn new(mut items: Vec<T>, limit: u32, id: impl Fn(&T) -> i64) -> Self {
-        let is_last = items.len() <= limit as usize;
-        items.truncate(limit as usize);
-        let end = items.last().map(id);
-        Self { items, next: end.filter(|_| !is_last) }
-    }
-}
-
 /// The figures of the ledger.
 ///
 /// ```

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use crate::{Body, Source, State};
+use crate::{Source, State};
 
 /// What a new job needs to know of the article's entry, where that came before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,16 +15,6 @@ pub struct ArticleEntry {
 }
 
 impl ArticleEntry {
-    /// An entry in this state, with these bodies.
-    #[must_use]
-    pub fn new(state: State, bodies: &[Body]) -> Self {
-        let first = |source| {
-            let of_source = bodies.iter().filter(|body| body.source == source);
-            of_source.map(|body| body.received_at).min()
-        };
-        Self { state, pushed_at: first(Source::Webhook), collected_at: first(Source::Api) }
-    }
-
     /// How the article came first.
     #[must_use]
     pub fn source(&self) -> Source {

@@ -1,5 +1,5 @@
-use super::inbox::{ArticleEntry, JobRow, Prune, Pruned, State};
-use super::tables::{StoredEntry, Tables};
+use super::inbox::{JobRow, Prune, Pruned, State};
+use super::tables::{StoredEntry, Tables, article_entry};
 
 impl Tables {
     /// Removes a batch of old data, oldest first.
@@ -27,7 +27,7 @@ impl Tables {
         if let Some(StoredEntry { key, row, bodies, .. }) = self.entries.get(&id)
             && key.is_article()
         {
-            let entry = ArticleEntry::new(row.state, bodies);
+            let entry = article_entry(row.state, bodies);
             if let Some(job) = JobRow::of_pruned(&key.job_id, &entry, row.at) {
                 self.ledger.add_job(&key.job_id, || job);
             }

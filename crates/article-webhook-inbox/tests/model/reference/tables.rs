@@ -1,4 +1,6 @@
-use super::inbox::{Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, State};
+use super::inbox::{
+    Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, Source, State,
+};
 use std::{
     collections::{BTreeMap, HashMap},
     time::SystemTime,
@@ -71,7 +73,7 @@ impl Tables {
     /// The entry of a job's article, as far as the ledger needs to know it.
     pub(super) fn article_entry(&self, job_id: &JobId) -> Option<ArticleEntry> {
         let (_, entry) = self.get(&EntryKey::article(job_id.clone()))?;
-        Some(ArticleEntry::new(entry.row.state, &entry.bodies))
+        Some(article_entry(entry.row.state, &entry.bodies))
     }
 
     /// Tells the ledger that an entry may be in another state.
@@ -112,4 +114,13 @@ impl Tables {
         let matching = self.entries.iter().filter(|(_, entry)| states.contains(&entry.row.state));
         matching.map(|(id, entry)| (entry.row.at, *id))
     }
+}
+
+/// What the ledger needs to know of an article in this state, with these bodies.
+pub(super) fn article_entry(state: State, bodies: &[Body]) -> ArticleEntry {
+    let first = |source| {
+        let of_source = bodies.iter().filter(|body| body.source == source);
+        of_source.map(|body| body.received_at).min()
+    };
+    ArticleEntry { state, pushed_at: first(Source::Webhook), collected_at: first(Source::Api) }
 }
