@@ -76,7 +76,7 @@ impl Inbox {
                 Ok(Some(Line::Row(line))) => import.push(line, lines.bytes.len()).await?,
                 Ok(Some(Line::End(_) | Line::Empty)) => {}
                 Ok(None) => break,
-                Err(_) if lines.is_cut() => break,
+                Err(error) if lines.is_cut(&error) => break,
                 Err(error) => {
                     import.store().await?;
                     return Err(error);
@@ -103,7 +103,7 @@ async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
                 sum.hash(&lines.bytes);
             }
             Ok(Some(Line::Empty)) => sum.hash(&lines.bytes),
-            Err(error) if !lines.is_cut() => return Err(error),
+            Err(error) if !lines.is_cut(&error) => return Err(error),
             Ok(None) | Err(_) => {
                 return Err(Error::invalid(format!(
                     "the export was cut off at line {}, because its last line, with counts and a hash, is missing: {WAY_OUT}",
@@ -208,9 +208,10 @@ impl<R: BufRead> Lines<R> {
         parse(text, number).map(Some)
     }
 
-    /// Whether the last line does not end as a line does.
-    fn is_cut(&self) -> bool {
-        self.bytes.last().is_some_and(|byte| *byte != b'\n')
+    /// Whether the last line is refused for this because it was cut off: it does not end as a line does. A failure of the
+    /// reader says nothing about the line.
+    fn is_cut(&self, error: &Error) -> bool {
+        error.is_invalid() && self.bytes.last().is_some_and(|byte| *byte != b'\n')
     }
 }
 

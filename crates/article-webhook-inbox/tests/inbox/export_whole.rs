@@ -1,6 +1,6 @@
 //! An export says in its last line what it is, and a part of one is not taken for a whole.
 
-use std::io::Cursor;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
 use article_webhook_inbox::{Digest, Filter, Inbox, JobFilter, State};
 
@@ -166,4 +166,39 @@ async fn an_export_with_a_wrong_line_is_refused_whole() {
     let mut later = Cursor::new(format!("a heading\n{whole}"));
     later.set_position("a heading\n".len() as u64);
     assert_eq!(Inbox::memory().import(later).await.unwrap().added, 2);
+}
+
+/// A disk that fails in the middle of a line.
+struct Failing<'a>(&'a [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(to)? {
+            0 => Err(io::Error::other("the disk fails")),
+            length => Ok(length),
+        }
+    }
+}
+
+impl Seek for Failing<'_> {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+/// Otherwise what the reader could not read would be taken for what is missing.
+#[tokio::test]
+async fn an_export_that_cannot_be_read_on_is_not_taken_for_one_that_was_cut_off() {
+    let (_, whole) = shop().await;
+    let second = whole.find('\n').unwrap() + 20;
+    let failing = || BufReader::new(Failing(&whole.as_bytes()[..second]));
+    let inbox = Inbox::memory();
+    let errors = [
+        inbox.import(failing()).await.unwrap_err(),
+        inbox.import_partial(failing()).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.to_string(), "line 2 cannot be read");
+        assert!(error.is_transient());
+    }
 }
