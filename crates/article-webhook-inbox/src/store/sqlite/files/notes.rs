@@ -26,12 +26,12 @@ pub(in crate::store::sqlite) enum Note {
 }
 
 /// Before a note: its length, and the beginning of its SHA-256.
-const HEADER_BYTES: u64 = 16;
+const HEADER_BYTES: usize = 16;
 
-const END: u64 = 260 << 10;
+const END: usize = 260 << 10;
 
 impl Note {
-    fn range(self) -> Range<u64> {
+    fn range(self) -> Range<usize> {
         match self {
             Self::Failure => 1 << 10..4 << 10,
             Self::Jobs => 4 << 10..END,
@@ -41,7 +41,7 @@ impl Note {
     /// How long it can be, in bytes.
     pub(in crate::store::sqlite) fn room(self) -> usize {
         let Range { start, end } = self.range();
-        (end - start - HEADER_BYTES) as usize
+        end - start - HEADER_BYTES
     }
 }
 
@@ -49,7 +49,8 @@ impl Notes {
     /// The notes in a lock file that is locked. Makes the file as long as it must be.
     pub(super) fn of_owner(lock: &File) -> io::Result<Self> {
         let length = lock.metadata()?.len();
-        write_at(lock, length, &vec![0; END.saturating_sub(length) as usize])?;
+        let missing = END.saturating_sub(usize::try_from(length).unwrap_or(END));
+        write_at(lock, length, &vec![0; missing])?;
         Ok(Self(lock.try_clone()?))
     }
 
@@ -67,9 +68,9 @@ impl Notes {
         bytes.extend(&Digest::of(text).as_bytes()[..8]);
         bytes.extend(text);
         // Nothing is left of what is erased.
-        let before = self.read(note).len() + HEADER_BYTES as usize;
+        let before = self.read(note).len() + HEADER_BYTES;
         bytes.resize(bytes.len().max(before), 0);
-        write_at(&self.0, note.range().start, &bytes)
+        write_at(&self.0, note.range().start as u64, &bytes)
     }
 
     /// The text of a note; empty if there is none that can be read.
@@ -78,13 +79,13 @@ impl Notes {
     }
 
     fn try_read(&self, note: Note) -> io::Result<Vec<u8>> {
-        let start = note.range().start;
+        let start = note.range().start as u64;
         let (mut length, mut check) = ([0; 8], [0; 8]);
         read_at(&self.0, start, &mut length)?;
         read_at(&self.0, start + 8, &mut check)?;
-        let length = u64::from_be_bytes(length).min(note.room() as u64);
-        let mut text = vec![0; length as usize];
-        read_at(&self.0, start + HEADER_BYTES, &mut text)?;
+        let length = usize::try_from(u64::from_be_bytes(length)).unwrap_or(usize::MAX);
+        let mut text = vec![0; length.min(note.room())];
+        read_at(&self.0, start + HEADER_BYTES as u64, &mut text)?;
         let is_whole = Digest::of(&text).as_bytes()[..8] == check;
         Ok(if is_whole { text } else { Vec::new() })
     }
@@ -99,13 +100,13 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(40).unwrap();
         let notes = Notes::of_owner(&file).unwrap();
-        assert_eq!(file.metadata().unwrap().len(), END);
+        assert_eq!(file.metadata().unwrap().len(), END as u64);
         assert_eq!(notes.read(Note::Failure), b"");
         notes.write(Note::Failure, &vec![b'a'; Note::Failure.room()]).unwrap();
         notes.write(Note::Jobs, b"job_1").unwrap();
         assert_eq!(notes.read(Note::Failure).len(), Note::Failure.room());
         notes.write(Note::Failure, b"the disk is full").unwrap();
-        let mut of_file = vec![0; END as usize];
+        let mut of_file = vec![0; END];
         read_at(&file, 0, &mut of_file).unwrap();
         assert!(!of_file.contains(&b'a'), "nothing is left of the note before");
         assert_eq!(
@@ -124,7 +125,7 @@ mod tests {
         let notes = Notes::of_owner(&file).unwrap();
         notes.write(Note::Jobs, b"job_1").unwrap();
         let at = Note::Jobs.range().start + HEADER_BYTES;
-        write_at(&file, at, b"i").unwrap();
+        write_at(&file, at as u64, b"i").unwrap();
         assert_eq!(notes.read(Note::Jobs), b"");
     }
 }
