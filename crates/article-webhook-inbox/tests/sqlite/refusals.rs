@@ -25,7 +25,8 @@ fn a_second_owner_is_refused() {
     assert_eq!(
         refusal(&fixture),
         format!(
-            "another process uses {shown}, and holds the lock {shown}-lock: stop it, or give each a file of its own"
+            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. A tool opens the \
+             file with `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
         )
     );
     other.unlock().unwrap();

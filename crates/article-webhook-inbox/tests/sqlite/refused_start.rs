@@ -214,21 +214,26 @@ fn symlink_to_a_device(fixture: &Fixture, link: &Path) {
 
 #[tokio::test]
 async fn a_file_with_two_names_is_refused_under_both() {
+    // With a log, which a copy of the file alone would lack.
     let fixture = Fixture::new();
-    drop(fixture.open());
+    let store = fixture.open();
+    record(&store, 0..3).await;
+    let fixture = fixture.after_a_kill();
     let other = Fixture::new();
     fs::hard_link(&fixture.path, &other.path).unwrap();
     for fixture in [&fixture, &other] {
         assert_eq!(
             refused(fixture),
             format!(
-                "{} is one file with 2 names (hard links), and a second receiver could open it under another: copy it, \
-                 and name the copy",
+                "{0} is one file with 2 names (hard links), and a second receiver could open it under another: remove \
+                 the others, which `find / -samefile {0}` lists",
                 fixture.shown()
             )
         );
         assert!(!other.beside("-lock").exists());
     }
+    fs::remove_file(&other.path).unwrap();
+    assert_eq!(fixture.total().await, 3);
 }
 
 #[test]

@@ -29,14 +29,15 @@ impl Lock {
     /// Locks the database, and creates it if it does not exist.
     pub(in crate::store::sqlite) fn take(path: &Path) -> Result<Self, Error> {
         let name = with_suffix(path, "-lock");
-        regular(&name)?;
+        let is_there = regular(&name)?.is_some();
         let file = without_links(private().create(true)).open(&name).map_err(|error| {
-            let folder = path.parent().unwrap_or(path).display();
-            Error::unusable(format!(
-                "{} cannot be created: let this process write to {folder}",
-                name.display()
-            ))
-            .because(error)
+            let (folder, name) = (path.parent().unwrap_or(path).display(), name.display());
+            let why = if is_there {
+                format!("{name} cannot be opened: make it belong to this process's user")
+            } else {
+                format!("{name} cannot be created: let this process write to {folder}")
+            };
+            Error::unusable(why).because(error)
         })?;
         match file.try_lock() {
             Ok(()) => {}
@@ -45,7 +46,8 @@ impl Lock {
                     return Err(open_already(path));
                 }
                 return Err(Error::unusable(format!(
-                    "another process uses {}, and holds the lock {}: stop it, or give each a file of its own",
+                    "another process uses {}, and holds the lock {}: stop it first. A tool opens the \
+                     file with `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres",
                     path.display(),
                     name.display()
                 )));

@@ -52,7 +52,7 @@ pub(super) fn regular(path: &Path) -> Result<Option<Metadata>, Error> {
         0 => Ok(None),
         names => Err(Error::unusable(format!(
             "{shown} is one file with {names} names (hard links), and a second receiver could open it under another: \
-             copy it, and name the copy"
+             remove the others, which `find / -samefile {shown}` lists"
         ))),
     }
 }
