@@ -382,6 +382,8 @@ impl Store for Connection {
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();
+        note_gaps() -> ();
+        orders_checked() -> bool;
         not_ordered(lease: IntentLease) -> bool;
         outcome_lost(lease: IntentLease) -> bool;
         bucket() -> Bucket;

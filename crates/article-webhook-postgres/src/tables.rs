@@ -210,6 +210,21 @@ impl Tables for PgTables<'_, '_> {
         })
     }
 
+    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
+        Box::pin(async move {
+            let since = select::gaps(self.tx).await;
+            let since = self.answer(since)?;
+            Ok((since != 0).then(|| from_millis(since)))
+        })
+    }
+
+    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
+        Box::pin(async move {
+            select::set_gaps(self.tx, since.map_or(0, to_millis));
+            Ok(())
+        })
+    }
+
     fn counts(&mut self) -> Pending<'_, Counts> {
         Box::pin(async move {
             let counts = select::counts(self.tx).await;

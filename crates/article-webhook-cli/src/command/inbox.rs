@@ -12,6 +12,7 @@ mod jobs;
 mod list;
 mod page;
 mod pause;
+mod salvage;
 mod show;
 mod transfer;
 
@@ -74,6 +75,11 @@ enum InboxCommand {
     #[command(after_help = "\
 In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, and in archived WAL and backups.")]
     Erase(ChangeArguments),
+    /// Read what can be trusted of a damaged file into a new one
+    #[command(after_help = salvage::HELP)]
+    Salvage(salvage::SalvageArguments),
+    /// Say that a person has checked the orders that may be missing after a salvage: what is not found is ordered again
+    OrdersChecked(PlaceArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
@@ -101,7 +107,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Requeue(change) | Is::Erase(change) | Is::Discard { change, .. } => {
             !change.is_dry_run()
         }
-        Is::Import(_) | Is::Pause(_) | Is::Resume(_) => true,
+        Is::Import(_) | Is::Pause(_) | Is::Resume(_) | Is::OrdersChecked(_) => true,
         _ => false,
     };
     let may_change = context.environment.may_change_inbox();
@@ -127,6 +133,8 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
         Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
+        Is::Salvage(arguments) => salvage::run(arguments, context).await,
+        Is::OrdersChecked(arguments) => salvage::orders_checked(&arguments.inbox, context).await,
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
         Is::Discard { change, cause } => {
             change::run(Change::Discard { cause }, change, context).await

@@ -25,7 +25,7 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 20] = [
+const ROWS: [Row; 22] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
@@ -42,6 +42,8 @@ const ROWS: [Row; 20] = [
         &[],
     ),
     ("`inbox pause`, `resume`", &["inbox pause other.db", "inbox resume other.db"], &[]),
+    ("`inbox salvage`", &["inbox salvage other.db salvaged.db"], &[]),
+    ("`inbox orders-checked`", &["inbox orders-checked salvaged.db"], &[]),
     (
         "`inbox requeue`, `discard`, `erase`",
         &[

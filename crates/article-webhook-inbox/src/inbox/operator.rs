@@ -73,6 +73,32 @@ impl Inbox {
         Ok(count)
     }
 
+    /// A person has compared the orders of the application with the jobs of the service, after the ledger was salvaged with
+    /// gaps: from now on, an intent that is not found is ordered, for the whole ledger. Until then its outcome is unknown, and
+    /// [`LedgerCounts::gaps_since`](crate::LedgerCounts::gaps_since) says so. `false` if the ledger had no gaps.
+    ///
+    /// ```
+    /// use article_webhook_inbox::Inbox;
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     assert!(!inbox.orders_checked().await?, "nothing is missing");
+    /// #   inbox.ledger().note_gaps().await?;
+    ///     // A salvage has found less than there was.
+    ///     assert!(inbox.health().await.ledger?.counts.gaps_since.is_some());
+    ///     assert!(inbox.orders_checked().await?);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn orders_checked(&self) -> Result<bool, Error> {
+        self.0.store.orders_checked().await
+    }
+
     /// Pauses the handing out of entries, for the workers of all processes that share the store: for a deployment, or while
     /// what the handlers need is down. Deliveries are stored as always, and handlers that run go on. The pause outlasts a
     /// restart. [`resume`](Self::resume) ends it, and [`Health::paused_since`](crate::Health::paused_since) shows it.

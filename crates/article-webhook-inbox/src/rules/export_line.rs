@@ -11,7 +11,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{BodyBytes, BodyRow, Bucket, EntryRows, IntentRow, JobRow, JobRows, Row};
-use crate::{Body, Digest, Intent, IntentState, JobState, MAX_BODIES_PER_ENTRY, State, codec};
+use crate::{
+    Body, Digest, EntryKey, Intent, IntentState, JobState, MAX_BODIES_PER_ENTRY, State, codec,
+};
 
 /// A line of an export: the document of a row, and the columns beside it. A new field of a document is in the export without
 /// a word here. Ids and fences are left out, because they are those of one store. Times are milliseconds since 1970.
@@ -128,19 +130,30 @@ impl EntryLine {
     /// The line of an entry whose bodies were loaded. A body that is damaged, or is no text, is left out.
     #[must_use]
     pub fn new(job_id: &JobId, entry: &EntryRows, bodies: Vec<Body>) -> Option<Self> {
-        let document = entry.row.get()?.clone();
+        let row = entry.row.get()?.clone();
         let bodies = entry.bodies().zip(bodies).map(|(row, body)| BodyLine::new(row, &body));
-        Some(Self {
-            job_id: job_id.clone(),
-            event: entry.event.clone(),
+        let key = EntryKey { job_id: job_id.clone(), event: entry.event.clone() };
+        Some(Self::of(key, entry.received_at, row, bodies.collect()))
+    }
+
+    /// The line of a row.
+    pub(crate) fn of(
+        key: EntryKey,
+        received_at: SystemTime,
+        document: Row,
+        bodies: Vec<BodyLine>,
+    ) -> Self {
+        Self {
+            job_id: key.job_id,
+            event: key.event,
             state: document.state,
             attempts: document.attempts,
-            received_at: entry.received_at,
+            received_at,
             at: document.at,
             since: document.since,
             document,
-            bodies: bodies.collect(),
-        })
+            bodies,
+        }
     }
 
     /// The row.
@@ -208,9 +221,13 @@ impl JobLine {
     /// The line of a job that the ledger knows.
     #[must_use]
     pub fn new(job: &JobRows) -> Option<Self> {
-        let document = job.expected.get()?.clone();
-        Some(Self {
-            job_id: job.job_id.clone(),
+        Some(Self::of(job.job_id.clone(), job.expected.get()?.clone()))
+    }
+
+    /// The line of a row.
+    pub(crate) fn of(job_id: JobId, document: JobRow) -> Self {
+        Self {
+            job_id,
             state: document.state,
             // A damaged name may be none.
             intent: document.intent.clone().filter(|name| Intent::check_name(name).is_ok()),
@@ -220,7 +237,7 @@ impl JobLine {
             pushed_at: document.pushed_at,
             collected_at: document.collected_at,
             document,
-        })
+        }
     }
 
     /// The row.

@@ -3,6 +3,9 @@ use std::time::{Duration, SystemTime};
 use super::{Row, row::Cause};
 use crate::State;
 
+/// The cause of an entry of which it is not known whether it was done.
+const SALVAGED: &str = "salvaged: look whether it was published";
+
 impl Row {
     /// Requeues an entry: it waits, due now, without attempts and without a cause. Its failures stay. `held` is how many
     /// of its bodies have bytes. A leased entry, and one that is done and has no bytes left, is not changed, and the
@@ -31,6 +34,14 @@ impl Row {
             self.end(State::Dead, Cause::New(cause.into()), now);
         }
         is_unfinished
+    }
+
+    /// The row was salvaged, and may be older than what was known last: unless it is done, it is dead, for a person to look
+    /// at and to requeue.
+    pub fn doubt(&mut self, now: SystemTime) {
+        if self.state != State::Done {
+            self.end(State::Dead, Cause::New(SALVAGED.to_owned()), now);
+        }
     }
 }
 

@@ -96,7 +96,7 @@ impl ExportLine {
         }
     }
 
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let Self::Entry(entry) = self else { return 0 };
         entry.bodies.iter().filter_map(|body| body.body.as_ref()).map(Bytes::len).sum()
     }

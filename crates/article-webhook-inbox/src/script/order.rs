@@ -36,6 +36,12 @@ impl Script for Intend {
         {
             return Ok(Intended::Known(known));
         }
+        let is_missing = intent.row.get().is_none();
+        if is_missing && !self.again && tables.gaps_since().await?.is_some() {
+            // The order may be one of those that are missing in the ledger.
+            let row = IntentRow::new(Duration::ZERO, now);
+            return Ok(Intended::Known(row.into_intent(0, self.name.clone(), now)));
+        }
         let before = tables.bucket().await?;
         let mut bucket = before;
         if let Err(pause) = bucket.begin_call(self.key, now) {
@@ -159,6 +165,37 @@ impl Script for OutcomeLost {
         let is_lost = row.is_some_and(|row| row.outcome_lost(self.0, now));
         tables.save_intents(&mut intents).await?;
         Ok(is_lost)
+    }
+}
+
+/// Notes that orders may be missing in the ledger: what is not found is not ordered by itself.
+#[derive(Debug)]
+pub struct NoteGaps;
+
+impl Script for NoteGaps {
+    type Output = ();
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
+        match tables.gaps_since().await? {
+            Some(_) => Ok(()),
+            None => tables.set_gaps_since(Some(tables.now())).await,
+        }
+    }
+}
+
+/// A person has checked the orders that may be missing. `false` if none were.
+#[derive(Debug)]
+pub struct OrdersChecked;
+
+impl Script for OrdersChecked {
+    type Output = bool;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+        let had_gaps = tables.gaps_since().await?.is_some();
+        if had_gaps {
+            tables.set_gaps_since(None).await?;
+        }
+        Ok(had_gaps)
     }
 }
 

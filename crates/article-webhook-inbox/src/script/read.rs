@@ -215,7 +215,8 @@ impl Script for CountLedger {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<LedgerCounts, Error> {
-        tables.ledger_counts().await
+        let counts = tables.ledger_counts().await?;
+        Ok(LedgerCounts { gaps_since: tables.gaps_since().await?, ..counts })
     }
 }
 

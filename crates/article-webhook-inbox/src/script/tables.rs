@@ -70,6 +70,12 @@ pub trait Tables: Send {
     /// Pauses claims, or resumes them.
     fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()>;
 
+    /// Since when the ledger is known to have gaps, if it has: orders that were made may be missing in it.
+    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>>;
+
+    /// Notes that the ledger has gaps, or that it has none.
+    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()>;
+
     /// How many entries are in each state.
     fn counts(&mut self) -> Pending<'_, Counts>;
 

@@ -21,6 +21,7 @@ pub(crate) struct Maps {
     intents: BTreeMap<i64, (Box<str>, IntentRow)>,
     bucket: Bucket,
     paused_since: Option<SystemTime>,
+    gaps_since: Option<SystemTime>,
     last_id: i64,
 }
 
@@ -334,6 +335,15 @@ impl Tables for MapTables<'_> {
 
     fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
         self.maps.paused_since = since;
+        answer(())
+    }
+
+    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
+        answer(self.maps.gaps_since)
+    }
+
+    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
+        self.maps.gaps_since = since;
         answer(())
     }
 

@@ -201,6 +201,14 @@ impl<R: Run> Store for R {
         self.write(script::Abandon(name.into()))
     }
 
+    fn note_gaps(&self) -> Pending<'_, ()> {
+        self.write(script::NoteGaps)
+    }
+
+    fn orders_checked(&self) -> Pending<'_, bool> {
+        self.write(script::OrdersChecked)
+    }
+
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         self.write(script::Expecting(jobs))
     }

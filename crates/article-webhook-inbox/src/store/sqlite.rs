@@ -26,6 +26,9 @@ mod settings;
 
 mod store;
 
+mod salvage;
+
 pub use files::SqliteLocation;
+pub use salvage::Salvaged;
 pub use settings::SqliteSettings;
 pub use store::SqliteStore;

@@ -128,6 +128,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Gives up an intent whose outcome is unknown. `false` for any other.
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool>;
 
+    /// Notes that orders may be missing here: an intent that is not found has an unknown outcome from now on.
+    fn note_gaps(&self) -> Pending<'_, ()>;
+
+    /// A person has checked the orders that may be missing. `false` if none were.
+    fn orders_checked(&self) -> Pending<'_, bool>;
+
     /// Expects jobs, and returns the state of each, in order.
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>>;
 

@@ -262,6 +262,8 @@ impl Store for Faulty {
         self.through("intent", self.store.intent(name))
     }
     calls! {
+        note_gaps() -> ();
+        orders_checked() -> bool;
         not_ordered(lease: IntentLease) -> bool;
         outcome_lost(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;

@@ -310,6 +310,10 @@ impl Store for Reference {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let known = tables.ledger.intent(name, now);
+            if known.is_none() && tables.ledger.gaps_since.is_some() {
+                let row = IntentRow::new(Duration::ZERO, now);
+                return Ok(Intended::Known(row.into_intent(0, name.into(), now)));
+            }
             let begin = || tables.ledger.begin_order(name, within, key, now);
             Ok(known.map_or_else(begin, Intended::Known))
         })
@@ -383,6 +387,18 @@ impl Store for Reference {
             let (mut tables, now) = self.open()?;
             Ok(tables.ledger.intent_mut(name).is_some_and(|(_, row)| row.abandon(now)))
         })
+    }
+
+    fn note_gaps(&self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            tables.ledger.gaps_since.get_or_insert(now);
+            Ok(())
+        })
+    }
+
+    fn orders_checked(&self) -> Pending<'_, bool> {
+        Box::pin(async move { Ok(self.open()?.0.ledger.gaps_since.take().is_some()) })
     }
 
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
@@ -475,7 +491,8 @@ impl Store for Reference {
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
-            let mut counts = LedgerCounts::default();
+            let gaps_since = tables.ledger.gaps_since;
+            let mut counts = LedgerCounts { gaps_since, ..LedgerCounts::default() };
             tables.ledger.jobs.iter().map(shown).for_each(|job| counts.add(&job, now));
             let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
             counts.unknown_intents =

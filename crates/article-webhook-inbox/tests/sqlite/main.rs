@@ -18,6 +18,7 @@ mod readers;
 mod refusals;
 mod refused_start;
 mod retention;
+mod salvage;
 mod whole;
 mod writer;
 

@@ -87,8 +87,9 @@ fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} is not a SQLite database: name another file, or restore a backup",
-            fixture.shown()
+            "{shown} is not a SQLite database: name another file; or, if it was one, restore a backup, or read what is left of it \
+             with `article-webhook inbox salvage {shown} NEW`",
+            shown = fixture.shown()
         )
     );
     assert_eq!(std::fs::read_to_string(&fixture.path).unwrap(), content);
@@ -113,8 +114,9 @@ async fn a_damaged_file_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, move {shown}, {shown}-wal, \
-             {shown}-shm and {shown}-lock away, and then copy a backup to {shown}, or begin anew without one"
+            "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, and read what can be trusted into a new file \
+             with `article-webhook inbox salvage {shown} NEW`; or move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, \
+             and then copy a backup to {shown}"
         )
     );
     fixture.move_away(&["", "-wal", "-shm", "-lock"]);

@@ -265,8 +265,9 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, \
-             move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}, or begin anew without one"
+            "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, and \
+             read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; or move {shown}, \
+             {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}"
         )
     );
     crashed.sql().execute_batch("DELETE FROM article_inbox_entries WHERE id = 5").unwrap();

@@ -2,8 +2,9 @@ CREATE TABLE article_inbox_meta (
     name text COLLATE "C" PRIMARY KEY,
     value bigint NOT NULL
 );
--- Claims hand out nothing while `paused` is a time in milliseconds and not 0.
-INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0);
+-- Claims hand out nothing while `paused` is a time in milliseconds and not 0. Orders may be missing in the ledger while
+-- `ledger_gaps` is one.
+INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0), ('ledger_gaps', 0);
 
 -- Entries, jobs and intents are numbered together.
 CREATE SEQUENCE article_inbox_ids;

@@ -131,6 +131,18 @@ pub(super) async fn pause(tx: &mut Transaction<'_>, since: i64) -> Result<(), Fa
     Ok(())
 }
 
+/// Since when the ledger has gaps, or 0.
+pub(super) async fn gaps(tx: &mut Transaction<'_>) -> Result<i64, Fault> {
+    let gaps = "SELECT value FROM article_inbox_meta WHERE name = 'ledger_gaps'";
+    Ok(first(&tx.query(Statement::new(gaps)).await?)?.try_get(0)?)
+}
+
+/// Notes since when the ledger has gaps, or 0.
+pub(super) fn set_gaps(tx: &mut Transaction<'_>, since: i64) {
+    let note = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'ledger_gaps' RETURNING 1)";
+    tx.write(Statement::new(note).with(since), 1);
+}
+
 /// How many entries are in each state.
 pub(super) async fn counts(tx: &mut Transaction<'_>) -> Result<Counts, Fault> {
     let count = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";

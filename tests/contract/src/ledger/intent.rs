@@ -29,6 +29,32 @@ async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<In
     }
 }
 
+/// After a salvage with gaps: until a person has checked the orders, or orders this one again.
+pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    trial.intended("post-1").await;
+    trial.ledger().note_gaps().await.unwrap();
+    let since = Some(trial.now());
+    trial.advance(1);
+    trial.ledger().note_gaps().await.unwrap();
+    assert_eq!(trial.ledger().ledger_counts().await.unwrap().gaps_since, since);
+    assert_eq!(known(&trial, "post-1").await.state, IntentState::Ordering, "it is not missing");
+    let missing = known(&trial, "post-2").await;
+    assert_eq!((missing.state, &*missing.name), (IntentState::Unknown, "post-2"));
+    assert_eq!(trial.ledger().intent("post-2").await.unwrap(), None, "nothing is stored");
+
+    let again = order_again(&trial, "post-2").await.unwrap();
+    assert_eq!(known(&trial, "post-2").await.state, IntentState::Ordering);
+    assert!(trial.ledger().not_ordered(again).await.unwrap());
+    assert_eq!(known(&trial, "post-2").await.state, IntentState::Unknown);
+
+    assert!(trial.ledger().orders_checked().await.unwrap());
+    assert!(!trial.ledger().orders_checked().await.unwrap());
+    assert_eq!(trial.ledger().ledger_counts().await.unwrap().gaps_since, None);
+    trial.intended("post-2").await;
+}
+
 /// Brings a new intent into that state.
 async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentState) -> IntentLease {
     let lease = trial.intended(name).await;

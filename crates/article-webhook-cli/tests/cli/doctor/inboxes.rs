@@ -246,7 +246,7 @@ async fn the_fix_is_told_apart_from_the_cause() {
     );
     assert!(refused["cause"].as_str().unwrap().ends_with("image is malformed"), "{line}");
     let fix = refused["fix"].as_str().unwrap();
-    assert!(fix.starts_with("stop the receiver, move "), "{fix}");
+    assert!(fix.starts_with("stop the receiver, and read what can be trusted "), "{fix}");
 }
 
 #[tokio::test]

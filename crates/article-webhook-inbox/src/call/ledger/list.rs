@@ -106,6 +106,8 @@ pub struct LedgerCounts {
     /// seconds after the collection. Before those have passed, a job is not counted. Where the service delivers nothing
     /// at all, the figure has no meaning.
     pub recovered: u64,
+    /// Since when orders may be missing in the ledger, because it was [salvaged](crate::Inbox::orders_checked).
+    pub gaps_since: Option<SystemTime>,
 }
 
 /// An open job is overdue when it is expected since this long: 72 hours. By then the service has made or given up every

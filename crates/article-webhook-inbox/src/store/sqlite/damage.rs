@@ -2,7 +2,7 @@
 
 mod findings;
 mod integrity;
-mod wal_scan;
+pub(super) mod wal_scan;
 
 pub(super) use self::{
     findings::{Findings, Part},

@@ -120,11 +120,15 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
         ErrorCode::FileLockingProtocolFailed => {
             Error::unavailable("the database's locks are contended")
         }
-        ErrorCode::DatabaseCorrupt => Error::damaged("the database is damaged: restore a backup"),
+        ErrorCode::DatabaseCorrupt => Error::damaged(
+            "the database is damaged: stop the receiver and start it again, which says what to do",
+        ),
         ErrorCode::ConstraintViolation if is_duplicate_key(error) => {
             Error::damaged("an index of the database is damaged: start the receiver again")
         }
-        ErrorCode::NotADatabase => Error::damaged("the file is not a database: restore a backup"),
+        ErrorCode::NotADatabase => Error::damaged(
+            "the file is not a database: stop the receiver and start it again, which says what to do",
+        ),
         ErrorCode::ConstraintViolation => Error::unusable(
             "the database refused the change by a rule of its own: look for triggers on the inbox's tables",
         ),

@@ -15,15 +15,15 @@ mod acknowledged;
 mod location;
 mod lock_file;
 mod notes;
-mod positioned;
+pub(super) mod positioned;
 
 pub use self::location::SqliteLocation;
 pub(super) use self::{
     acknowledged::Acknowledged,
-    database_file::{remove_rights_of_others, resolve, wal_bytes, with_suffix},
+    database_file::{private, remove_rights_of_others, resolve, wal_bytes, with_suffix},
     file_system::{check_local, doubtful_place},
     identity::{Change, FilesInUse},
-    lock_file::Lock,
+    lock_file::{Lock, ReadLock},
     notes::{Note, Notes},
     validate::validate,
 };

@@ -123,6 +123,15 @@ pub(super) fn create(tx: &Connection) -> Result<Vec<String>, Fault> {
         .collect()
 }
 
+/// Refuses a schema of another version, as far as the version can be read.
+pub(super) fn check_unless_damaged(connection: &Connection, path: &Path) -> Result<(), Error> {
+    match version(connection) {
+        // The row of the version is lost.
+        Ok(Some(0)) | Err(_) => Ok(()),
+        Ok(_) => check_current(connection, path),
+    }
+}
+
 /// Checks that the schema is this version's, on a connection that may not change it.
 pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), Error> {
     match version(connection).map_err(|error| refused(path, &error))? {

@@ -155,7 +155,7 @@ impl SqliteStore {
 
 impl SqliteStore {
     /// Runs a script on the connection that writes.
-    async fn write<S: Script>(&self, script: S) -> Result<S::Output, Error> {
+    pub(super) async fn write<S: Script>(&self, script: S) -> Result<S::Output, Error> {
         let effect = script.effect();
         if effect == Effect::Leases && self.writer.access == Access::Shared {
             return Err(Error::unusable(

@@ -14,9 +14,14 @@ use std::{
 };
 
 use article_webhook::JobId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use self::value::text;
+pub(super) use self::{
+    entry::{bodies_one_by_one, entry_at, entry_of_slot},
+    intent::load as intents,
+    job::job_at,
+};
 use super::{
     damage::{Findings, Part},
     fault::Fault,
@@ -31,6 +36,10 @@ use crate::{
     },
     timestamp::{from_millis, to_millis},
 };
+
+/// The names of these times in the table of what there is once.
+pub(super) const PAUSED_SINCE: &str = "paused_since";
+pub(super) const GAPS_SINCE: &str = "ledger_gaps_since";
 
 /// The tables, inside a transaction of a connection.
 pub(super) struct SqliteTables<'a> {
@@ -158,19 +167,25 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn load_paused_since(&self) -> Result<Option<SystemTime>, Fault> {
-        let since = "SELECT value FROM article_inbox_meta WHERE name = 'paused_since'";
+    fn load_since(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
+        let since = "SELECT value FROM article_inbox_meta WHERE name = ?1";
         let mut statement = self.connection.prepare_cached(since)?;
-        let since = statement.query_row([], |row| Ok(row.get_ref(0)?.as_i64().unwrap_or_default()));
+        let since =
+            statement.query_row([name], |row| Ok(row.get_ref(0)?.as_i64().unwrap_or_default()));
         Ok(since.optional()?.map(from_millis))
     }
 
-    fn store_paused_since(&self, since: Option<SystemTime>) -> Result<(), Fault> {
-        let resume = "DELETE FROM article_inbox_meta WHERE name = 'paused_since'";
-        self.connection.prepare_cached(resume)?.execute([])?;
-        if let Some(since) = since {
-            let pause = "INSERT INTO article_inbox_meta (name, value) VALUES ('paused_since', ?1)";
-            self.connection.prepare_cached(pause)?.execute([to_millis(since)])?;
+    fn store_since(&self, name: &str, since: Option<SystemTime>) -> Result<(), Fault> {
+        match since {
+            None => {
+                let end = "DELETE FROM article_inbox_meta WHERE name = ?1";
+                self.connection.prepare_cached(end)?.execute([name])?;
+            }
+            Some(since) => {
+                let begin =
+                    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
+                self.connection.prepare_cached(begin)?.execute(params![name, to_millis(since)])?;
+            }
         }
         Ok(())
     }
@@ -239,12 +254,22 @@ impl Tables for SqliteTables<'_> {
     }
 
     fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        let since = self.load_paused_since();
+        let since = self.load_since(PAUSED_SINCE);
         self.answer(since)
     }
 
     fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        let set = self.store_paused_since(since);
+        let set = self.store_since(PAUSED_SINCE, since);
+        self.answer(set)
+    }
+
+    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
+        let since = self.load_since(GAPS_SINCE);
+        self.answer(since)
+    }
+
+    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
+        let set = self.store_since(GAPS_SINCE, since);
         self.answer(set)
     }
 

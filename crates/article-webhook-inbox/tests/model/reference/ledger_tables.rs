@@ -16,6 +16,7 @@ pub(super) struct LedgerTables {
     /// The ids of the intents.
     intent_ids: HashMap<Box<str>, i64>,
     pub(super) bucket: Bucket,
+    pub(super) gaps_since: Option<SystemTime>,
     pub(super) last_id: i64,
 }
 

@@ -139,6 +139,14 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
                 .fix("look at the service whether the job exists; a delivery to its webhook URL settles it"),
         );
     }
+    if let Some(since) = counts.gaps_since {
+        let since = moment::shown(since);
+        findings.push(
+            Finding::warn("inbox.ledger_gaps", format!("orders may be missing in the ledger since {since}"))
+                .because("a salvage could not read all of it: an order that is not found is not made")
+                .fix("compare your orders with the jobs of the service, then: article-webhook inbox orders-checked INBOX"),
+        );
+    }
     if let Some(pause) = health.paused {
         let until = moment::shown(pause.until);
         findings.push(match pause.why {

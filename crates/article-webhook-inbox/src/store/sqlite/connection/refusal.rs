@@ -9,7 +9,8 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     let shown = path.display();
     let ours = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
-            "{shown} is not a SQLite database: name another file, or restore a backup"
+            "{shown} is not a SQLite database: name another file; or, if it was one, restore a backup, or read what is left of \
+             it with `article-webhook inbox salvage {shown} NEW`"
         )),
         // SQLite knows no such format, no such table or no such text: it reads something that it did not write.
         None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
@@ -18,7 +19,7 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
                 "{shown} cannot be opened and written to: let this process write to it and to its folder; if it may, the \
-                 header of the file is damaged: restore a backup"
+                 header of the file is damaged: restore a backup, or use `article-webhook inbox salvage {shown} NEW`"
             ))
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
@@ -48,8 +49,8 @@ pub(crate) fn log_of_another(path: &Path) -> Error {
 pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "{path} is damaged ({finding}): stop the receiver, move {path}, {path}-wal, {path}-shm and {path}-lock away, and then \
-         copy a backup to {path}, or begin anew without one"
+        "{path} is damaged ({finding}): stop the receiver, and read what can be trusted into a new file with `article-webhook inbox \
+         salvage {path} NEW`; or move {path}, {path}-wal, {path}-shm and {path}-lock away, and then copy a backup to {path}"
     ))
 }
 
@@ -66,7 +67,8 @@ pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     let path = path.display();
     Error::damaged(format!(
         "{path} lacks the last {missing} transactions, and what they stored was acknowledged: its log {path}-wal was removed or \
-         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or, to go on \
-         without them, move {path}-lock away, start again, and fetch the jobs of that time from the API"
+         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can \
+         be trusted into a new file with `article-webhook inbox salvage {path} NEW`; or, to go on without them, move {path}-lock \
+         away, start again, and fetch the jobs of that time from the API"
     ))
 }

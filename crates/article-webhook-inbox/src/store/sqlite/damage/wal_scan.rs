@@ -7,8 +7,8 @@ use std::{
 use crate::store::sqlite::files::with_suffix;
 
 /// Bytes of the log's header, and of the header of each frame.
-const HEADER: usize = 32;
-const FRAME_HEADER: usize = 24;
+pub(in crate::store::sqlite) const HEADER: usize = 32;
+pub(in crate::store::sqlite) const FRAME_HEADER: usize = 24;
 
 /// What SQLite will not read of a log, as a finding; `None` if it reads all of it.
 ///
@@ -40,10 +40,7 @@ fn unreadable_commits(mut log: impl Read) -> io::Result<Option<u64>> {
     }
     let mut checksum = Checksum::new(word(&header, 0));
     checksum.add(&header[..24]);
-    let is_sound = word(&header, 0) >> 1 == MAGIC >> 1
-        && word(&header, 4) == VERSION
-        && checksum.is(word(&header, 24), word(&header, 28));
-    if !is_sound {
+    if !is_sound(&header) {
         let mut rest = Vec::new();
         log.read_to_end(&mut rest)?;
         let commits = |page| commits(&salts(&header, 16), rest.chunks_exact(FRAME_HEADER + page));
@@ -70,6 +67,15 @@ fn unreadable_commits(mut log: impl Read) -> io::Result<Option<u64>> {
     Ok(lost.filter(|lost| *lost > 0))
 }
 
+/// Whether SQLite reads a log that begins with this header.
+pub(in crate::store::sqlite) fn is_sound(header: &[u8; HEADER]) -> bool {
+    let mut checksum = Checksum::new(word(header, 0));
+    checksum.add(&header[..24]);
+    word(header, 0) >> 1 == MAGIC >> 1
+        && word(header, 4) == VERSION
+        && checksum.is(word(header, 24), word(header, 28))
+}
+
 /// How many of these frames end a commit of the log with these salts. One flipped bit leaves one of the salts intact.
 /// Frames that an earlier use of the file left behind have two others.
 fn commits<'a>(log: &[u32; 2], frames: impl IntoIterator<Item = &'a [u8]>) -> u64 {
@@ -80,19 +86,22 @@ fn commits<'a>(log: &[u32; 2], frames: impl IntoIterator<Item = &'a [u8]>) -> u6
     frames.into_iter().filter(is_commit).count() as u64
 }
 
-const MAGIC: u32 = 0x377f_0682;
+pub(in crate::store::sqlite) const MAGIC: u32 = 0x377f_0682;
 const VERSION: u32 = 3_007_000;
 
-fn salts(bytes: &[u8], at: usize) -> [u32; 2] {
+pub(in crate::store::sqlite) fn salts(bytes: &[u8], at: usize) -> [u32; 2] {
     [word(bytes, at), word(bytes, at + 4)]
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(in crate::store::sqlite) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Fills the whole buffer. `false` at the end of the file.
-fn filled(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+pub(in crate::store::sqlite) fn filled(
+    file: &mut impl Read,
+    buffer: &mut [u8],
+) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
@@ -101,19 +110,19 @@ fn filled(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
 }
 
 /// The checksum of SQLite's logs, over everything from the beginning of the log.
-struct Checksum {
+pub(in crate::store::sqlite) struct Checksum {
     words: fn([u8; 4]) -> u32,
-    sums: [u32; 2],
+    pub(in crate::store::sqlite) sums: [u32; 2],
 }
 
 impl Checksum {
     /// The checksum of a log whose header begins with this word. Its last bit is the order of the bytes.
-    fn new(magic: u32) -> Self {
+    pub(in crate::store::sqlite) fn new(magic: u32) -> Self {
         let words = if magic & 1 == 1 { u32::from_be_bytes } else { u32::from_le_bytes };
         Self { words, sums: [0, 0] }
     }
 
-    fn add(&mut self, bytes: &[u8]) {
+    pub(in crate::store::sqlite) fn add(&mut self, bytes: &[u8]) {
         let [mut one, mut two] = self.sums;
         for pair in bytes.chunks_exact(8) {
             let words =

@@ -101,6 +101,46 @@ impl Lock {
     }
 }
 
+/// Keeps a receiver away from a database whose files stay as they are.
+#[derive(Debug)]
+pub(in crate::store::sqlite) struct ReadLock(Option<File>);
+
+impl ReadLock {
+    /// Takes the lock, if there is a lock file.
+    pub(in crate::store::sqlite) fn take(path: &Path) -> Result<Self, Error> {
+        if is_registered(path) {
+            return Err(open_already(path));
+        }
+        let name = with_suffix(path, "-lock");
+        if regular(&name)?.is_none() {
+            return Ok(Self(None));
+        }
+        let lock = File::open(&name).and_then(|file| match file.try_lock() {
+            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) => Ok(Some(file)),
+        });
+        match lock {
+            Ok(Some(file)) => Ok(Self(Some(file))),
+            Ok(None) => Err(Error::unusable(format!(
+                "another process uses {}, and holds the lock {}: stop it before",
+                path.display(),
+                name.display()
+            ))),
+            Err(error) => Err(Error::unusable(format!(
+                "{} cannot be read or locked: let this process read it",
+                name.display()
+            ))
+            .because(error)),
+        }
+    }
+
+    /// How far was acknowledged, as far as that is recorded.
+    pub(in crate::store::sqlite) fn acknowledged(&self) -> Option<Acknowledged> {
+        read(self.0.as_ref()?)
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         // A process that this one is just starting may have the file open as well, and would keep the lock.

@@ -3,12 +3,12 @@
 use std::{fs::File, io};
 
 #[cfg(unix)]
-pub(super) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
 #[cfg(unix)]
-pub(super) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
@@ -17,7 +17,7 @@ pub(super) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()>
 static MOVED: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[cfg(not(unix))]
-pub(super) fn read_at(mut file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(mut file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
     use io::{Read, Seek};
 
     let _moved = MOVED.lock();
@@ -26,7 +26,7 @@ pub(super) fn read_at(mut file: &File, offset: u64, bytes: &mut [u8]) -> io::Res
 }
 
 #[cfg(not(unix))]
-pub(super) fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     use io::{Seek, Write};
 
     let _moved = MOVED.lock();

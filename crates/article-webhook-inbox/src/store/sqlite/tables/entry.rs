@@ -6,10 +6,10 @@ use rusqlite::{Connection, Row as SqlRow, params, types::ValueRef};
 
 use super::value::{delete, index_differs, new_id, remove, text};
 use crate::{
-    State,
+    Digest, EntryKey, State,
     call::Excerpt,
     codec,
-    rules::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Row, Tracked},
+    rules::{BodyBytes, BodyLine, BodyRow, Change, EntryRows, JobRows, Row, Tracked},
     script::LoadedBody,
     store::sqlite::{
         damage::{Findings, Part},
@@ -21,6 +21,19 @@ use crate::{
 /// The slot of a body is the id of its entry times this, plus its number in the entry.
 const SLOTS_PER_ENTRY: i64 = 16;
 
+macro_rules! entry_columns {
+    () => {
+        "entry.id, entry.event, entry.received_at, entry.state, entry.attempts, entry.fence, entry.at, entry.since, \
+         entry.document, entry.checksum, entry.held, entry.job_id"
+    };
+}
+
+macro_rules! body_columns {
+    () => {
+        "slot, received_at, digest, document, checksum, length(body)"
+    };
+}
+
 /// The entries of a job with what is known of their bodies.
 pub(super) fn load(
     connection: &Connection,
@@ -28,12 +41,12 @@ pub(super) fn load(
     now: SystemTime,
     findings: &Findings,
 ) -> Result<Vec<EntryRows>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT entry.id, entry.event, entry.received_at, entry.state, entry.attempts, entry.fence, entry.at, entry.since, \
-         entry.document, entry.checksum, entry.held, entry.job_id \
-         FROM article_inbox_entries AS named CROSS JOIN article_inbox_entries AS entry NOT INDEXED ON entry.id = named.id \
-         WHERE named.job_id = ?1",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        entry_columns!(),
+        " FROM article_inbox_entries AS named CROSS JOIN article_inbox_entries AS entry NOT INDEXED ON entry.id = named.id \
+         WHERE named.job_id = ?1"
+    ))?;
     let mut rows = statement.query([job_id.as_str()])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
@@ -66,6 +79,45 @@ pub(super) fn load(
         entries.push(EntryRows { event, received_at, row, bodies, damage });
     }
     Ok(entries)
+}
+
+/// An entry by its id, as its table alone has it.
+pub(in crate::store::sqlite) struct EntryAt {
+    /// `None` if it cannot be read.
+    pub(in crate::store::sqlite) key: Option<EntryKey>,
+    pub(in crate::store::sqlite) received_at: SystemTime,
+    pub(in crate::store::sqlite) row: Row,
+    /// How many bodies it has with bytes.
+    pub(in crate::store::sqlite) held: usize,
+    pub(in crate::store::sqlite) damage: Option<String>,
+}
+
+/// The entry with this id.
+pub(in crate::store::sqlite) fn entry_at(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<EntryAt>, Fault> {
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        entry_columns!(),
+        " FROM article_inbox_entries AS entry NOT INDEXED WHERE entry.id = ?1"
+    ))?;
+    let mut rows = statement.query([id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let job_id: Option<JobId> = text(row.get_ref(11)?).and_then(|name| name.parse().ok());
+    let (read, damage) = match &job_id {
+        Some(job_id) => entry(job_id, row)?,
+        None => (Row::new(from_millis(0)), Some("its job id cannot be read".to_owned())),
+    };
+    let event = text(row.get_ref(1)?).map(|event| Event::from(event.as_str()));
+    let number = |index| row.get_ref(index).map(|value| value.as_i64().unwrap_or_default());
+    Ok(Some(EntryAt {
+        key: job_id.zip(event).map(|(job_id, event)| EntryKey { job_id, event }),
+        received_at: from_millis(number(2)?),
+        row: read,
+        held: usize::try_from(number(10)?).unwrap_or_default(),
+        damage,
+    }))
 }
 
 /// The row of an entry, and what is damaged of it.
@@ -214,10 +266,11 @@ fn load_bodies(
     id: i64,
     findings: &Findings,
 ) -> Result<Vec<Tracked<BodyRow>>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT slot, received_at, digest, document, checksum, length(body) FROM article_inbox_bodies \
-         WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        body_columns!(),
+        " FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot"
+    ))?;
     let mut rows = statement.query([id])?;
     let mut bodies = Vec::new();
     while let Some(row) = rows.next()? {
@@ -233,22 +286,58 @@ fn load_bodies(
 
 /// The bodies of an entry with their bytes.
 pub(super) fn bodies(connection: &Connection, id: i64) -> Result<Vec<LoadedBody>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT slot, received_at, digest, document, checksum, length(body), body FROM article_inbox_bodies \
-         WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        body_columns!(),
+        ", body FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot"
+    ))?;
     let mut rows = statement.query([id])?;
     let mut bodies = Vec::new();
     while let Some(row) = rows.next()? {
-        let (known, damage) = body(row)?;
-        let bytes = match row.get_ref(6)? {
-            ValueRef::Blob(bytes) => Some(Bytes::copy_from_slice(bytes)),
-            _ => None,
-        };
-        let body = known.with_bytes(bytes);
-        bodies.push(LoadedBody { body, damage });
+        bodies.push(loaded_body(row)?);
     }
     Ok(bodies)
+}
+
+fn loaded_body(row: &SqlRow<'_>) -> Result<LoadedBody, Fault> {
+    let (known, damage) = body(row)?;
+    Ok(LoadedBody { body: known.with_bytes(bytes(row)?), damage })
+}
+
+fn bytes(row: &SqlRow<'_>) -> Result<Option<Bytes>, Fault> {
+    Ok(match row.get_ref(6)? {
+        ValueRef::Blob(bytes) => Some(Bytes::copy_from_slice(bytes)),
+        _ => None,
+    })
+}
+
+/// The entry of a body.
+pub(in crate::store::sqlite) fn entry_of_slot(slot: i64) -> i64 {
+    slot.div_euclid(SLOTS_PER_ENTRY)
+}
+
+/// Each body of an entry, read by itself. `None` for one that is not what was received.
+pub(in crate::store::sqlite) fn bodies_one_by_one(
+    connection: &Connection,
+    id: i64,
+) -> Vec<Option<BodyLine>> {
+    let read = |number| -> Result<_, Fault> {
+        let mut statement = connection.prepare_cached(concat!(
+            "SELECT ",
+            body_columns!(),
+            ", body FROM article_inbox_bodies WHERE slot = ?1"
+        ))?;
+        let mut rows =
+            statement.query([id.saturating_mul(SLOTS_PER_ENTRY).saturating_add(number)])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let ((document, damage), bytes) = (body(row)?, bytes(row)?);
+        let sha256 = document.digest;
+        let is_intact = bytes.as_ref().is_none_or(|bytes| Digest::of(bytes) == sha256);
+        let received_at = document.received_at;
+        let line = BodyLine { received_at, sha256, document, body: bytes };
+        Ok(Some(Some(line).filter(|_| damage.is_none() && is_intact)))
+    };
+    (0..SLOTS_PER_ENTRY).filter_map(|number| read(number).unwrap_or(Some(None))).collect()
 }
 
 /// The first bytes of the first body of an entry.
@@ -257,11 +346,12 @@ pub(super) fn excerpt(
     id: i64,
     bytes: usize,
 ) -> Result<Option<Excerpt>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT slot, received_at, digest, document, checksum, length(body), \
-         CASE WHEN length(body) <= ?3 THEN substr(body, 1, ?2) END \
-         FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot LIMIT 1",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        body_columns!(),
+        ", CASE WHEN length(body) <= ?3 THEN substr(body, 1, ?2) END \
+         FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot LIMIT 1"
+    ))?;
     let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
     let mut rows = statement.query([id, number(bytes), number(Excerpt::MAX_LENGTH)])?;
     let Some(row) = rows.next()? else { return Ok(None) };

@@ -24,7 +24,7 @@ macro_rules! select {
 }
 
 /// The intents that are selected.
-pub(super) fn load(
+pub(in crate::store::sqlite) fn load(
     connection: &Connection,
     which: &Intents,
     now: SystemTime,

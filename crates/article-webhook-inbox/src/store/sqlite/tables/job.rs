@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use article_webhook::JobId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row as SqlRow, params};
 
 use super::value::{index_differs, new_id, remove, text};
 use crate::{
@@ -14,6 +14,13 @@ use crate::{
     timestamp::{from_millis, to_millis},
 };
 
+macro_rules! columns {
+    () => {
+        "job.id, job.state, job.intent, job.expected_at, job.at, job.polls, job.fence, job.pushed_at, job.collected_at, \
+         job.document, job.checksum, job.job_id"
+    };
+}
+
 /// What the ledger knows of a job.
 pub(super) fn load(
     connection: &Connection,
@@ -21,15 +28,57 @@ pub(super) fn load(
     now: SystemTime,
     findings: &Findings,
 ) -> Result<Tracked<JobRow>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT job.id, job.state, job.intent, job.expected_at, job.at, job.polls, job.fence, job.pushed_at, \
-         job.collected_at, job.document, job.checksum, job.job_id \
-         FROM article_inbox_jobs AS named CROSS JOIN article_inbox_jobs AS job NOT INDEXED ON job.id = named.id \
-         WHERE named.job_id = ?1",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM article_inbox_jobs AS named CROSS JOIN article_inbox_jobs AS job NOT INDEXED ON job.id = named.id \
+         WHERE named.job_id = ?1"
+    ))?;
     let mut rows = statement.query([job_id.as_str()])?;
-    let Some(row) = rows.next()? else { return Ok(Tracked::none()) };
-    let id = row.get(0)?;
+    let Some(columns) = rows.next()? else { return Ok(Tracked::none()) };
+    let (row, is_sound, is_state_known) = job(job_id, columns)?;
+    if !is_sound && text(columns.get_ref(11)?).as_deref() != Some(job_id.as_str()) {
+        return Err(index_differs(findings));
+    }
+    if !is_sound {
+        let state = if is_state_known { row.state } else { JobState::default() };
+        findings.add(
+            Part::Ledger,
+            format!(
+                "the job {} of the ledger: its checksum does not match; it is taken for {state}",
+                job_id.as_str().escape_debug(),
+            ),
+        );
+    }
+    let mut row = Tracked::stored(columns.get(0)?, row);
+    // A job whose state cannot be read is polled.
+    if let (false, Some(row)) = (is_state_known, row.get_mut()) {
+        (row.state, row.at) = (JobState::Expected, now);
+    }
+    Ok(row)
+}
+
+/// The job with this id, as its table alone has it, with its row if that can be trusted. `None` if its name cannot be read.
+pub(in crate::store::sqlite) fn job_at(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<(JobId, JobRow, bool)>, Fault> {
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM article_inbox_jobs AS job NOT INDEXED WHERE job.id = ?1"
+    ))?;
+    let mut rows = statement.query([id])?;
+    let Some(columns) = rows.next()? else { return Ok(None) };
+    let name = text(columns.get_ref(11)?).and_then(|name| name.parse().ok());
+    let Some(job_id) = name else { return Ok(None) };
+    let (row, is_sound, _) = job(&job_id, columns)?;
+    Ok(Some((job_id, row, is_sound)))
+}
+
+/// The row of a job, whether it can be trusted, and whether its state is known.
+fn job(job_id: &JobId, row: &SqlRow<'_>) -> Result<(JobRow, bool, bool), Fault> {
+    let id: i64 = row.get(0)?;
     let number =
         |index| -> rusqlite::Result<i64> { Ok(row.get_ref(index)?.as_i64().unwrap_or_default()) };
     let time =
@@ -38,19 +87,7 @@ pub(super) fn load(
     let document = text(row.get_ref(9)?).unwrap_or_default();
     let is_sound = number(10)? == checksum(id, job_id, &document) && state.is_some();
     let known = codec::row::<JobRow>(&document).filter(|_| is_sound);
-    if known.is_none() && text(row.get_ref(11)?).as_deref() != Some(job_id.as_str()) {
-        return Err(index_differs(findings));
-    }
-    if known.is_none() {
-        findings.add(
-            Part::Ledger,
-            format!(
-                "the job {} of the ledger: its checksum does not match; it is taken for {}",
-                job_id.as_str().escape_debug(),
-                state.unwrap_or_default(),
-            ),
-        );
-    }
+    let is_sound = known.is_some();
     let row = JobRow {
         // Not the state that it gets below, so that it counts as changed and is saved.
         state: state.unwrap_or(JobState::NotFound),
@@ -63,12 +100,7 @@ pub(super) fn load(
         collected_at: time(8)?,
         ..known.unwrap_or_else(JobRow::unread)
     };
-    let mut row = Tracked::stored(id, row);
-    // A job whose state cannot be read is polled.
-    if let (None, Some(row)) = (state, row.get_mut()) {
-        (row.state, row.at) = (JobState::Expected, now);
-    }
-    Ok(row)
+    Ok((row, is_sound, state.is_some()))
 }
 
 fn checksum(id: i64, job_id: &JobId, document: &str) -> i64 {

@@ -1,0 +1,111 @@
+use std::path::PathBuf;
+
+use article_webhook_inbox::{Salvaged, SqliteStore};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::{InboxArgument, blocking},
+    text::{
+        escape,
+        number::{counted, entries},
+    },
+};
+
+pub(super) const HELP: &str = "\
+Stop the receiver before. The damaged file and what is beside it are only read. Start the receiver with the new file, or move \
+the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or must be looked at.";
+
+#[derive(Debug, Args)]
+pub(super) struct SalvageArguments {
+    /// The damaged file
+    #[arg(value_name = "DAMAGED")]
+    damaged: PathBuf,
+    /// The file that is made
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+}
+
+pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Result<Exit, Failure> {
+    let SalvageArguments { damaged, new } = arguments;
+    let shown = escape::line(&new.display().to_string());
+    let work = blocking(move || SqliteStore::salvage(damaged, new));
+    let salvaged = context.output.during("salvaging", work).await??;
+    let exit = if salvaged.is_whole() { Exit::Done } else { Exit::Failed };
+    if context.output.is_json() {
+        context.output.json(&json!({
+            "entries": salvaged.entries,
+            "doubtful": salvaged.doubtful,
+            "ledger": salvaged.ledger,
+            "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "may_lack_names": salvaged.may_lack_names,
+            "lost_transactions": salvaged.lost_transactions,
+            "ledger_has_gaps": salvaged.ledger_has_gaps,
+        }))?;
+        return Ok(exit);
+    }
+    for line in lines(&salvaged, &shown) {
+        context.output.line(&line)?;
+    }
+    Ok(exit)
+}
+
+fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {
+    let mut lines = vec![format!(
+        "kept {} and {}",
+        entries(salvaged.entries),
+        counted(salvaged.ledger, "row of the ledger", "rows of the ledger"),
+    )];
+    if salvaged.doubtful > 0 {
+        lines.push(format!(
+            "{} of them dead, because their newest state may be lost: look whether each was published, and requeue the others: \
+             article-webhook inbox list {new} --state dead",
+            salvaged.doubtful
+        ));
+    }
+    match salvaged.lost_transactions {
+        Some(0) => {}
+        Some(lost) => lines.push(format!(
+            "the last {} cannot be read without doubt",
+            counted(lost, "transaction", "transactions")
+        )),
+        None => lines.push("it is not known whether the last transactions can be read".to_owned()),
+    }
+    if !salvaged.lost.is_empty() {
+        let lost = salvaged.lost.len() as u64;
+        let jobs = counted(lost, "job has lost", "jobs have lost");
+        lines.push(format!(
+            "{jobs} an article or a part of it, and the ledger expects it: article-webhook collect --inbox {new}"
+        ));
+        let ids = salvaged.lost.iter();
+        lines.extend(ids.map(|job_id| format!("  {}", escape::line(job_id.as_str()))));
+    }
+    if salvaged.may_lack_names {
+        lines.push("more may be lost that has no name: compare with a list of your own, and collect what is missing".to_owned());
+    }
+    if salvaged.ledger_has_gaps {
+        lines.push(format!(
+            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and \
+             then: article-webhook inbox orders-checked {new}"
+        ));
+    }
+    lines
+}
+
+/// A person has checked the orders that a salvage may have lost.
+pub(super) async fn orders_checked(
+    inbox: &InboxArgument,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let had_gaps = inbox.orders_checked().await?;
+    let line = match had_gaps {
+        true => "the ledger has no gaps any more: what is not found is ordered",
+        false => "the ledger had no gaps",
+    };
+    context.output.either(&json!({ "had_gaps": had_gaps }), line)?;
+    Ok(Exit::Done)
+}

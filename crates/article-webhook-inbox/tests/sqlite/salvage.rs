@@ -1,0 +1,81 @@
+//! What refuses a salvage, and that the advice of a refused start leads on. Every damage is in the harness `salvage`.
+
+use std::{fs, time::Duration};
+
+use article_webhook_inbox::{
+    IntentState, SqliteStore, State,
+    store::{Intended, Store},
+};
+
+use super::{CLAIM, Fixture, arrival, copy, key, record};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The file that the advice calls `NEW`.
+fn new(fixture: &Fixture) -> std::path::PathBuf {
+    fixture.path.with_file_name("new.db")
+}
+
+fn refused(fixture: &Fixture) -> String {
+    SqliteStore::salvage(&fixture.path, new(fixture)).unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn only_a_new_file_and_one_that_nobody_uses_are_taken() {
+    let fixture = Fixture::new();
+    let shown = fixture.shown();
+    assert_eq!(refused(&fixture), format!("{shown} does not exist: name the damaged database"));
+    let store = fixture.open();
+    record(&store, 0..2).await;
+    assert!(refused(&fixture).starts_with("this process has"));
+    store.close().await.unwrap();
+    drop(store);
+    fs::write(new(&fixture), "").unwrap();
+    let exists = format!("{} exists: name a new file", new(&fixture).display());
+    assert_eq!(refused(&fixture), exists);
+    fs::remove_file(new(&fixture)).unwrap();
+
+    let salvaged = SqliteStore::salvage(&fixture.path, new(&fixture)).unwrap();
+    assert!(salvaged.is_whole());
+    assert_eq!((salvaged.entries, salvaged.lost.len()), (2, 0));
+    assert_eq!(
+        fs::read_dir(fixture.path.parent().unwrap()).unwrap().count(),
+        4,
+        "two files and locks"
+    );
+}
+
+/// The advice of a start that lacks transactions: nothing that may have been done is handled, and no order is repeated.
+#[tokio::test]
+async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..2).await;
+    store.close().await.unwrap();
+    drop(store);
+    let store = fixture.open();
+    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+    store.settle(lease, article_webhook_inbox::store::Outcome::Done).await.unwrap();
+    store.intend("post-1", MINUTE, 1).await.unwrap();
+    let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
+    for ending in ["", "-lock"] {
+        copy(&fixture.beside(ending), &killed.beside(ending));
+    }
+    let error = SqliteStore::open(&killed.path).unwrap_err().to_string();
+    let command = format!("`article-webhook inbox salvage {} NEW`", killed.shown());
+    assert!(error.contains(&command), "{error}");
+
+    let salvaged = SqliteStore::salvage(&killed.path, new(&killed)).unwrap();
+    assert_eq!((salvaged.entries, salvaged.doubtful), (2, 2));
+    assert!(salvaged.lost_transactions.is_some_and(|lost| lost > 0));
+    assert!(salvaged.may_lack_names && salvaged.ledger_has_gaps);
+    let store = SqliteStore::open(new(&killed)).unwrap();
+    let (entry, _) = store.show(key("job_0")).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Dead);
+    assert_eq!(entry.cause.as_deref(), Some("salvaged: look whether it was published"));
+    let intended = store.intend("post-1", MINUTE, 1).await.unwrap();
+    assert!(matches!(intended, Intended::Known(known) if known.state == IntentState::Unknown));
+    assert!(store.orders_checked().await.unwrap());
+    assert!(matches!(store.intend("post-1", MINUTE, 1).await.unwrap(), Intended::Begun(_)));
+    assert!(store.record(arrival("job_9", "{}")).await.unwrap().is_stored());
+}
