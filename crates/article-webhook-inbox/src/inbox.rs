@@ -166,12 +166,14 @@ impl Inbox {
     ///
     /// The store failed to close. No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
+        self.expect_queue().keep(|jobs| self.0.store.keep(jobs));
         let closed = self.0.store.close().await;
-        let mut queue = self.expect_queue();
-        let dropped = queue.dropped;
-        let (kept, lost) = queue.at_the_end();
-        telemetry::expected_at_the_end(kept.len(), lost.iter().map(|job| &job.job_id), dropped);
-        drop(queue);
+        if closed.is_ok() {
+            let mut queue = self.expect_queue();
+            let dropped = queue.dropped;
+            let (kept, lost) = queue.at_the_end();
+            telemetry::expected_at_the_end(kept.len(), lost.iter().map(|job| &job.job_id), dropped);
+        }
         // What was known says nothing about a closed store.
         *self.readiness() = Readiness::default();
         closed

@@ -284,14 +284,14 @@ pub(crate) fn expected_at_the_end<'a>(
         let (jobs, count) = (lost.join(" "), lost.len());
         log!(
             error: %jobs, dropped, "the store has not accepted {count} jobs with a refused delivery, and they are not kept: collect \
-            them by these ids; more than this were dropped if `dropped` is not 0"
+            them by these ids. Others were dropped, because too many waited, and have no ids here"
         );
     }
 }
 
 /// The file is where files are easily lost.
 #[cfg(feature = "sqlite")]
-pub(crate) fn doubtful_place(path: &std::path::Path, why: &str) {
+pub(crate) fn easily_lost(path: &std::path::Path, why: &str) {
     log!(warn: "{} {why}", path.display());
 }
 

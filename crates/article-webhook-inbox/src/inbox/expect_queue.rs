@@ -14,8 +14,10 @@ pub(crate) struct ExpectQueue {
     jobs: HashSet<JobId>,
     /// A writer is storing them.
     has_writer: bool,
-    /// How many of them the store keeps for the next start, from the first on.
+    /// How many of them the store keeps for the next start, from the first on …
     kept: usize,
+    /// … and whether others wait now.
+    is_changed: bool,
     /// How many were dropped because too many waited.
     pub(crate) dropped: u64,
 }
@@ -31,6 +33,7 @@ impl ExpectQueue {
         } else {
             self.jobs.insert(job.job_id.clone());
             self.waiting.push_back(job);
+            self.is_changed = true;
         }
         !std::mem::replace(&mut self.has_writer, true)
     }
@@ -46,6 +49,8 @@ impl ExpectQueue {
     pub(crate) fn stored(&mut self) {
         if let Some(job) = self.waiting.pop_front() {
             self.jobs.remove(&job.job_id);
+            self.kept = self.kept.saturating_sub(1);
+            self.is_changed = true;
         }
     }
 
@@ -53,6 +58,7 @@ impl ExpectQueue {
     pub(crate) fn postpone(&mut self) {
         if let Some(job) = self.waiting.pop_front() {
             self.waiting.push_back(job);
+            self.is_changed = true;
         }
     }
 
@@ -60,6 +66,7 @@ impl ExpectQueue {
     pub(crate) fn remove(&mut self, job_id: &JobId) {
         if self.jobs.remove(job_id) {
             self.waiting.retain(|job| job.job_id != *job_id);
+            self.is_changed = true;
         }
     }
 
@@ -68,9 +75,9 @@ impl ExpectQueue {
         self.has_writer = false;
     }
 
-    /// Has the jobs kept for the next start. The store returns how many it keeps.
+    /// Has the jobs kept for the next start, if others wait than before. The store returns how many it keeps.
     pub(crate) fn keep(&mut self, keep: impl FnOnce(&[Expect]) -> usize) {
-        if self.waiting.len() + self.kept > 0 {
+        if std::mem::take(&mut self.is_changed) {
             self.kept = keep(self.waiting.make_contiguous());
         }
     }
@@ -146,6 +153,29 @@ mod tests {
         jobs.release();
         jobs.stored();
         assert!(jobs.push(job(MAX_JOBS)));
+    }
+
+    #[test]
+    fn only_a_queue_with_other_jobs_is_kept_anew() {
+        let mut jobs = ExpectQueue::default();
+        let kept = |jobs: &mut ExpectQueue, room: usize| {
+            let mut kept = None;
+            jobs.keep(|jobs| {
+                kept = Some(jobs.len());
+                jobs.len().min(room)
+            });
+            kept
+        };
+        assert_eq!(kept(&mut jobs, 2), None);
+        (1..=4).for_each(|number| _ = jobs.push(job(number)));
+        assert_eq!(kept(&mut jobs, 2), Some(4));
+        jobs.push(job(1));
+        assert_eq!(kept(&mut jobs, 2), None, "it waits already");
+        assert_eq!(jobs.at_the_end(), (&[job(1), job(2)][..], &[job(3), job(4)][..]));
+        jobs.stored();
+        assert_eq!(jobs.at_the_end(), (&[job(2)][..], &[job(3), job(4)][..]));
+        assert_eq!(kept(&mut jobs, 2), Some(3));
+        assert_eq!(jobs.at_the_end(), (&[job(2), job(3)][..], &[job(4)][..]));
     }
 
     #[test]

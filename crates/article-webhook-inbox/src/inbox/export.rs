@@ -100,8 +100,15 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// The store or the writer failed.
+    /// The store or the writer failed. Or orders may be missing in the ledger, after a salvage: the inbox that imports the lines
+    /// would not know that, and would order them again. [Check them](Self::orders_checked) before.
     pub async fn export(&self, out: impl Write) -> Result<u64, Error> {
+        if self.0.store.ledger_counts().await?.gaps_since.is_some() {
+            return Err(Error::unusable(
+                "orders may be missing in the ledger, and an import would not know it: compare the orders with the jobs of the \
+                 service, run `article-webhook inbox orders-checked`, and export again",
+            ));
+        }
         let mut lines = Lines::new(out);
         // First what limits polls and orders, so that a part of an export allows no more than the whole. Then the jobs that
         // are still expected. A job that has an article comes after its entry, so that a part of an export takes no article

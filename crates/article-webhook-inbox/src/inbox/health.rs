@@ -138,8 +138,7 @@ impl Inbox {
 
     /// Whether deliveries can be stored now, for a load balancer.
     ///
-    /// They can for ten seconds after one was stored. Otherwise the store is probed: it commits what a delivery of this size would,
-    /// at most once in ten seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be
+    /// They can for ten seconds after one was stored. Otherwise the store is probed with a commit, at most once in ten seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be
     /// stored, the inbox is not ready, until one is stored, or for half a minute: then a probe decides again.
     ///
     /// # Errors

@@ -15,26 +15,25 @@ impl Sink for Inbox {
         let recorded = self.with_timeout(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         let now = Instant::now().into_std();
-        match &recorded {
-            Ok(Recorded::Stored | Recorded::Arrived { .. } | Recorded::Conflict { kept: true }) => {
-                self.readiness().stored(now);
-            }
-            Ok(_) => {}
-            Err(error) => self.readiness().failed(now, delivery.job_id(), &error.to_string()),
-        }
         match recorded {
             Ok(Recorded::Stored | Recorded::Arrived { .. }) => {
+                self.readiness().stored(now);
                 self.0.workers.wake();
                 self.watch_for_workers();
                 Reply::Stored
             }
-            Ok(Recorded::Duplicate | Recorded::Conflict { .. }) => Reply::Duplicate,
+            Ok(Recorded::Conflict { kept: true }) => {
+                self.readiness().stored(now);
+                Reply::Duplicate
+            }
+            Ok(Recorded::Duplicate | Recorded::Conflict { kept: false }) => Reply::Duplicate,
             Ok(Recorded::BodyLimitReached) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.
                 self.expect_refused(delivery.job_id().clone(), delivery.intent(), "retry_later");
                 Reply::Retry
             }
-            Err(_) => {
+            Err(error) => {
+                self.readiness().failed(now, delivery.job_id(), &error.to_string());
                 self.expect_refused(delivery.job_id().clone(), delivery.intent(), "unavailable");
                 Reply::Unavailable
             }

@@ -230,3 +230,22 @@ async fn a_line_of_the_ledger_that_is_none_is_refused() {
         assert!(ledger(&scene).await.0.is_empty());
     }
 }
+
+/// An import would not know that orders may be missing, and would order them again.
+#[tokio::test]
+async fn a_ledger_with_gaps_is_exported_once_its_orders_are_checked() {
+    let from = shop().await;
+    from.store.note_gaps().await.unwrap();
+    let mut written = Vec::new();
+    let error = from.inbox.export(&mut written).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "orders may be missing in the ledger, and an import would not know it: compare the orders with the jobs of the service, run \
+         `article-webhook inbox orders-checked`, and export again"
+    );
+    assert_eq!(written, b"");
+    assert!(from.inbox.orders_checked().await.unwrap());
+    let to = elsewhere();
+    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
+    assert_eq!(ledger(&to).await, ledger(&from).await);
+}

@@ -21,7 +21,7 @@ pub use self::location::SqliteLocation;
 pub(super) use self::{
     acknowledged::Acknowledged,
     database_file::{private, remove_rights_of_others, resolve, wal_bytes, with_suffix},
-    file_system::{check_local, doubtful_place},
+    file_system::{check_local, easily_lost},
     identity::{Change, FilesInUse},
     lock_file::{Lock, ReadLock},
     notes::{Note, Notes},

@@ -53,8 +53,8 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     let connection = connection::open(&path, Access::Exclusive)?;
     connection::make_durable(&connection, &path, Access::Exclusive)?;
 
-    if let Some(why) = files::doubtful_place(&path) {
-        telemetry::doubtful_place(&path, why);
+    if let Some(why) = files::easily_lost(&path) {
+        telemetry::easily_lost(&path, why);
     }
 
     let mut connection = WriteConnection::new(shared.clone(), connection, Some(lock), found);

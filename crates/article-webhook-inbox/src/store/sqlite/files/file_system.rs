@@ -44,9 +44,9 @@ fn network(magic: i64) -> Option<&'static str> {
     }
 }
 
-/// Why files at this place may be lost although the disk is well: a sentence without its subject, and what to do.
+/// Why a file with this path may be lost although the disk is well: a sentence without its subject, and what to do.
 #[cfg(target_os = "linux")]
-pub(in crate::store::sqlite) fn doubtful_place(path: &Path) -> Option<&'static str> {
+pub(in crate::store::sqlite) fn easily_lost(path: &Path) -> Option<&'static str> {
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statfs, statx};
 
     let file = statx(CWD, path, AtFlags::empty(), StatxFlags::INO).ok()?;
@@ -54,11 +54,11 @@ pub(in crate::store::sqlite) fn doubtful_place(path: &Path) -> Option<&'static s
         return Some(SINGLE_FILE);
     }
     #[allow(clippy::unnecessary_cast, reason = "the type differs between processors")]
-    doubtful(statfs(path).ok()?.f_type as i64)
+    why_easily_lost(statfs(path).ok()?.f_type as i64)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(in crate::store::sqlite) fn doubtful_place(_: &Path) -> Option<&'static str> {
+pub(in crate::store::sqlite) fn easily_lost(_: &Path) -> Option<&'static str> {
     None
 }
 
@@ -67,7 +67,7 @@ const SINGLE_FILE: &str = "is mounted as a single file, and the files beside it 
 
 /// The same for the number of a file system, as above.
 #[cfg(any(target_os = "linux", test))]
-fn doubtful(magic: i64) -> Option<&'static str> {
+fn why_easily_lost(magic: i64) -> Option<&'static str> {
     match magic & 0xFFFF_FFFF {
         0x0102_1994 | 0x8584_58F6 => {
             Some("is in memory, and lost when the machine or the container stops: put it on a disk")
@@ -98,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn places_where_files_are_easily_lost_are_known_by_their_numbers() {
+    fn file_systems_on_which_files_are_easily_lost_are_known_by_their_numbers() {
         let [tmpfs, overlay, fuse, ext4] = [0x0102_1994, 0x794C_7630, 0x6573_5546, 0xEF53];
-        let starts = |magic| doubtful(magic).map(|why| why.split(',').next());
+        let starts = |magic| why_easily_lost(magic).map(|why| why.split(',').next());
         assert_eq!(starts(tmpfs), Some(Some("is in memory")));
         assert_eq!(starts(overlay), Some(Some("is in a container's own layer")));
         assert_eq!(starts(fuse), Some(Some("is on FUSE or virtiofs")));
@@ -109,13 +109,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_in_memory_is_doubtful() {
+    fn a_file_in_memory_is_of_number() {
         let memory = Path::new("/dev/shm");
         if !memory.exists() {
             return;
         }
         let file = tempfile::NamedTempFile::new_in(memory).unwrap();
-        assert!(doubtful_place(file.path()).is_some());
+        assert!(easily_lost(file.path()).is_some());
     }
 
     #[test]

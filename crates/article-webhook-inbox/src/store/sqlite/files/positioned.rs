@@ -1,4 +1,4 @@
-//! Reads and writes at a place of a file, by any thread.
+//! Reads and writes at an offset of a file, by any thread.
 
 use std::{fs::File, io};
 
@@ -12,7 +12,7 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()>
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Where the place of a file can only be moved, which its handles share, one thread moves it at a time.
+/// Elsewhere an operation moves the position that all handles share, so one thread does so at a time.
 #[cfg(not(unix))]
 static MOVED: std::sync::Mutex<()> = std::sync::Mutex::new(());
 

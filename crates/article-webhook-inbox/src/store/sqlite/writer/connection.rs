@@ -53,8 +53,9 @@ pub(in crate::store::sqlite) struct WriteConnection {
     /// The next commit may begin the log anew, and gives it a number.
     numbers_log: bool,
     last_commit: Option<SystemTime>,
-    /// How far is acknowledged once the transaction that has begun is committed.
+    /// How far is acknowledged once the transaction that has begun is committed, and how far by the record.
     next: Option<Acknowledged>,
+    recorded: Option<Acknowledged>,
 }
 
 impl WriteConnection {
@@ -78,6 +79,7 @@ impl WriteConnection {
             numbers_log: false,
             last_commit: None,
             next: None,
+            recorded: None,
         }
     }
 
@@ -172,9 +174,14 @@ impl WriteConnection {
     }
 
     /// Records how far is acknowledged. A failure changes no answer.
-    fn record(&self, acknowledged: Acknowledged) {
+    fn record(&mut self, acknowledged: Acknowledged) {
         let Some(lock) = &self.lock else { return };
-        if lock.set_acknowledged(acknowledged).is_err() {
+        if self.recorded == Some(acknowledged) {
+            return;
+        }
+        if lock.set_acknowledged(acknowledged).is_ok() {
+            self.recorded = Some(acknowledged);
+        } else {
             let path = self.shared.path.display();
             self.shared.findings.add(
                 Part::Lock,
