@@ -23,6 +23,8 @@ pub(crate) enum Story {
     Worker,
     /// In bursts, between which the log is copied into the database and begun anew.
     Bursts,
+    /// So many bytes that the log is copied and synced ahead, beside commits. Then syncs of what was copied ahead fail.
+    Large,
     /// Stopped and started again, several times.
     Restarts,
     /// Killed between the writes of a commit and its sync, and started again: the same deliveries come once more. The
@@ -39,10 +41,11 @@ pub(crate) enum Story {
 }
 
 impl Story {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Receiver,
         Self::Worker,
         Self::Bursts,
+        Self::Large,
         Self::Restarts,
         Self::Killed,
         Self::Failing,
@@ -55,6 +58,7 @@ impl Story {
             Self::Receiver => "four connections",
             Self::Worker => "with a worker",
             Self::Bursts => "in bursts",
+            Self::Large => "with large bodies",
             Self::Restarts => "with restarts",
             Self::Killed => "killed before a sync",
             Self::Failing => "with syncs that fail",
@@ -76,6 +80,20 @@ impl Story {
                 let bursts: Vec<_> = (0..form.choose(3, 6)).map(burst).collect();
                 let bursts: Vec<_> = bursts.iter().map(Vec::as_slice).collect();
                 taping.run_in_bursts(&bursts, |trace| trace);
+                taping.end()
+            }
+            Self::Large => {
+                let mut taping = Taping::new(Role::Receiver);
+                // SQLite calls `fsync` alone.
+                for injection in [None, Some("fdatasync:error=EIO:when=1..3")] {
+                    let word = |nth| format!("large{nth}-{}", u8::from(injection.is_some()));
+                    let bursts = [0, 1].map(|nth| load::parcels(&word(nth), 3, 6, 300_000));
+                    let bursts = [bursts[0].as_slice(), bursts[1].as_slice()];
+                    taping.run_in_bursts(&bursts, |trace| match injection {
+                        Some(injection) => trace.injecting(injection),
+                        None => trace,
+                    });
+                }
                 taping.end()
             }
             Self::Restarts => {

@@ -1,6 +1,6 @@
 //! The files of a database: the file itself, its log, the memory that connections share, and the lock.
 //!
-//! They are validated by their metadata. None that SQLite uses is opened here: closing it would release the locks that
+//! They are validated by their metadata. None that SQLite uses is closed here: that would release the locks that
 //! SQLite holds on it in this process.
 
 mod database_file;
@@ -10,6 +10,7 @@ mod identity;
 mod validate;
 
 mod register;
+mod sync_handle;
 
 mod acknowledged;
 mod location;
@@ -25,5 +26,6 @@ pub(super) use self::{
     identity::{Change, FilesInUse},
     lock_file::{Lock, ReadLock},
     notes::{Note, Notes},
+    sync_handle::sync_handle,
     validate::validate,
 };

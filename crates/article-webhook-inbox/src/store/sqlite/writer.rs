@@ -3,6 +3,7 @@
 
 mod calls;
 mod connection;
+mod copy_ahead;
 mod shared;
 mod start;
 mod thread;

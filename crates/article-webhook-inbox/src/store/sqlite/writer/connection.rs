@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use super::{
+    copy_ahead::CopyAhead,
     shared::{Shared, log_replaced, moved},
     start::{self, Log},
 };
@@ -41,6 +42,8 @@ pub(in crate::store::sqlite) struct WriteConnection {
     lock: Option<Lock>,
     /// `None` after a failure, until another one is opened.
     connection: Option<Connection>,
+    /// While deliveries come fast.
+    ahead: Option<CopyAhead>,
     files: FilesInUse,
     /// The files were looked at after the last commit, and were at their paths.
     is_ready: bool,
@@ -72,6 +75,7 @@ impl WriteConnection {
             shared,
             lock,
             connection: Some(connection),
+            ahead: None,
             is_ready: false,
             start: is_exclusive.then_some(found),
             renews_log: is_exclusive,
@@ -214,25 +218,50 @@ impl WriteConnection {
 
     /// Removes erased bytes from the log. `false` if another program keeps them there.
     pub(super) fn erase_log(&mut self) -> bool {
+        self.ahead = None;
         let Some(connection) = &self.connection else { return false };
         let _ = connection.busy_timeout(ERASE_TIMEOUT);
         connection::checkpoint(connection, Checkpoint::Truncate).is_ok_and(|left| left == 0)
     }
 
+    /// Copies what was committed before the last call into the database, and begins to sync it.
+    pub(super) fn copy_ahead(&mut self) {
+        self.ahead = self.ahead.take().or_else(|| CopyAhead::start(&self.shared.path));
+        self.copy_log(|connection, ahead| ahead.map_or(Ok(None), |ahead| ahead.copy(connection)));
+    }
+
     /// Copies the log into the database, without waiting for readers. Returns how many bytes are left; `None` if that is not
     /// known.
     pub(super) fn checkpoint(&mut self, mode: Checkpoint) -> Option<u64> {
+        self.copy_log(|connection, ahead| {
+            ahead.map_or(Ok(()), CopyAhead::release)?;
+            connection::checkpoint(connection, mode).map(Some)
+        })
+    }
+
+    fn copy_log(
+        &mut self,
+        copy: impl FnOnce(&Connection, Option<&CopyAhead>) -> Result<Option<u64>, Fault>,
+    ) -> Option<u64> {
         if self.is_new || self.files.change(&self.shared.path) != Change::Nothing {
             return None;
         }
         let connection = self.connection.as_ref()?;
         let _ = connection.busy_timeout(Duration::ZERO);
-        match connection::checkpoint(connection, mode) {
+        let ahead = self.ahead.as_ref();
+        let outcome = copy(connection, ahead);
+        if ahead.is_some_and(CopyAhead::has_failed) {
+            self.doubt();
+            return None;
+        }
+        match outcome {
             Ok(left) => {
-                self.numbers_log |= left == 0 && connection::is_copied(connection).unwrap_or(false);
-                Some(left)
+                self.numbers_log |=
+                    left == Some(0) && connection::is_copied(connection).unwrap_or(false);
+                left
             }
             Err(fault) => {
+                self.ahead = None;
                 if fault.leaves_doubt() {
                     self.doubt();
                 }
@@ -251,6 +280,7 @@ impl WriteConnection {
         let is_intact = self.files.change(&self.shared.path) == Change::Nothing
             && self.lock.as_ref().is_none_or(|lock| lock.check().is_ok());
         self.shared.status.end();
+        self.ahead = None;
         let Some(connection) = self.connection.take() else { return };
         if !is_intact {
             // SQLite would remove the log by its name, and it is another's.
@@ -268,7 +298,7 @@ impl WriteConnection {
 
     /// Closes a connection whose commit or checkpoint failed. What is in the log is not known to be on disk.
     fn doubt(&mut self) {
-        self.connection = None;
+        (self.connection, self.ahead) = (None, None);
         self.shared.reader.reset();
         self.renews_log = true;
     }
@@ -299,6 +329,7 @@ impl WriteConnection {
 
     fn reopen(&mut self) -> Result<(), Error> {
         let (path, access) = (&self.shared.path, self.access());
+        self.ahead = None;
         if !self.files.has_database_of(path) {
             return Err(moved());
         }

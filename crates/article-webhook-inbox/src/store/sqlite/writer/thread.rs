@@ -30,9 +30,12 @@ const TOOL_PAUSE: Duration = Duration::from_millis(10);
 /// What a call adds to the log besides the bytes that it brings, roughly: pages of tables and of indexes.
 const WAL_BYTES_PER_CALL: u64 = 4 * PAGE_BYTES as u64;
 
-/// The log is copied into the database once it has grown by this much, after the callers were answered, or once no call
-/// has come for the pause between two checks.
-const CHECKPOINT_BYTES: u64 = 8 << 20;
+/// The log is copied into the database and synced once it has grown by this much, after the callers were answered, or once
+/// no call has come for the pause between two checks.
+const CHECKPOINT_BYTES: u64 = 32 << 20;
+
+/// What was committed before is copied ahead each time the log has grown by this much, so that a checkpoint is short.
+const COPY_AHEAD_BYTES: u64 = 2 << 20;
 
 /// The pause between two checks of the size of the log, to which other programs write as fast as the disk lets them,
 /// and between two attempts to recover without a call.
@@ -61,6 +64,8 @@ pub(super) struct WriterThread {
 struct LogGrowth {
     /// By how much since the last checkpoint, roughly, and how much of it readers kept from being copied then.
     grown: u64,
+    /// By how much since the last copy ahead.
+    grown_ahead: u64,
     /// The size at the last check.
     size: u64,
     next_check: Instant,
@@ -70,7 +75,7 @@ struct LogGrowth {
 impl WriterThread {
     pub(super) fn new(groups: Groups, shared: Shared, connection: WriteConnection) -> Self {
         let now = Instant::now();
-        let log = LogGrowth { grown: 0, size: 0, next_check: now, next_wait: now };
+        let log = LogGrowth { grown: 0, grown_ahead: 0, size: 0, next_check: now, next_wait: now };
         Self { groups, shared, connection, log, next_start_check: now + START_CHECK_INTERVAL }
     }
 
@@ -190,12 +195,16 @@ impl WriterThread {
     /// A group was committed, and the log has grown by this much.
     fn after_group(&mut self, bytes: u64) {
         self.log.grown += bytes;
+        self.log.grown_ahead += bytes;
         let is_much = self.log.grown >= CHECKPOINT_BYTES;
         if is_much || Instant::now() >= self.log.next_check {
             self.look_at_log();
         }
         if is_much && self.log.grown > 0 {
             self.checkpoint();
+        } else if self.log.grown_ahead >= COPY_AHEAD_BYTES {
+            self.log.grown_ahead = 0;
+            self.connection.copy_ahead();
         }
     }
 
@@ -457,6 +466,39 @@ mod tests {
         assert!(reason.contains("the trigger audit on article_inbox_entries"), "{reason}");
         application.execute_batch("DROP TRIGGER audit").unwrap();
         assert_eq!(check(&mut fixture), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_copied_ahead_stays_in_the_log_until_a_checkpoint() {
+        let mut fixture = fixture();
+        let path = fixture.path();
+        let is_in_file = |letter: u8| {
+            let file = std::fs::read(&path).unwrap();
+            file.windows(8_000).any(|bytes| bytes.iter().all(|byte| *byte == letter))
+        };
+        let log = || std::fs::read(path.with_extension("db-wal")).unwrap()[16..24].to_vec();
+        let mut write = |letter: &'static str| {
+            let insert = "INSERT INTO article_inbox_meta VALUES (?1, 0)";
+            let call =
+                fixture.call(move |tx, _, _| Ok(tx.execute(insert, [letter.repeat(30_000)])?));
+            fixture.commit();
+            call.answer().unwrap();
+            fixture.writer.connection.copy_ahead();
+            log()
+        };
+        // The first call takes a snapshot alone.
+        let begun = write("a");
+        assert!(!is_in_file(b'a'));
+        assert_eq!(write("b"), begun);
+        assert!(is_in_file(b'a') && !is_in_file(b'b'));
+        assert_eq!(write("c"), begun);
+        assert!(is_in_file(b'b') && !is_in_file(b'c'));
+
+        assert_eq!(fixture.writer.connection.checkpoint(Checkpoint::Passive), Some(0));
+        assert!(is_in_file(b'c'));
+        fixture.probe().unwrap();
+        assert_ne!(log(), begun);
     }
 
     #[test]
