@@ -116,7 +116,6 @@ impl Inbox {
         let workers = Registry::default();
         let waken = workers.clone();
         store.wake_with(Box::new(move || waken.wake()));
-        let kept = store.kept();
         let inbox = Self(Arc::new(Shared {
             store: Arc::new(store),
             workers,
@@ -127,7 +126,7 @@ impl Inbox {
             probing: tokio::sync::Mutex::default(),
             counts: Arc::default(),
         }));
-        inbox.expect_later(kept);
+        inbox.expect_kept();
         inbox
     }
 
@@ -159,21 +158,33 @@ impl Inbox {
         self.0.workers.wake();
     }
 
+    /// Returns once the store is open: at once, unless it [waits](crate::SqliteSettings::wait_for_lock) for the end of another
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be opened, or was closed. It will not be opened any more: end the process.
+    pub async fn opened(&self) -> Result<(), Error> {
+        self.0.store.opened().await
+    }
+
     /// Finishes the calls in progress and closes the store. Every later delivery is answered 503. Stop the server and
     /// the worker first. An inbox that is dropped is closed as well.
     ///
     /// # Errors
     ///
-    /// The store failed to close. No acknowledged delivery is lost.
+    /// The store failed to close, or could not be [opened](Self::opened). No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
         self.expect_queue().keep(|jobs| self.0.store.keep(jobs));
         let closed = self.0.store.close().await;
-        if closed.is_ok() {
-            let mut queue = self.expect_queue();
+        let mut queue = self.expect_queue();
+        // A store that was never open has kept nothing.
+        if closed.is_ok() || !queue.has_kept() {
             let dropped = queue.dropped;
             let (kept, lost) = queue.at_the_end();
             telemetry::expected_at_the_end(kept.len(), lost.iter().map(|job| &job.job_id), dropped);
         }
+        drop(queue);
         // What was known says nothing about a closed store.
         *self.readiness() = Readiness::default();
         closed

@@ -270,6 +270,25 @@ pub(crate) fn nothing_recorded(path: &std::path::Path) {
     );
 }
 
+/// The store opens this file once no other process uses it.
+#[cfg(feature = "sqlite")]
+pub(crate) fn waits_for_lock(path: &std::path::Path) {
+    log!(warn: "another process uses {}: deliveries are answered 503 until it has ended", path.display());
+}
+
+/// The wait for the other process is over.
+#[cfg(feature = "sqlite")]
+pub(crate) fn has_waited(path: &std::path::Path, opened: Result<(), &Error>) {
+    match opened {
+        Ok(()) => {
+            log!(info: "the other process has ended, and {} is open", path.display());
+        }
+        Err(error) => {
+            log!(error: "after the wait for another process: {error}");
+        }
+    }
+}
+
 /// The inbox is closed, and these jobs are expected that the store has not accepted. Some are kept until the next start.
 pub(crate) fn expected_at_the_end<'a>(
     kept: usize,

@@ -6,7 +6,7 @@ mod forward;
 
 mod conflict;
 
-use std::path::PathBuf;
+use std::{future::pending, path::PathBuf, time::Duration};
 
 use article_webhook::{Delivery, Reply};
 use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
@@ -36,6 +36,9 @@ pub(crate) struct ListenArguments {
     /// The inbox, which is made if there is none: a file, a PostgreSQL URL, or env:NAME
     #[arg(long, value_name = "INBOX", default_value = "inbox.db")]
     inbox: InboxArgument,
+    /// While another process uses the file, answer 503 and wait until it has ended
+    #[arg(long)]
+    wait: bool,
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
@@ -97,7 +100,8 @@ async fn listen(
     };
     arguments.forward.check_inbox(&place).await?;
     // An inbox is made once nothing else can be wrong.
-    let inbox = place.exclusive().await?;
+    let wait = if arguments.wait { Duration::MAX } else { Duration::ZERO };
+    let inbox = place.exclusive_after(wait).await?;
     let page = page.map(|listener| (listener, Page::new(&inbox, place.shown()).receiver(&url)));
     let page_url =
         page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));
@@ -119,15 +123,29 @@ async fn listen(
             escape::line(place.shown())
         ));
     }
+    if arguments.wait
+        && let Err(error) = inbox.ready().await
+    {
+        output.note(&format!(
+            "deliveries are answered 503 meanwhile: {}",
+            escape::line(&error.to_string())
+        ));
+    }
     log::show_refusals(output);
     // It warns of a token that can be guessed.
     let receiver = arguments.headers.receiver(token.clone())?;
     let stop = || {
-        let output = output.clone();
+        let (output, inbox) = (output.clone(), inbox.clone());
+        let not_opened = async move {
+            if inbox.opened().await.is_ok() {
+                pending::<()>().await;
+            }
+        };
         async move {
             tokio::select! {
                 () = stop_signal() => {}
                 () = output.unread() => {}
+                () = not_opened => {}
             }
         }
     };

@@ -2,9 +2,10 @@ use std::{
     ffi::OsString,
     fmt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use article_webhook_inbox::{Error, Inbox, SqliteStore};
+use article_webhook_inbox::{Error, Inbox, SqliteSettings, SqliteStore};
 
 #[cfg(feature = "postgres")]
 use super::database::Database;
@@ -148,10 +149,16 @@ impl Place {
 
     /// Opens an inbox to work on it, or makes it. No other process may work on a file.
     pub(crate) async fn exclusive(&self) -> Result<Inbox, Failure> {
+        self.exclusive_after(Duration::ZERO).await
+    }
+
+    /// The same, and waits this long for another process to end. The inbox is returned before it is open.
+    pub(crate) async fn exclusive_after(&self, wait: Duration) -> Result<Inbox, Failure> {
         match &self.at {
             At::File(path) => {
                 let path = path.clone();
-                Ok(Inbox::new(blocking(move || SqliteStore::open(path)).await??))
+                let settings = SqliteSettings::default().wait_for_lock(wait);
+                Ok(Inbox::new(blocking(move || SqliteStore::open_with(path, settings)).await??))
             }
             #[cfg(feature = "postgres")]
             At::Postgres(database) => database.open().await,

@@ -68,8 +68,13 @@ impl Listening {
         }
     }
 
-    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+    pub(crate) fn end(self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
+        self.ended()
+    }
+
+    /// The exit code, once it has ended.
+    pub(crate) fn ended(mut self) -> Option<i32> {
         self.process.wait().unwrap().code()
     }
 }

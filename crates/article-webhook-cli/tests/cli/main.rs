@@ -28,6 +28,7 @@ mod signals;
 mod starting;
 #[cfg(feature = "postgres")]
 mod take_over;
+mod taking_over;
 mod targets;
 mod terminal;
 mod tool;

@@ -18,6 +18,8 @@ pub(crate) struct ExpectQueue {
     kept: usize,
     /// … and whether others wait now.
     is_changed: bool,
+    /// Those that the last process kept are added.
+    has_kept: bool,
     /// How many were dropped because too many waited.
     pub(crate) dropped: u64,
 }
@@ -26,7 +28,7 @@ impl ExpectQueue {
     /// Adds a job. `true` if no writer is storing jobs: the caller must start one, or [release](Self::release) the queue.
     pub(crate) fn push(&mut self, job: Expect) -> bool {
         if self.jobs.contains(&job.job_id) {
-            return !std::mem::replace(&mut self.has_writer, true);
+            return self.needs_writer();
         }
         if self.waiting.len() == MAX_JOBS {
             self.dropped += 1;
@@ -35,7 +37,23 @@ impl ExpectQueue {
             self.waiting.push_back(job);
             self.is_changed = true;
         }
+        self.needs_writer()
+    }
+
+    /// `true` if no writer is storing jobs: the caller must start one, or [release](Self::release) the queue.
+    pub(crate) fn needs_writer(&mut self) -> bool {
         !std::mem::replace(&mut self.has_writer, true)
+    }
+
+    /// Adds the jobs that the last process kept. `true` as of [`push`](Self::push).
+    pub(crate) fn add_kept(&mut self, jobs: Vec<Expect>) -> bool {
+        self.has_kept = true;
+        jobs.into_iter().fold(false, |starts, job| self.push(job) | starts)
+    }
+
+    /// Whether the jobs are known that the last process kept.
+    pub(crate) fn has_kept(&self) -> bool {
+        self.has_kept
     }
 
     /// The next job to store. It stays in the queue until it is [stored](Self::stored). `None` ends the writer.
@@ -75,9 +93,10 @@ impl ExpectQueue {
         self.has_writer = false;
     }
 
-    /// Has the jobs kept for the next start, if others wait than before. The store returns how many it keeps.
+    /// Has the jobs kept for the next start, if others wait than before. The store returns how many it keeps. They take the place
+    /// of those that the last process kept, which must be known.
     pub(crate) fn keep(&mut self, keep: impl FnOnce(&[Expect]) -> usize) {
-        if std::mem::take(&mut self.is_changed) {
+        if self.has_kept && std::mem::take(&mut self.is_changed) {
             self.kept = keep(self.waiting.make_contiguous());
         }
     }
@@ -167,6 +186,10 @@ mod tests {
             kept
         };
         assert_eq!(kept(&mut jobs, 2), None);
+        jobs.push(job(1));
+        assert_eq!(kept(&mut jobs, 2), None, "those of the last process are not known");
+        assert!(!jobs.add_kept(vec![job(1), job(2)]), "a writer was started before");
+        assert_eq!(kept(&mut jobs, 2), Some(2));
         (1..=4).for_each(|number| _ = jobs.push(job(number)));
         assert_eq!(kept(&mut jobs, 2), Some(4));
         jobs.push(job(1));

@@ -32,9 +32,26 @@ impl Inbox {
         let starts = jobs.into_iter().fold(false, |starts, job| queue.push(job) | starts);
         queue.keep(|jobs| self.0.store.keep(jobs));
         drop(queue);
-        if !starts {
-            return;
+        if starts {
+            self.start_expect_writer();
         }
+    }
+
+    /// Expects the jobs that the last process kept, as soon as the store is open.
+    pub(super) fn expect_kept(&self) {
+        let kept = self.0.store.kept();
+        let mut queue = self.expect_queue();
+        let starts = match kept {
+            Some(kept) => queue.add_kept(kept),
+            None => queue.needs_writer(),
+        };
+        drop(queue);
+        if starts {
+            self.start_expect_writer();
+        }
+    }
+
+    fn start_expect_writer(&self) {
         match Handle::try_current() {
             Ok(runtime) => {
                 let writer = ExpectWriter { inbox: self.clone(), is_done: false };
@@ -56,6 +73,13 @@ impl ExpectWriter {
     /// Runs until no job is left, or the store accepts none.
     async fn run(mut self) {
         let inbox = self.inbox.clone();
+        if !inbox.expect_queue().has_kept() {
+            if let Err(error) = inbox.0.store.opened().await {
+                return telemetry::store_failed("expect", &error);
+            }
+            let kept = inbox.0.store.kept().unwrap_or_default();
+            inbox.expect_queue().add_kept(kept);
+        }
         let [mut pause, longest] = RETRY_PAUSES;
         let mut damaged = 0;
         loop {

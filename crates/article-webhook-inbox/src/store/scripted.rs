@@ -55,8 +55,13 @@ pub trait Run: fmt::Debug + Send + Sync + 'static {
     }
 
     /// As [`Store::kept`].
-    fn kept(&self) -> Vec<Expect> {
-        Vec::new()
+    fn kept(&self) -> Option<Vec<Expect>> {
+        Some(Vec::new())
+    }
+
+    /// As [`Store::opened`].
+    fn opened(&self) -> Pending<'_, ()> {
+        Box::pin(async { Ok(()) })
     }
 
     /// As [`Store::wake_with`].
@@ -279,8 +284,12 @@ impl<R: Run> Store for R {
         Run::keep(self, jobs)
     }
 
-    fn kept(&self) -> Vec<Expect> {
+    fn kept(&self) -> Option<Vec<Expect>> {
         Run::kept(self)
+    }
+
+    fn opened(&self) -> Pending<'_, ()> {
+        Run::opened(self)
     }
 
     fn wake_with(&self, wake: Box<dyn Fn() + Send + Sync>) {

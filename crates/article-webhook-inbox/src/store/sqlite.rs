@@ -23,6 +23,7 @@ mod writer;
 
 mod opening;
 mod settings;
+mod writer_slot;
 
 mod store;
 

@@ -195,9 +195,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         0
     }
 
-    /// The jobs that the last process kept.
-    fn kept(&self) -> Vec<Expect> {
-        Vec::new()
+    /// The jobs that the last process kept. `None`: the store is not open yet.
+    fn kept(&self) -> Option<Vec<Expect>> {
+        Some(Vec::new())
+    }
+
+    /// Returns once the store is open, or will not be.
+    fn opened(&self) -> Pending<'_, ()> {
+        Box::pin(async { Ok(()) })
     }
 
     /// Takes what wakes the workers of this process when another process may have stored an entry.

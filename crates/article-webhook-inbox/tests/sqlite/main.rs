@@ -19,6 +19,7 @@ mod refusals;
 mod refused_start;
 mod retention;
 mod salvage;
+mod waiting;
 mod whole;
 mod writer;
 

@@ -25,8 +25,9 @@ fn a_second_owner_is_refused() {
     assert_eq!(
         refusal(&fixture),
         format!(
-            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. A tool opens the \
-             file with `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
+            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. A process that is to follow it waits for its \
+             end with `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with \
+             `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
         )
     );
     other.unlock().unwrap();

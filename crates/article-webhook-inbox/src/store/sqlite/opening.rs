@@ -15,13 +15,13 @@ use super::{
 use crate::{Clock, Error, telemetry, timestamp::rounded};
 
 /// Opens a database with exclusive access, or creates it. A file is validated before anything in it, in its log or in
-/// their metadata is changed, so that a start that is refused has done no harm.
-pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
+/// their metadata is changed, so that a start that is refused has done no harm. `None`: another process uses it.
+pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Option<Writer>, Error> {
     let path = files::resolve(path)?;
     files::check_local(&path)?;
     files::validate(&path)?;
     validate_kind(&path)?;
-    let lock = Lock::take(&path)?;
+    let Some(lock) = Lock::take(&path)? else { return Ok(None) };
     let recorded = lock.acknowledged();
     if files::wal_bytes(&path) == 0 {
         // SQLite would make an empty log.
@@ -61,7 +61,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Writer, Error> {
     let started = connection.start().map_err(|fault| refused(&path, fault));
     shared.status.note(started.as_ref().map(drop));
     unless_transient(started)?;
-    Writer::start(shared, connection)
+    Writer::start(shared, connection).map(Some)
 }
 
 /// Refuses a file that is no database before the lock is made beside it. One with a log or a journal may become one by it.

@@ -12,7 +12,8 @@ use super::{
     opening,
     reader::Length,
     schema, tables,
-    writer::{Shared, Writer, store_has_stopped},
+    writer::{Shared, store_has_stopped},
+    writer_slot::WriterSlot,
 };
 use crate::{
     Error,
@@ -90,7 +91,7 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    writer: Arc<Writer>,
+    slot: Arc<WriterSlot>,
 }
 
 impl SqliteStore {
@@ -113,14 +114,20 @@ impl SqliteStore {
         Self::open_with(path, SqliteSettings::default())
     }
 
-    /// Opens the file with settings.
+    /// Opens the file with settings. If another process uses it, the store can [wait](SqliteSettings::wait_for_lock) for it: then it
+    /// is returned before it is open.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
-        let writer = opening::exclusive(path.as_ref(), settings.clock)?;
-        Ok(Self { writer: Arc::new(writer) })
+        let (path, SqliteSettings { clock, wait_for_lock }) = (path.as_ref(), settings);
+        let slot = match opening::exclusive(path, clock.clone())? {
+            Some(writer) => Arc::new(WriterSlot::open(writer)),
+            None if wait_for_lock.is_zero() => return Err(files::in_use(&files::resolve(path)?)),
+            None => WriterSlot::wait(path, clock, wait_for_lock)?,
+        };
+        Ok(Self { slot })
     }
 
     /// Opens the file while another process receives and works: for a tool that lists, requeues or erases entries.
@@ -134,7 +141,7 @@ impl SqliteStore {
     /// in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
         let writer = opening::shared(path.as_ref())?;
-        Ok(Self { writer: Arc::new(writer) })
+        Ok(Self { slot: Arc::new(WriterSlot::open(writer)) })
     }
 
     /// The version of the linked SQLite.
@@ -156,8 +163,8 @@ impl SqliteStore {
 impl SqliteStore {
     /// Runs a script on the connection that writes.
     pub(super) async fn write<S: Script>(&self, script: S) -> Result<S::Output, Error> {
-        let effect = script.effect();
-        if effect == Effect::Leases && self.writer.access == Access::Shared {
+        let (writer, effect) = (self.slot.writer()?, script.effect());
+        if effect == Effect::Leases && writer.access == Access::Shared {
             return Err(Error::unusable(
                 "a tool beside the receiver claims nothing: run worker and collector in the receiver's process",
             ));
@@ -172,7 +179,7 @@ impl SqliteStore {
             }
             Ok(output)
         };
-        self.writer.calls.call(effect, run).await
+        writer.calls.call(effect, run).await
     }
 
     /// Makes a call on the connection that writes.
@@ -183,12 +190,12 @@ impl SqliteStore {
         let run = move |connection: &mut Connection, _, findings: &Findings| {
             call(connection).inspect_err(|fault| tables::note_damage(fault, findings))
         };
-        self.writer.calls.call(Effect::Adds(0), run).await
+        self.slot.writer()?.calls.call(Effect::Adds(0), run).await
     }
 
     /// Runs a script on a connection that reads, on a thread that may block.
     async fn read<S: Script>(&self, script: S, length: Length) -> Result<S::Output, Error> {
-        let (writer, now) = (Arc::clone(&self.writer), Run::now(self));
+        let (writer, now) = (self.slot.writer()?, Run::now(self));
         blocking(move || {
             writer.check_open()?;
             let Shared { reader, findings, .. } = &writer.shared;
@@ -215,9 +222,7 @@ async fn blocking<T: Send + 'static>(
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteStore")
-            .field("path", &self.writer.shared.path)
-            .finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("path", &self.slot.path).finish_non_exhaustive()
     }
 }
 
@@ -259,7 +264,7 @@ fn of_receiver(path: &Path) -> Option<String> {
 
 impl Run for SqliteStore {
     fn now(&self) -> SystemTime {
-        rounded(self.writer.shared.clock.now())
+        rounded(self.slot.clock.now())
     }
 
     fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
@@ -272,7 +277,7 @@ impl Run for SqliteStore {
     }
 
     fn completion(&self, lease: Lease) -> Result<Completion, Error> {
-        self.writer.check_open()?;
+        self.slot.writer()?.check_open()?;
         connection::check_two_writers(SecondWriter {
             needs: "a completion in a transaction of the application's own",
             otherwise: "make the effects of the handler repeatable, with the job id as a unique key, and return Ok",
@@ -286,7 +291,7 @@ impl Run for SqliteStore {
         Box::pin(async move {
             let settings =
                 self.call(|connection| Ok(connection::wrong_settings(connection)?)).await?;
-            let Shared { path, findings, .. } = self.writer.shared.clone();
+            let Shared { path, findings, .. } = self.slot.writer()?.shared.clone();
             let now = Run::now(self);
             let damage = blocking(move || {
                 let mut connection = connection::open_reader(&path)?;
@@ -318,9 +323,10 @@ impl Run for SqliteStore {
 
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
-            self.writer.check_open()?;
-            let Shared { path, status, findings, .. } = self.writer.shared.clone();
-            let is_tool = self.writer.access == Access::Shared;
+            let writer = self.slot.writer()?;
+            writer.check_open()?;
+            let Shared { path, status, findings, .. } = writer.shared.clone();
+            let is_tool = writer.access == Access::Shared;
             let (wal_bytes, blocked) = blocking(move || {
                 let blocked = is_tool.then(|| of_receiver(&path)).flatten();
                 Ok((files::wal_bytes(&path), blocked))
@@ -335,10 +341,11 @@ impl Run for SqliteStore {
 
     fn keep(&self, jobs: &[Expect]) -> usize {
         // Once it is closed, the lock file is another's.
-        if self.writer.calls.is_closed() {
+        let Some(writer) = self.slot.writer().ok().filter(|writer| !writer.calls.is_closed())
+        else {
             return 0;
-        }
-        let Some(notes) = self.writer.shared.status.notes() else { return 0 };
+        };
+        let Some(notes) = writer.shared.status.notes() else { return 0 };
         let (mut text, mut kept) = (Vec::new(), 0);
         for job in jobs {
             let line = KeptJob::line(job);
@@ -351,19 +358,27 @@ impl Run for SqliteStore {
         if notes.write(Note::Jobs, &text).is_ok() { kept } else { 0 }
     }
 
-    fn kept(&self) -> Vec<Expect> {
-        let Some(notes) = self.writer.shared.status.notes() else { return Vec::new() };
+    fn kept(&self) -> Option<Vec<Expect>> {
+        let writer = self.slot.writer().ok()?;
+        let Some(notes) = writer.shared.status.notes() else { return Some(Vec::new()) };
         let text = notes.read(Note::Jobs);
         let lines = text.split(|byte| *byte == b'\n');
-        lines.filter_map(KeptJob::expect).collect()
+        Some(lines.filter_map(KeptJob::expect).collect())
+    }
+
+    fn opened(&self) -> Pending<'_, ()> {
+        Box::pin(self.slot.opened())
     }
 
     fn close(&self) -> Pending<'_, ()> {
         Box::pin(async move {
-            if !self.writer.calls.close() {
+            if self.slot.end_wait() {
+                return Ok(());
+            }
+            let writer = self.slot.writer()?;
+            if !writer.calls.close() {
                 return Err(Error::closed());
             }
-            let writer = Arc::clone(&self.writer);
             blocking(move || {
                 writer.join();
                 Ok(())

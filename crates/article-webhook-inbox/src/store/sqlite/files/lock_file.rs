@@ -26,8 +26,8 @@ pub(in crate::store::sqlite) struct Lock {
 }
 
 impl Lock {
-    /// Locks the database, and creates it if it does not exist.
-    pub(in crate::store::sqlite) fn take(path: &Path) -> Result<Self, Error> {
+    /// Locks the database, and creates it if it does not exist. `None`: another process uses it.
+    pub(in crate::store::sqlite) fn take(path: &Path) -> Result<Option<Self>, Error> {
         let name = with_suffix(path, "-lock");
         let is_there = regular(&name)?.is_some();
         let file = without_links(private().create(true)).open(&name).map_err(|error| {
@@ -45,12 +45,7 @@ impl Lock {
                 if is_registered(path) {
                     return Err(open_already(path));
                 }
-                return Err(Error::unusable(format!(
-                    "another process uses {}, and holds the lock {}: stop it first. A tool opens the \
-                     file with `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres",
-                    path.display(),
-                    name.display()
-                )));
+                return Ok(None);
             }
             Err(TryLockError::Error(error)) => {
                 return Err(Error::unusable(format!(
@@ -68,7 +63,7 @@ impl Lock {
         } else {
             return Err(missing(path, &name));
         }
-        Ok(Self { name, identity, file, _registered: Registered::new(path)? })
+        Ok(Some(Self { name, identity, file, _registered: Registered::new(path)? }))
     }
 
     /// How far was acknowledged, as far as that is recorded.
@@ -99,6 +94,16 @@ impl Lock {
             self.name.display()
         )))
     }
+}
+
+/// The error for a process that may not open the database, because another process uses it.
+pub(in crate::store::sqlite) fn in_use(path: &Path) -> Error {
+    let path = path.display();
+    Error::unusable(format!(
+        "another process uses {path}, and holds the lock {path}-lock: stop it first. A process that is to follow it waits for its \
+         end with `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with \
+         `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
+    ))
 }
 
 /// Keeps a receiver away from a database whose files stay as they are.

@@ -326,7 +326,7 @@ mod tests {
     fn fixture() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox.db");
-        let lock = Lock::take(&path).unwrap();
+        let lock = Lock::take(&path).unwrap().unwrap();
         let connection = connection::open(&path, Access::Exclusive).unwrap();
         connection::make_durable(&connection, &path, Access::Exclusive).unwrap();
         let shared = Shared::new(path, Clock::system(), None);

@@ -1,0 +1,160 @@
+//! A second receiver that waits for the end of the first one, as in a restart without a gap in which nothing answers.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use article_webhook::{Delivery, Reply, fixture};
+use article_webhook_inbox::{Inbox, SqliteStore, State};
+use rustix::process::Signal;
+
+use crate::{
+    free_port::free_port,
+    listening::{Listening, PATIENCE, TOKEN, application},
+    tool::{seen, text, tool},
+};
+
+const JOBS: usize = 60;
+
+/// The first two receivers are stopped while this many deliveries were made.
+const ENDS_AFTER: usize = JOBS / 3;
+
+/// Delivers once, and returns the response. Empty: no receiver was there.
+fn deliver(url: &str, job_id: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    let sent = fixture::minimal().job_id(job_id).token(TOKEN);
+    let mut request =
+        format!("POST /webhooks/articles HTTP/1.1\r\nHost: {address}\r\n").into_bytes();
+    for (name, value) in sent.headers() {
+        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    request.extend([b"Connection: close\r\n\r\n", &sent.bytes()[..]].concat());
+    let mut response = String::new();
+    let Ok(mut stream) = TcpStream::connect(address) else { return response };
+    let _ =
+        stream.write_all(&request).and_then(|()| stream.read_to_string(&mut response).map(drop));
+    response
+}
+
+async fn takes_over(signal: Signal, exit: Option<i32>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    // What the application got, in the order of its arrival.
+    let published = Arc::new(Mutex::new(Vec::new()));
+    let addresses = [free_port(), free_port()];
+    for (receiver, address) in addresses.into_iter().enumerate() {
+        let published = Arc::clone(&published);
+        let sink = move |delivery: Delivery| {
+            published.lock().unwrap().push((receiver, delivery.job_id().to_string()));
+            async { Reply::Stored }
+        };
+        application(address, sink).await;
+    }
+
+    let first = Listening::start(&file, addresses[0], &["--no-page"]);
+    let refused = tool(["listen", "--no-page", "--port", "0", "--inbox", text(&file)])
+        .env("ARTICLE_WEBHOOK_TOKEN", TOKEN)
+        .output()
+        .unwrap();
+    let (code, _, error) = seen(&refused);
+    assert_eq!(code, Some(5), "{error}");
+    assert!(error.contains("`article-webhook listen --wait`"), "{error}");
+
+    let second = Listening::start(&file, addresses[1], &["--no-page", "--wait"]);
+    let early = deliver(&second.url, "early");
+    assert!(early.starts_with("HTTP/1.1 503 "), "{early}");
+    assert!(early.to_ascii_lowercase().contains("\r\nretry-after: 10\r\n"), "{early}");
+
+    let urls = [first.url.clone(), second.url.clone()];
+    let service = thread::spawn(move || {
+        for job in 0..JOBS {
+            // The service tries again until it is answered 200.
+            let job = format!("job_{job}");
+            let is_stored = |url: &String| deliver(url, &job).starts_with("HTTP/1.1 200 ");
+            while !urls.iter().any(is_stored) {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+    });
+    let done = || published.lock().unwrap().len();
+    wait_until(|| done() >= ENDS_AFTER);
+    assert_eq!(first.end(signal), exit);
+    service.join().unwrap();
+
+    let inbox = Inbox::new(SqliteStore::open_shared(&file).unwrap());
+    let start = std::time::Instant::now();
+    while inbox.counts().await.unwrap().of(State::Done) < JOBS as u64 {
+        assert!(start.elapsed() < PATIENCE, "{:?}", inbox.counts().await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let jobs = inbox.jobs(Default::default()).await.unwrap().items;
+    assert!(
+        jobs.iter().any(|job| job.job_id.as_str() == "early"),
+        "it was refused, and is expected"
+    );
+    inbox.close().await.unwrap();
+    assert_eq!(second.end(Signal::TERM), Some(0));
+
+    let published = published.lock().unwrap();
+    let turn = published.iter().position(|(receiver, _)| *receiver == 1).unwrap();
+    assert!(
+        published[turn..].iter().all(|(receiver, _)| *receiver == 1),
+        "both at once: {published:?}"
+    );
+    let count = |job: usize| {
+        let job = format!("job_{job}");
+        published.iter().filter(|(_, published)| *published == job).count()
+    };
+    let twice = (0..JOBS).filter(|job| count(*job) > 1).count();
+    assert!((0..JOBS).all(|job| count(job) >= 1), "{published:?}");
+    // A handler that was killed runs again.
+    let may_be_twice = if signal == Signal::KILL { 8 } else { 0 };
+    assert!(twice <= may_be_twice, "{published:?}");
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_waits_follows_one_that_is_stopped() {
+    takes_over(Signal::TERM, Some(0)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_waits_follows_one_that_is_killed() {
+    takes_over(Signal::KILL, None).await;
+}
+
+#[test]
+fn a_receiver_that_waits_ends_by_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let first = Listening::start(&file, free_port(), &["--no-page"]);
+    let second = Listening::start(&file, free_port(), &["--no-page", "--wait"]);
+    assert_eq!(second.end(Signal::TERM), Some(0));
+    assert!(deliver(&first.url, "job_1").starts_with("HTTP/1.1 200 "));
+}
+
+/// The old file was damaged by what came between.
+#[test]
+fn a_receiver_whose_start_is_refused_after_the_wait_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let first = Listening::start(&file, free_port(), &["--no-page"]);
+    let second = Listening::start(&file, free_port(), &["--no-page", "--wait"]);
+    let sql = rusqlite::Connection::open(&file).unwrap();
+    let trigger = "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
+    sql.execute_batch(trigger).unwrap();
+    drop(sql);
+    assert_eq!(first.end(Signal::TERM), Some(0));
+    assert_eq!(second.ended(), Some(5));
+}
