@@ -195,7 +195,25 @@ async fn an_older_backup_beside_the_lock_is_refused() {
 async fn what_loses_nothing_starts() {
     let fixture = after_deliveries().await;
     let moved = killed_copy(&fixture, &["", "-wal", "-lock"]);
-    assert_eq!(jobs(&moved).await, 20, "moved with its log and its lock");
+    assert_eq!(
+        jobs(&moved).await,
+        20,
+        "moved with its log and its lock, as after a reboot without its index"
+    );
+    if let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") {
+        let path = elsewhere.path().join("inbox.db");
+        let elsewhere = Fixture { path, _folder: elsewhere, clock: fixture.clock.clone() };
+        FILES.iter().for_each(|ending| {
+            if fixture.beside(ending).exists() {
+                copy(&fixture.beside(ending), &elsewhere.beside(ending));
+            }
+        });
+        assert_eq!(
+            jobs(&elsewhere).await,
+            20,
+            "on another file system, where the files are others"
+        );
+    }
     // It starts again after each stop, and after each kill.
     for kill in [false, true, false] {
         let store = moved.open();
@@ -296,8 +314,23 @@ async fn a_copy_that_was_made_in_use_warns_once() {
             copy(&backup, &other.path);
             other
         }),
+        (".backup", {
+            let other = Fixture::new();
+            fixture
+                .sql()
+                .backup("main", &other.path, None::<fn(rusqlite::backup::Progress)>)
+                .unwrap();
+            other
+        }),
+        // Litestream restores a file that has the frames of the log, and neither the log nor the lock.
+        ("a replica of the database and its log", {
+            let other = killed_copy(&fixture, &["", "-wal"]);
+            other.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+            other
+        }),
     ];
     for (what, copy) in copies {
+        let has = if what == "the database alone, as it is in use" { 0 } else { 3 };
         let shown = copy.shown();
         let says = format!(
             " WARN article_webhook_inbox: {shown} was in use, and {shown}-lock does not record how far: if it is a copy that was \
@@ -306,6 +339,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         );
         assert_eq!(starts(&copy), says, "{what}");
         assert_eq!(starts(&copy), "", "{what}, after a clean stop");
+        assert_eq!(jobs(&copy).await, has, "{what}");
     }
 
     // After a clean stop, the lock is not missed either.
