@@ -99,6 +99,14 @@ impl Fixture {
         self.open().counts().await.unwrap().total()
     }
 
+    /// What the messages of refused starts say of a backup.
+    fn restore_steps(&self) -> String {
+        let shown = self.shown();
+        format!(
+            "move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}"
+        )
+    }
+
     fn shown(&self) -> String {
         self.path.display().to_string()
     }

@@ -88,8 +88,9 @@ fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is not a SQLite database: name another file; or, if it was one, restore a backup, or read what is left of it \
-             with `article-webhook inbox salvage {shown} NEW`",
+            "{shown} is not a SQLite database: name another file; or, if it was one, read what is left of it into a new file with \
+             `article-webhook inbox salvage {shown} NEW`; or {}",
+            fixture.restore_steps(),
             shown = fixture.shown()
         )
     );
@@ -116,8 +117,8 @@ async fn a_damaged_file_is_refused() {
         error.to_string(),
         format!(
             "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, and read what can be trusted into a new file \
-             with `article-webhook inbox salvage {shown} NEW`; or move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, \
-             and then copy a backup to {shown}"
+             with `article-webhook inbox salvage {shown} NEW`; or {}",
+            fixture.restore_steps()
         )
     );
     fixture.move_away(&["", "-wal", "-shm", "-lock"]);
@@ -151,8 +152,9 @@ fn a_changed_schema_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: article_inbox_bodies is not what this version made: restore a backup, or undo the change",
-            fixture.shown()
+            "{}: article_inbox_bodies is not what this version made: undo the change, or {}",
+            fixture.shown(),
+            fixture.restore_steps()
         )
     );
 }
@@ -185,7 +187,7 @@ fn a_tool_needs_a_file_and_its_schema() {
             "{shown} does not exist: name the receiver's database, and start the receiver first"
         )
     );
-    fixture.sql().execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE articles (id)").unwrap();
+    fixture.sql().execute_batch("CREATE TABLE articles (id)").unwrap();
     let error = SqliteStore::open_shared(&fixture.path).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -163,7 +163,7 @@ async fn a_trigger_of_another_program_is_refused_by_its_name() {
     let crashed = fixture.after_a_kill();
     assert_eq!(
         refused(&crashed),
-        format!("{}: {found}: restore a backup, or undo the change", crashed.shown())
+        format!("{}: {found}: undo the change, or {}", crashed.shown(), crashed.restore_steps())
     );
     crashed.sql().execute_batch("DROP TRIGGER audit").unwrap();
     assert_eq!(crashed.total().await, 3);
@@ -266,8 +266,8 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
         refused(&crashed),
         format!(
             "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, and \
-             read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; or move {shown}, \
-             {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}"
+             read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; or {}",
+            crashed.restore_steps()
         )
     );
     crashed.sql().execute_batch("DELETE FROM article_inbox_entries WHERE id = 5").unwrap();

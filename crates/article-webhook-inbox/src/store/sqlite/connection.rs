@@ -18,7 +18,7 @@ use crate::Error;
 
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
-    refusal::{another_database, behind, damaged, log_of_another, refused},
+    refusal::{another_database, behind, damaged, log_of_another, refused, restore_steps},
     required_settings::{settings, wrong_settings},
     sqlite_version::{SecondWriter, check_two_writers},
 };

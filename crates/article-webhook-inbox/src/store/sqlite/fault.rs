@@ -103,7 +103,7 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
         }
         ErrorCode::DiskFull => Error::unavailable("the disk is full: free some space"),
         ErrorCode::SystemIoFailure => Error::unavailable(
-            "the disk failed to read or write: look into the log of the system, and check the disk",
+            "the disk failed to read or write: look whether it or a quota is full, look into the log of the system, and check the disk",
         ),
         ErrorCode::CannotOpen => Error::unavailable(
             "the database's files cannot be opened: check who may read them and their folder, and the limit of open files",

@@ -154,8 +154,8 @@ pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     files::check_local(&path)?;
     files::validate(&path)?;
     let connection = connection::open(&path, Access::Shared)?;
-    connection::make_durable(&connection, &path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
+    connection::make_durable(&connection, &path, Access::Shared)?;
     let shared = Shared::new(path, Clock::system(), None);
     let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());
     Writer::start(shared, connection)

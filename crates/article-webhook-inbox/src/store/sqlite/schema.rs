@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    connection::refused,
+    connection::{refused, restore_steps},
     fault::{Fault, translate},
 };
 use crate::Error;
@@ -101,9 +101,10 @@ pub(super) fn validate(connection: &Connection, path: &Path) -> Result<(), Error
     let difference = differences.into_iter().find(|difference| difference.missing_index.is_none());
     difference.map_or(Ok(()), |difference| {
         Err(Error::damaged(format!(
-            "{}: {}: restore a backup, or undo the change",
+            "{}: {}: undo the change, or {}",
             path.display(),
-            difference.says
+            difference.says,
+            restore_steps(path)
         )))
     })
 }
@@ -203,7 +204,8 @@ fn compare(connection: &Connection) -> rusqlite::Result<Vec<Difference>> {
         let found = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let found = connection.query_row(found, [&name], |row| row.get::<_, Option<String>>(0));
         match found.optional()? {
-            Some(Some(found)) if found == sql => {}
+            // SQLite quotes the name of a table that was renamed, also once it has its name again.
+            Some(Some(found)) if found.replace('"', "") == sql => {}
             None if kind == "index" => differences.push(Difference {
                 says: format!("{name} is missing"),
                 missing_index: Some(MissingIndex { name, sql }),
@@ -253,8 +255,8 @@ mod tests {
 
         connection.execute_batch("DROP TABLE article_inbox_bodies").unwrap();
         let error = validate(&connection, path).unwrap_err();
-        let says =
-            "/data/inbox.db: article_inbox_bodies is missing: restore a backup, or undo the change";
+        let says = "/data/inbox.db: article_inbox_bodies is missing: undo the change, or move /data/inbox.db, /data/inbox.db-wal, \
+             /data/inbox.db-shm and /data/inbox.db-lock away, and then copy a backup to /data/inbox.db";
         assert_eq!(error.to_string(), says);
     }
 }

@@ -9,8 +9,9 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
     let shown = path.display();
     let ours = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
-            "{shown} is not a SQLite database: name another file; or, if it was one, restore a backup, or read what is left of \
-             it with `article-webhook inbox salvage {shown} NEW`"
+            "{shown} is not a SQLite database: name another file; or, if it was one, read what is left of it into a new file with \
+             `article-webhook inbox salvage {shown} NEW`; or {}",
+            restore_steps(path)
         )),
         // SQLite knows no such format, no such table or no such text: it reads something that it did not write.
         None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
@@ -19,14 +20,16 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
                 "{shown} cannot be opened and written to: let this process write to it and to its folder; if it may, the \
-                 header of the file is damaged: restore a backup, or use `article-webhook inbox salvage {shown} NEW`"
+                 header of the file is damaged: use `article-webhook inbox salvage {shown} NEW`; or {}",
+                restore_steps(path)
             ))
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
             "{shown} is locked by another program: end that program, or wait until it is done"
         )),
         Some(ErrorCode::SystemIoFailure) => Error::unavailable(format!(
-            "{shown} cannot be read or written: look at the disk, and start again"
+            "{shown} cannot be read or written: free some space if the disk or a quota is full, or else look at the disk, and start \
+             again"
         )),
         _ => return fault::translate(error),
     };
@@ -45,12 +48,21 @@ pub(crate) fn log_of_another(path: &Path) -> Error {
     ))
 }
 
+/// How a backup takes the place of a database.
+pub(crate) fn restore_steps(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "move {path}, {path}-wal, {path}-shm and {path}-lock away, and then copy a backup to {path}"
+    )
+}
+
 /// The error for a database in which more is damaged than indexes. It says what SQLite's check found.
 pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
-    let path = path.display();
+    let shown = path.display();
     Error::damaged(format!(
-        "{path} is damaged ({finding}): stop the receiver, and read what can be trusted into a new file with `article-webhook inbox \
-         salvage {path} NEW`; or move {path}, {path}-wal, {path}-shm and {path}-lock away, and then copy a backup to {path}"
+        "{shown} is damaged ({finding}): stop the receiver, and read what can be trusted into a new file with `article-webhook inbox \
+         salvage {shown} NEW`; or {}",
+        restore_steps(path)
     ))
 }
 
