@@ -11,8 +11,8 @@ use article_webhook_inbox::{
     LedgerPruned, Page, Prune, Pruned, Source, State,
     store::{
         self, Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
-        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
-        Polls, Recorded, Settled, Store,
+        IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
+        PollSettled, Polls, Recorded, Settled, Store,
     },
 };
 use tokio::time::sleep;
@@ -379,6 +379,7 @@ impl Store for Connection {
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         export(part: Export) -> LedgerPage<ExportLine>;
         import(lines: Vec<ExportLine>) -> Imported;
+        merge(part: Merge) -> Imported;
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();

@@ -42,7 +42,7 @@ pub use inbox::stop_signal;
 pub use inbox::{Health, Inbox, LedgerHealth};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
-pub use store::sqlite::{Salvaged, SqliteLocation, SqliteSettings, SqliteStore};
+pub use store::sqlite::{Backup, Restored, Salvaged, SqliteLocation, SqliteSettings, SqliteStore};
 #[cfg(feature = "metrics")]
 pub use telemetry::metric;
 pub use worker::{

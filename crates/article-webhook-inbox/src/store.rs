@@ -37,5 +37,5 @@ pub use crate::rules::{
     ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming, EntryLine,
     ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered, Recording, Row,
 };
-pub use crate::script::Export;
+pub use crate::script::{Export, Merge};
 pub use crate::timestamp::{from_millis, to_millis};

@@ -25,8 +25,8 @@ use article_webhook_inbox::{
         tables::{
             JobRows,
             script::{
-                Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Next, Record, Script,
-                Tables,
+                Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Record,
+                Script, Tables,
             },
         },
         to_millis,
@@ -192,36 +192,21 @@ impl Tables for PgTables<'_, '_> {
         })
     }
 
-    fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>> {
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
         Box::pin(async move {
             let since = match &self.due {
-                Some(due) => Ok(due.paused),
-                None => select::paused(self.tx).await,
+                Some(due) if mark == Mark::Paused => Ok(due.paused),
+                _ => select::since(self.tx, mark).await,
             };
             let since = self.answer(since)?;
             Ok((since != 0).then(|| from_millis(since)))
         })
     }
 
-    fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
+    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
         Box::pin(async move {
-            let paused = select::pause(self.tx, since.map_or(0, to_millis)).await;
-            self.answer(paused)
-        })
-    }
-
-    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        Box::pin(async move {
-            let since = select::gaps(self.tx).await;
-            let since = self.answer(since)?;
-            Ok((since != 0).then(|| from_millis(since)))
-        })
-    }
-
-    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        Box::pin(async move {
-            select::set_gaps(self.tx, since.map_or(0, to_millis));
-            Ok(())
+            let set = select::set_since(self.tx, mark, since.map_or(0, to_millis)).await;
+            self.answer(set)
         })
     }
 

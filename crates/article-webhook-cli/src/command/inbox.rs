@@ -4,8 +4,10 @@ mod paging;
 mod selection;
 mod view;
 
+mod backup;
 mod change;
 mod check;
+mod copy;
 mod counts;
 mod health;
 mod jobs;
@@ -75,11 +77,20 @@ enum InboxCommand {
     #[command(after_help = "\
 In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, and in archived WAL and backups.")]
     Erase(ChangeArguments),
+    /// Copy the file of an inbox that may be in use
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArguments),
+    /// Put a backup in the place of the file of an inbox
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArguments),
     /// Read what can be trusted of a damaged file into a new one
     #[command(after_help = salvage::HELP)]
     Salvage(salvage::SalvageArguments),
     /// Say that a person has checked the orders that may be missing after a salvage: what is not found is ordered again
     OrdersChecked(PlaceArguments),
+    /// Copy everything that an inbox has into another one, beside the receiver that works on it
+    #[command(after_help = copy::HELP)]
+    Copy(copy::CopyArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(transfer::ExportArguments),
     /// Add the entries that another inbox exported
@@ -107,7 +118,12 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Requeue(change) | Is::Erase(change) | Is::Discard { change, .. } => {
             !change.is_dry_run()
         }
-        Is::Import(_) | Is::Pause(_) | Is::Resume(_) | Is::OrdersChecked(_) => true,
+        Is::Import(_)
+        | Is::Copy(_)
+        | Is::Restore(_)
+        | Is::Pause(_)
+        | Is::Resume(_)
+        | Is::OrdersChecked(_) => true,
         _ => false,
     };
     let may_change = context.environment.may_change_inbox();
@@ -133,6 +149,9 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
         Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
+        Is::Backup(arguments) => backup::backup(arguments, context).await,
+        Is::Restore(arguments) => backup::restore(arguments, context).await,
+        Is::Copy(arguments) => copy::run(arguments, context).await,
         Is::Salvage(arguments) => salvage::run(arguments, context).await,
         Is::OrdersChecked(arguments) => salvage::orders_checked(&arguments.inbox, context).await,
         Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,

@@ -74,7 +74,7 @@ async fn a_change_of_another_program_is_undone_or_a_backup_takes_its_place() {
         let sql =
             |statement| Connection::open(&scene.file).unwrap().execute_batch(statement).unwrap();
         sql(change);
-        let text = scene.refused(": undo the change, or move ");
+        let text = scene.refused(": undo the change, or restore ");
         sql(undo);
         assert_eq!(stored(&scene.file).await, jobs(JOBS), "{change}");
         sql(change);

@@ -99,23 +99,18 @@ impl Scene {
 
     /// A backup takes the place of the file, as several refusals say.
     pub(crate) async fn restore(&self, text: &str) {
-        let shown = self.shown();
-        let says = format!(
-            "move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}"
-        );
-        assert!(text.contains(&says), "{text}");
-        self.move_away(&ENDINGS);
-        copy(&self.backup, &self.file);
-        assert_eq!(stored(&self.file).await, jobs(JOBS / 2));
+        run_named(text, "inbox restore", &self.backup);
+        assert!(stored(&self.file).await.is_superset(&jobs(JOBS / 2)));
     }
 }
 
-/// Runs the command that a text names in backticks, with another name in the place of NEW.
+/// Runs the command that a text names in backticks, with this file in the place of NEW or BACKUP.
 #[track_caller]
-pub(crate) fn run_named(text: &str, command: &str, new: &Path) -> String {
+pub(crate) fn run_named(text: &str, command: &str, file: &Path) -> String {
     let (_, rest) = text.split_once(&format!("`article-webhook {command} ")).unwrap();
     let (arguments, _) = rest.split_once('`').unwrap();
-    let arguments = arguments.replace("NEW", new.to_str().unwrap());
+    let file = file.to_str().unwrap();
+    let arguments = arguments.replace("NEW", file).replace("BACKUP", file);
     let mut tool = tool([]);
     let output = tool.args(command.split(' ')).args(arguments.split(' ')).output().unwrap();
     let (exit, out, error) = seen(&output);

@@ -11,8 +11,8 @@ use article_webhook_inbox::{
     MemoryStore, Page, Prune, Pruned, State,
     store::{
         Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
-        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
-        Polls, Recorded, Settled, Store,
+        IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
+        PollSettled, Polls, Recorded, Settled, Store,
     },
 };
 
@@ -132,6 +132,7 @@ impl Store for FaultyLedger {
         erase(jobs: Vec<JobId>) -> Vec<u64>;
         export(part: Export) -> LedgerPage<ExportLine>;
         import(lines: Vec<ExportLine>) -> Imported;
+        merge(part: Merge) -> Imported;
         check() -> Vec<Finding>;
         probe() -> ();
         close() -> ();

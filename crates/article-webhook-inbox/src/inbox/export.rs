@@ -1,4 +1,5 @@
 use std::{
+    collections::VecDeque,
     fmt,
     io::{self, Write},
 };
@@ -109,18 +110,7 @@ impl Inbox {
                  service, run `article-webhook inbox orders-checked`, and export again",
             ));
         }
-        let mut lines = Lines::new(out);
-        // First what limits polls and orders, so that a part of an export allows no more than the whole. Then the jobs that
-        // are still expected. A job that has an article comes after its entry, so that a part of an export takes no article
-        // for one that it has.
-        for line in self.0.store.export(Export::Bucket).await?.items {
-            lines.write(&line)?;
-        }
-        self.write_pages(Export::Intents, &mut lines).await?;
-        self.write_pages(Export::OpenJobs, &mut lines).await?;
-        self.write_entries(Filter::default(), usize::MAX, &mut lines).await?;
-        self.write_pages(Export::RemovedJobs, &mut lines).await?;
-        lines.end()
+        self.write(Parts::all(self), out).await
     }
 
     /// Writes the entries that pass a filter, as [`export`](Self::export) does, and nothing of the ledger. The filter's
@@ -130,41 +120,71 @@ impl Inbox {
     ///
     /// The store or the writer failed.
     pub async fn export_entries(&self, filter: Filter, out: impl Write) -> Result<u64, Error> {
+        self.write(Parts::entries(self, filter), out).await
+    }
+
+    async fn write(&self, mut parts: Parts<'_>, out: impl Write) -> Result<u64, Error> {
         let mut lines = Lines::new(out);
-        self.write_entries(filter, 1, &mut lines).await?;
+        while let Some((_, items)) = parts.next().await? {
+            items.iter().try_for_each(|line| lines.write(line))?;
+        }
         lines.end()
     }
+}
 
-    /// Writes pages until the last.
-    async fn write_pages(
-        &self,
-        page: impl Fn(i64) -> Export,
-        lines: &mut Lines<impl Write>,
-    ) -> Result<(), Error> {
-        let mut after = Some(0);
-        while let Some(begin) = after {
-            let page = self.0.store.export(page(begin)).await?;
-            page.items.iter().try_for_each(|line| lines.write(line))?;
-            after = page.next;
-        }
-        Ok(())
+/// The parts of what an inbox has, as they are read one after another.
+pub(super) struct Parts<'a> {
+    inbox: &'a Inbox,
+    left: VecDeque<Step>,
+    /// How many lines of each entry are read: after itself comes its job.
+    lines_per_entry: usize,
+}
+
+enum Step {
+    Read(Export),
+    /// The entries that pass a filter, page by page.
+    List(Filter),
+}
+
+impl<'a> Parts<'a> {
+    /// Everything: first what limits polls and orders, so that a part of it allows no more than the whole. Then the jobs that
+    /// are still expected. A job that has an article comes after its entry, so that a part takes no article for one that it has.
+    pub(super) fn all(inbox: &'a Inbox) -> Self {
+        let ledger = [Export::Bucket, Export::Intents(0), Export::OpenJobs(0)].map(Step::Read);
+        let entries = [Step::List(Filter::default()), Step::Read(Export::RemovedJobs(0))];
+        let left = ledger.into_iter().chain(entries).collect();
+        Self { inbox, left, lines_per_entry: usize::MAX }
     }
 
-    /// Writes entries, and at most this many lines of each: after itself its job.
-    async fn write_entries(
-        &self,
-        mut filter: Filter,
-        each: usize,
-        lines: &mut Lines<impl Write>,
-    ) -> Result<(), Error> {
+    /// The entries that pass a filter.
+    fn entries(inbox: &'a Inbox, filter: Filter) -> Self {
+        Self { inbox, left: [Step::List(filter)].into(), lines_per_entry: 1 }
+    }
+
+    /// The next part, and its lines.
+    pub(super) async fn next(&mut self) -> Result<Option<(Export, Vec<ExportLine>)>, Error> {
         loop {
-            let page = self.list(filter.clone()).await?;
-            for entry in page.entries {
-                let exported = self.0.store.export(Export::Entry(entry.key)).await?;
-                exported.items.iter().take(each).try_for_each(|line| lines.write(line))?;
+            match self.left.pop_front() {
+                None => return Ok(None),
+                Some(Step::Read(part)) => {
+                    let mut page = self.inbox.0.store.export(part.clone()).await?;
+                    if let Export::Entry(_) = part {
+                        page.items.truncate(self.lines_per_entry);
+                    }
+                    let next = page.next.and_then(|after| part.after(after));
+                    next.into_iter().for_each(|next| self.left.push_front(Step::Read(next)));
+                    return Ok(Some((part, page.items)));
+                }
+                Some(Step::List(filter)) => {
+                    let page = self.inbox.list(filter.clone()).await?;
+                    if let Some(after) = page.next {
+                        self.left.push_front(Step::List(Filter { after, ..filter }));
+                    }
+                    for entry in page.entries.into_iter().rev() {
+                        self.left.push_front(Step::Read(Export::Entry(entry.key)));
+                    }
+                }
             }
-            let Some(next) = page.next else { return Ok(()) };
-            filter.after = next;
         }
     }
 }

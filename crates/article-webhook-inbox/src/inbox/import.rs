@@ -4,9 +4,14 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
     Inbox,
-    export::{End, Sum},
+    export::{End, Parts, Sum},
 };
-use crate::{Error, call::Imported, rules::ExportLine};
+use crate::{
+    Error,
+    call::Imported,
+    rules::ExportLine,
+    script::{Export, Merge},
+};
 
 /// How many lines are imported in one transaction, so that a delivery does not wait long for it.
 const LINES_PER_TRANSACTION: usize = 250;
@@ -68,8 +73,7 @@ impl Inbox {
     ///   are added. The same import goes on where it stopped.
     /// - The store or the reader failed.
     pub async fn import_partial(&self, export: impl BufRead) -> Result<Imported, Error> {
-        let mut import =
-            Import { inbox: self, imported: Imported::default(), page: Vec::new(), bytes: 0 };
+        let mut import = Import::new(self, Rule::Add);
         let mut lines = Lines::new(export);
         loop {
             match lines.next() {
@@ -84,6 +88,68 @@ impl Inbox {
             }
         }
         import.store().await?;
+        Ok(import.imported)
+    }
+}
+
+impl Inbox {
+    /// Copies everything that another inbox has into this one, which may receive and work meanwhile. Nobody may receive or work
+    /// with the other one.
+    ///
+    /// An entry that is in both is one that was delivered again: what is done there is done here, and what is dead there is dead
+    /// here, unless a handler had it here already. Bodies that are missing here are added. For the rest, it is as an
+    /// [`import`](Self::import). If orders may be missing in the other ledger, so they may here.
+    ///
+    /// If this inbox was [begun](crate::SqliteStore::begin_salvage) in place of a damaged one, its workers are paused until such a
+    /// copy is complete, and what it does not find is not ordered. The copy ends both, unless claims are paused in the other inbox,
+    /// or orders may be missing there.
+    ///
+    /// A copy that the store interrupts is repeated.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{Inbox, State};
+    /// use article_webhook::{Sink, fixture};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let (from, to) = (Inbox::memory(), Inbox::memory());
+    ///     from.accept(fixture::complete().delivery()?).await;
+    ///     from.worker(|_| async { Ok(()) }).run_until_idle().await?;
+    ///     to.accept(fixture::complete().delivery()?).await;
+    ///     assert_eq!(to.counts().await?.of(State::Waiting), 1, "it would be handled again");
+    ///
+    ///     assert_eq!(to.copy_from(&from).await?.present, 1);
+    ///     assert_eq!(to.counts().await?.of(State::Done), 1);
+    ///     from.close().await?;
+    ///     assert!(to.copy_from(&from).await.is_err(), "it is closed");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// One of the stores failed. What was copied until then stays, and the copy can be repeated.
+    pub async fn copy_from(&self, from: &Self) -> Result<Imported, Error> {
+        let is_paused = from.0.store.paused_since().await?.is_some();
+        let has_gaps = from.0.store.ledger_counts().await?.gaps_since.is_some();
+        if has_gaps {
+            self.0.store.note_gaps().await?;
+        }
+        let mut import = Import::new(self, Rule::Merge);
+        let mut parts = Parts::all(from);
+        while let Some((part, lines)) = parts.next().await? {
+            if let (Export::RemovedJobs(_), Rule::Merge) = (&part, import.rule) {
+                import.store().await?;
+                import.rule = Rule::MergeRemovedJobs;
+            }
+            for line in lines {
+                let bytes = line.bytes();
+                import.push(line, bytes).await?;
+            }
+        }
+        import.store().await?;
+        self.0.store.merge(Merge::End { is_paused, has_gaps }).await?;
+        self.wake();
         Ok(import.imported)
     }
 }
@@ -140,12 +206,25 @@ async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
 /// An import that goes on.
 struct Import<'a> {
     inbox: &'a Inbox,
+    rule: Rule,
     imported: Imported,
     page: Vec<ExportLine>,
     bytes: usize,
 }
 
-impl Import<'_> {
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Add,
+    Merge,
+    MergeRemovedJobs,
+}
+
+impl<'a> Import<'a> {
+    fn new(inbox: &'a Inbox, rule: Rule) -> Self {
+        Self { inbox, rule, imported: Imported::default(), page: Vec::new(), bytes: 0 }
+    }
+
     /// Adds a line to the page, and stores the page if it is full.
     async fn push(&mut self, line: ExportLine, bytes: usize) -> Result<(), Error> {
         self.page.push(line);
@@ -161,7 +240,12 @@ impl Import<'_> {
             return Ok(());
         }
         self.bytes = 0;
-        let imported = self.inbox.0.store.import(std::mem::take(&mut self.page)).await?;
+        let (store, page) = (&self.inbox.0.store, std::mem::take(&mut self.page));
+        let imported = match self.rule {
+            Rule::Add => store.import(page).await?,
+            Rule::Merge => store.merge(Merge::Lines(page)).await?,
+            Rule::MergeRemovedJobs => store.merge(Merge::RemovedJobs(page)).await?,
+        };
         if imported.added > 0 {
             self.inbox.0.workers.wake();
         }

@@ -312,11 +312,7 @@ impl JobRows {
     /// The event of the entry that the job ended with: of its article, or of its failure. Retention may have removed that.
     #[must_use]
     pub fn ended_with(&self) -> Option<Event> {
-        match self.expected.get()?.state {
-            JobState::Arrived | JobState::Collected => Some(Event::ArticleComplete),
-            JobState::Failed => Some(EntryKey::failure(self.job_id.clone()).event),
-            _ => None,
-        }
+        self.expected.get()?.ended_with(&self.job_id)
     }
 
     /// The key of an entry of the job.
@@ -458,6 +454,44 @@ impl JobRows {
         });
         self.sync_with_article(now);
         true
+    }
+
+    /// Adds an entry of another store. If this store has it too, its bodies are added as if they were delivered again, and what
+    /// is [known there](Row::merge) of the work on it counts. `false` if this store has the entry, or knows that its article was
+    /// here.
+    pub fn merge(&mut self, line: &EntryLine, now: SystemTime) -> bool {
+        if self.entry(&line.event).is_none() {
+            return self.import(line, now);
+        }
+        let key = EntryKey { job_id: self.job_id.clone(), event: line.event.clone() };
+        for body in &line.bodies {
+            let Some(bytes) = body.body.clone() else { continue };
+            let BodyRow { source, target, intent, .. } = body.document.clone();
+            let digest = body.sha256;
+            let arrival = Arrival { key: key.clone(), source, target, intent, digest, bytes };
+            self.record(&arrival, None, now);
+        }
+        if let Some(row) = self.entry_mut(&line.event).and_then(|entry| entry.row.get_mut()) {
+            row.merge(&line.row().imported(now));
+        }
+        self.sync_with_article(now);
+        false
+    }
+
+    /// Adds a job of another store that ended there with an entry which retention removed: it is not polled, and a copy that
+    /// came here is done. `false` if this store has the job.
+    pub fn merge_removed(&mut self, job: JobRow, now: SystemTime) -> bool {
+        let (here, ended_with) = (self.expected.get(), job.ended_with(&self.job_id));
+        let is_new = here.is_none();
+        if here.is_none_or(|here| !here.state.has_article()) {
+            let article = self.article();
+            self.expected.set(job.imported(article.as_ref(), now));
+        }
+        let entry = ended_with.and_then(|event| self.entry_mut(&event));
+        if let Some(row) = entry.and_then(|entry| entry.row.get_mut()) {
+            row.merge_removed(now);
+        }
+        is_new
     }
 
     /// Adds what another store knew of the job. `false` if this store has it.

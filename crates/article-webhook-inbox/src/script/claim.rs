@@ -1,4 +1,4 @@
-use super::{Effect, Entries, Jobs, LoadedBody, Next, Script, Tables};
+use super::{Effect, Entries, Jobs, LoadedBody, Mark, Next, Script, Tables};
 use crate::{
     Body, EntryKey, Error,
     call::{Claim, Claimed, Claims, Events, Lease},
@@ -23,7 +23,7 @@ impl Script for Claim {
     async fn run(&self, tables: &mut dyn Tables) -> Result<Claims, Error> {
         let due = tables.entries(Entries::Due(*self)).await?;
         let now = tables.now();
-        if tables.paused_since().await?.is_some() {
+        if tables.since(Mark::Paused).await?.is_some() {
             return Ok(Claims::default());
         }
         let mut jobs = tables.jobs(Jobs::OfEntries(due.clone())).await?;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use article_webhook::JobId;
 
-use super::{Effect, Intents, Jobs, Script, Tables};
+use super::{Effect, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled},
@@ -166,9 +166,9 @@ impl Script for Pause {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        match tables.paused_since().await? {
+        match tables.since(Mark::Paused).await? {
             Some(_) => Ok(()),
-            None => tables.set_paused_since(Some(tables.now())).await,
+            None => tables.set_since(Mark::Paused, Some(tables.now())).await,
         }
     }
 }
@@ -181,7 +181,7 @@ impl Script for Resume {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        tables.set_paused_since(None).await
+        tables.set_since(Mark::Paused, None).await
     }
 }
 

@@ -22,6 +22,19 @@ pub enum Export {
     RemovedJobs(i64),
 }
 
+impl Export {
+    /// The next page, which begins after this row.
+    #[must_use]
+    pub fn after(&self, row: i64) -> Option<Self> {
+        match self {
+            Self::Bucket | Self::Entry(_) => None,
+            Self::Intents(_) => Some(Self::Intents(row)),
+            Self::OpenJobs(_) => Some(Self::OpenJobs(row)),
+            Self::RemovedJobs(_) => Some(Self::RemovedJobs(row)),
+        }
+    }
+}
+
 impl Script for Export {
     type Output = LedgerPage<ExportLine>;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 
-use super::{IntentRows, Intents, NamedJobs, Script, Tables};
+use super::{IntentRows, Intents, Mark, NamedJobs, Script, Tables};
 use crate::{
     Error,
     call::{BucketEvent, Expect, Intended, Intent, IntentLease, JobState, Reason},
@@ -37,7 +37,7 @@ impl Script for Intend {
             return Ok(Intended::Known(known));
         }
         let is_missing = intent.row.get().is_none();
-        if is_missing && !self.again && tables.gaps_since().await?.is_some() {
+        if is_missing && !self.again && tables.since(Mark::Gaps).await?.is_some() {
             // The order may be one of those that are missing in the ledger.
             let row = IntentRow::new(Duration::ZERO, now);
             return Ok(Intended::Known(row.into_intent(0, self.name.clone(), now)));
@@ -176,9 +176,9 @@ impl Script for NoteGaps {
     type Output = ();
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
-        match tables.gaps_since().await? {
+        match tables.since(Mark::Gaps).await? {
             Some(_) => Ok(()),
-            None => tables.set_gaps_since(Some(tables.now())).await,
+            None => tables.set_since(Mark::Gaps, Some(tables.now())).await,
         }
     }
 }
@@ -191,9 +191,9 @@ impl Script for OrdersChecked {
     type Output = bool;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
-        let had_gaps = tables.gaps_since().await?.is_some();
+        let had_gaps = tables.since(Mark::Gaps).await?.is_some();
         if had_gaps {
-            tables.set_gaps_since(None).await?;
+            tables.set_since(Mark::Gaps, None).await?;
         }
         Ok(had_gaps)
     }

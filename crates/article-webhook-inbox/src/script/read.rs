@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use article_webhook::JobId;
 
-use super::{Entries, Expected, IntentRows, Intents, Jobs, Next, Script, Tables};
+use super::{Entries, Expected, IntentRows, Intents, Jobs, Mark, Next, Script, Tables};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
@@ -38,7 +38,7 @@ impl Script for PausedSince {
     type Output = Option<SystemTime>;
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Option<SystemTime>, Error> {
-        tables.paused_since().await
+        tables.since(Mark::Paused).await
     }
 }
 
@@ -216,7 +216,7 @@ impl Script for CountLedger {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<LedgerCounts, Error> {
         let counts = tables.ledger_counts().await?;
-        Ok(LedgerCounts { gaps_since: tables.gaps_since().await?, ..counts })
+        Ok(LedgerCounts { gaps_since: tables.since(Mark::Gaps).await?, ..counts })
     }
 }
 

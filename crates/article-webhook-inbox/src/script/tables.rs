@@ -64,23 +64,40 @@ pub trait Tables: Send {
     /// Saves the bucket of the API.
     fn save_bucket(&mut self, bucket: Bucket) -> Pending<'_, ()>;
 
-    /// Since when claims are paused, if they are.
-    fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>>;
+    /// Since when the store has a mark, if it has it.
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>>;
 
-    /// Pauses claims, or resumes them.
-    fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()>;
-
-    /// Since when the ledger is known to have gaps, if it has: orders that were made may be missing in it.
-    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>>;
-
-    /// Notes that the ledger has gaps, or that it has none.
-    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()>;
+    /// Sets a mark, or removes it.
+    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()>;
 
     /// How many entries are in each state.
     fn counts(&mut self) -> Pending<'_, Counts>;
 
     /// The figures of the ledger.
     fn ledger_counts(&mut self) -> Pending<'_, LedgerCounts>;
+}
+
+/// What may be true of a whole store, since a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Claims are paused.
+    Paused,
+    /// Orders that were made may be missing in the ledger.
+    Gaps,
+    /// The store was [begun](super::Begin) in place of a damaged one, whose content is not merged yet.
+    Begun,
+}
+
+impl Mark {
+    /// The name under which a database stores it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paused => "paused",
+            Self::Gaps => "ledger_gaps",
+            Self::Begun => "begun",
+        }
+    }
 }
 
 /// A body with its bytes, which were not compared with its digest.

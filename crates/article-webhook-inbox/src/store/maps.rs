@@ -9,7 +9,9 @@ use crate::{
     rules::{
         BodyBytes, BodyRow, Bucket, Change, EntryRows, IntentRow, JobRow, JobRows, Row, Tracked,
     },
-    script::{Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Next, Pending, Tables},
+    script::{
+        Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Pending, Tables,
+    },
 };
 
 /// The tables in memory, for an application that builds without SQLite. Whatever is selected is looked for in all rows.
@@ -20,8 +22,7 @@ pub(crate) struct Maps {
     bytes: BTreeMap<(i64, [u8; 32]), Bytes>,
     intents: BTreeMap<i64, (Box<str>, IntentRow)>,
     bucket: Bucket,
-    paused_since: Option<SystemTime>,
-    gaps_since: Option<SystemTime>,
+    marks: [Option<SystemTime>; 3],
     last_id: i64,
 }
 
@@ -329,21 +330,12 @@ impl Tables for MapTables<'_> {
         answer(())
     }
 
-    fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        answer(self.maps.paused_since)
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
+        answer(self.maps.marks[mark as usize])
     }
 
-    fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        self.maps.paused_since = since;
-        answer(())
-    }
-
-    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        answer(self.maps.gaps_since)
-    }
-
-    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        self.maps.gaps_since = since;
+    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
+        self.maps.marks[mark as usize] = since;
         answer(())
     }
 

@@ -15,7 +15,7 @@ use crate::{
         PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
-    script::{self, Export, Script},
+    script::{self, Export, Merge, Script},
 };
 
 /// A store that runs scripts on its tables. It is a [`Store`] by that.
@@ -169,6 +169,10 @@ impl<R: Run> Store for R {
 
     fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
         self.write(script::Import(lines))
+    }
+
+    fn merge(&self, part: Merge) -> Pending<'_, Imported> {
+        self.write(part)
     }
 
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {

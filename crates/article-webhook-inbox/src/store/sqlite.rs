@@ -27,8 +27,12 @@ mod writer_slot;
 
 mod store;
 
+mod folder;
+
+mod backup;
 mod salvage;
 
+pub use backup::{Backup, Restored};
 pub use files::SqliteLocation;
 pub use salvage::Salvaged;
 pub use settings::SqliteSettings;

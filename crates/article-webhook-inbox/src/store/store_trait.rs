@@ -15,7 +15,7 @@ use crate::{
         PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
-    script::Export,
+    script::{Export, Merge},
 };
 
 /// The future that a store's calls return.
@@ -98,6 +98,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Adds what another store exported. Returns what was added.
     fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported>;
+
+    /// A part of a merge with what another store has. Returns what was added.
+    fn merge(&self, part: Merge) -> Pending<'_, Imported>;
 
     /// Stores an intent, whose call is made with this API key within this time, unless it is stored or the key is paused.
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended>;

@@ -14,8 +14,8 @@ use article_webhook_inbox::{
     MemoryStore, Page, Prune, Pruned, State,
     store::{
         Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
-        IntentLease, Lease, Outcome, Pending, PollClaim, PollLease, PollOutcome, PollSettled,
-        Polls, Recorded, Settled, Store, StoreHealth,
+        IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
+        PollSettled, Polls, Recorded, Settled, Store, StoreHealth,
     },
 };
 use tokio::sync::Notify;
@@ -225,6 +225,9 @@ impl Store for Faulty {
     }
     fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
         self.store.import(lines)
+    }
+    fn merge(&self, part: Merge) -> Pending<'_, Imported> {
+        self.store.merge(part)
     }
     fn check(&self) -> Pending<'_, Vec<Finding>> {
         self.store.check()

@@ -275,6 +275,10 @@ impl Store for Reference {
         Box::pin(async { Err(Error::unusable("the reference exports nothing")) })
     }
 
+    fn merge(&self, _: Merge) -> Pending<'_, Imported> {
+        Box::pin(async { Err(Error::unusable("the reference merges nothing")) })
+    }
+
     fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;

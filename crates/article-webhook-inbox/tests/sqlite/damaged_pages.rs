@@ -70,7 +70,7 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
     store.close().await.unwrap();
     drop(store);
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damage() && error.to_string().contains("then copy a backup to"), "{error}");
+    assert!(error.is_damage() && error.to_string().contains(" restore BACKUP "), "{error}");
 }
 
 /// One bit in the header makes a file that SQLite only reads: a store that opened it could never commit.

@@ -5,6 +5,8 @@
 
 mod accidents;
 mod attacks;
+mod backup;
+mod begun;
 mod clock;
 mod damage;
 mod damaged_indexes;
@@ -101,10 +103,7 @@ impl Fixture {
 
     /// What the messages of refused starts say of a backup.
     fn restore_steps(&self) -> String {
-        let shown = self.shown();
-        format!(
-            "move {shown}, {shown}-wal, {shown}-shm and {shown}-lock away, and then copy a backup to {shown}"
-        )
+        format!("restore a backup with `article-webhook inbox restore BACKUP {}`", self.shown())
     }
 
     fn shown(&self) -> String {

@@ -117,7 +117,8 @@ async fn a_damaged_file_is_refused() {
         error.to_string(),
         format!(
             "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, and read what can be trusted into a new file \
-             with `article-webhook inbox salvage {shown} NEW`; or {}",
+             with `article-webhook inbox salvage {shown} NEW`; to receive at once, begin with `article-webhook inbox salvage \
+              --begin NEW`; or {}",
             fixture.restore_steps()
         )
     );

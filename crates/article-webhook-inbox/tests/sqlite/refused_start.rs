@@ -82,8 +82,7 @@ async fn a_log_without_its_database_is_kept() {
 
 /// The steps of the message lead to the backup.
 async fn restore(fixture: &Fixture, backup: &Path, entries: u64) {
-    fixture.move_away(&["-wal", "-shm", "-lock"]);
-    copy(backup, &fixture.path);
+    SqliteStore::restore(backup, &fixture.path).unwrap();
     assert_eq!(fixture.total().await, entries);
 }
 
@@ -102,10 +101,8 @@ async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
 
         copy(&backup, &crashed.path);
         let refusal = refused(&crashed);
-        assert!(
-            refusal.contains(&format!("move {0}-wal, {0}-shm and {0}-lock away", crashed.shown())),
-            "{refusal}"
-        );
+        let command = format!("`article-webhook inbox restore BACKUP {}`", crashed.shown());
+        assert!(refusal.contains(&command), "{refusal}");
         restore(&crashed, &backup, u64::from(end - 10)).await;
     }
 }
@@ -132,8 +129,8 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
     assert_eq!(
         refused(&crashed),
         format!(
-            "the log {shown}-wal belongs to another copy of the database: put that copy back; or, to restore a \
-             backup, move {shown}-wal, {shown}-shm and {shown}-lock away, and only then copy the backup"
+            "the log {shown}-wal belongs to another copy of the database: put that copy back; or restore a backup \
+             with `article-webhook inbox restore BACKUP {shown}`, which moves these files away"
         )
     );
     restore(&crashed, &backup, 1).await;
@@ -266,7 +263,8 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
         refused(&crashed),
         format!(
             "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, and \
-             read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; or {}",
+             read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; to receive at once, begin with \
+              `article-webhook inbox salvage --begin NEW`; or {}",
             crashed.restore_steps()
         )
     );

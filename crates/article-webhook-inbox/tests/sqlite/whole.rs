@@ -48,7 +48,7 @@ fn behind(fixture: &Fixture, missing: i64) -> String {
     format!(
         "{shown} lacks the last {missing} transactions, and what they stored was acknowledged: its log {shown}-wal was removed or \
          cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a \
-         new file with `article-webhook inbox salvage {shown} NEW`; or, to go on without them, move {shown}-lock away, start again, and fetch the jobs of that time from the API"
+         new file with `article-webhook inbox salvage {shown} NEW`; or restore a backup with `article-webhook inbox restore BACKUP {shown}`; or, to go on without them, move {shown}-lock away, start again, and fetch the jobs of that time from the API"
     )
 }
 
@@ -131,7 +131,8 @@ async fn another_database_beside_the_lock_is_refused() {
     copy(&other.path, &fixture.path);
     let shown = fixture.shown();
     let says = format!(
-        "{shown} is not the database that was here last: put that one back; or, to go on with this one, move {shown}-lock away"
+        "{shown} is not the database that was here last: put that one back; or restore a backup with `article-webhook inbox \
+         restore BACKUP {shown}`; or, to go on with this one, move {shown}-lock away"
     );
     assert_eq!(refused(&fixture), says);
     Connection::open(&other.path).unwrap().execute_batch("DROP TABLE article_inbox_meta").unwrap();
@@ -152,8 +153,8 @@ async fn a_database_that_is_gone_is_missed_and_not_made_anew() {
     store.close().await.unwrap();
     let shown = fixture.shown();
     let says = format!(
-        "the database {shown} is missing or empty, and {shown}-lock records that there was one: put it back, or, to begin anew, \
-         move {shown}-lock away"
+        "the database {shown} is missing or empty, and {shown}-lock records that there was one: put it back; or restore a backup \
+         with `article-webhook inbox restore BACKUP {shown}`; or, to begin anew, move {shown}-lock away"
     );
     let away = fixture.beside("-away");
     fs::rename(&fixture.path, &away).unwrap();
@@ -341,6 +342,10 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         assert_eq!(starts(&copy), "", "{what}, after a clean stop");
         assert_eq!(jobs(&copy).await, has, "{what}");
     }
+
+    let copied = Fixture::new();
+    SqliteStore::backup(&fixture.path, &copied.path).unwrap();
+    assert_eq!(starts(&copied), "", "a backup of a file in use");
 
     // After a clean stop, the lock is not missed either.
     store.close().await.unwrap();

@@ -3,8 +3,8 @@ CREATE TABLE article_inbox_meta (
     value bigint NOT NULL
 );
 -- Claims hand out nothing while `paused` is a time in milliseconds and not 0. Orders may be missing in the ledger while
--- `ledger_gaps` is one.
-INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0), ('ledger_gaps', 0);
+-- `ledger_gaps` is one. The content of another inbox is still to be merged while `begun` is one.
+INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0), ('ledger_gaps', 0), ('begun', 0);
 
 -- Entries, jobs and intents are numbered together.
 CREATE SEQUENCE article_inbox_ids;

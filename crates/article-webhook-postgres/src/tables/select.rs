@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     Counts, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
     store::{
         DELIVERY_PERIOD, from_millis,
-        tables::script::{Entries, Expected},
+        tables::script::{Entries, Expected, Mark},
         to_millis,
     },
 };
@@ -113,34 +113,23 @@ pub(super) async fn expected(
     Ok(ids(&tx.query(select).await?))
 }
 
-/// Since when claims are paused, or 0.
-pub(super) async fn paused(tx: &mut Transaction<'_>) -> Result<i64, Fault> {
-    let mut paused = Statement::new("SELECT value FROM article_inbox_meta WHERE name = 'paused'");
-    if !tx.is_read_only() {
-        paused = paused.and(" FOR UPDATE");
+/// Since when the inbox has a mark, or 0.
+pub(super) async fn since(tx: &mut Transaction<'_>, mark: Mark) -> Result<i64, Fault> {
+    let mut since = Statement::new("SELECT value FROM article_inbox_meta WHERE name = $1")
+        .with(mark.name().to_owned());
+    if !tx.is_read_only() && mark == Mark::Paused {
+        since = since.and(" FOR UPDATE");
     }
-    Ok(first(&tx.query(paused).await?)?.try_get(0)?)
+    Ok(first(&tx.query(since).await?)?.try_get(0)?)
 }
 
-/// Pauses claims, or resumes them with 0.
-pub(super) async fn pause(tx: &mut Transaction<'_>, since: i64) -> Result<(), Fault> {
-    if paused(tx).await? != since {
-        let pause = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'paused' RETURNING 1)";
-        tx.write(Statement::new(pause).with(since), 1);
+/// Sets a mark, or removes it with 0.
+pub(super) async fn set_since(tx: &mut Transaction<'_>, mark: Mark, at: i64) -> Result<(), Fault> {
+    if since(tx, mark).await? != at {
+        let set = "WITH written AS (UPDATE article_inbox_meta SET value = $2 WHERE name = $1 RETURNING 1)";
+        tx.write(Statement::new(set).with(mark.name().to_owned()).with(at), 1);
     }
     Ok(())
-}
-
-/// Since when the ledger has gaps, or 0.
-pub(super) async fn gaps(tx: &mut Transaction<'_>) -> Result<i64, Fault> {
-    let gaps = "SELECT value FROM article_inbox_meta WHERE name = 'ledger_gaps'";
-    Ok(first(&tx.query(Statement::new(gaps)).await?)?.try_get(0)?)
-}
-
-/// Notes since when the ledger has gaps, or 0.
-pub(super) fn set_gaps(tx: &mut Transaction<'_>, since: i64) {
-    let note = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'ledger_gaps' RETURNING 1)";
-    tx.write(Statement::new(note).with(since), 1);
 }
 
 /// How many entries are in each state.

@@ -10,6 +10,7 @@ use crate::{
     failure::Failure,
     store::{InboxArgument, blocking},
     text::{
+        command::quoted,
         escape,
         number::{counted, entries},
     },
@@ -17,20 +18,32 @@ use crate::{
 
 pub(super) const HELP: &str = "\
 Stop the receiver before. The damaged file and what is beside it are only read. Start the receiver with the new file, or move \
-the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or must be looked at.";
+the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or must be looked at.
+
+To receive at once, `salvage --begin NEW` makes an empty inbox in which workers are paused, and in which an order that is not \
+found is not made. Start the receiver with it, salvage the damaged file into a third one, and copy that into NEW.
+
+Example: article-webhook inbox salvage --begin new.db
+         article-webhook inbox salvage inbox.db salvaged.db
+         article-webhook inbox copy salvaged.db new.db";
 
 #[derive(Debug, Args)]
 pub(super) struct SalvageArguments {
     /// The damaged file
-    #[arg(value_name = "DAMAGED")]
-    damaged: PathBuf,
+    #[arg(value_name = "DAMAGED", required_unless_present = "begin")]
+    damaged: Option<PathBuf>,
     /// The file that is made
-    #[arg(value_name = "NEW")]
-    new: PathBuf,
+    #[arg(value_name = "NEW", required_unless_present = "begin")]
+    new: Option<PathBuf>,
+    /// Make an empty inbox into which the receiver goes on at once, before the damaged file is salvaged
+    #[arg(long, value_name = "NEW", conflicts_with = "damaged")]
+    begin: Option<PathBuf>,
 }
 
 pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Result<Exit, Failure> {
-    let SalvageArguments { damaged, new } = arguments;
+    let (Some(damaged), Some(new)) = (arguments.damaged, arguments.new) else {
+        return begin(arguments.begin.unwrap_or_default(), context).await;
+    };
     let shown = escape::line(&new.display().to_string());
     let work = blocking(move || SqliteStore::salvage(damaged, new));
     let salvaged = context.output.during("salvaging", work).await??;
@@ -51,6 +64,19 @@ pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Resul
         context.output.line(&line)?;
     }
     Ok(exit)
+}
+
+/// Makes the inbox into which a receiver goes on.
+async fn begin(new: PathBuf, context: &Context) -> Result<Exit, Failure> {
+    let shown = new.display().to_string();
+    blocking(move || SqliteStore::begin_salvage(new)).await??;
+    let new = quoted(&shown);
+    let line = format!(
+        "begun: start the receiver with {new}. Its workers are paused. Then: article-webhook inbox salvage DAMAGED SALVAGED, and \
+         article-webhook inbox copy SALVAGED {new}, which ends the pause"
+    );
+    context.output.either(&json!({ "begun": shown }), &line)?;
+    Ok(Exit::Done)
 }
 
 fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {

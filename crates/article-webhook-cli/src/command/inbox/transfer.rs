@@ -7,4 +7,4 @@ mod export;
 mod import;
 
 pub(super) use export::{ExportArguments, run as export};
-pub(super) use import::{ImportArguments, run as import};
+pub(super) use import::{ImportArguments, already, opened, run as import};

@@ -1,11 +1,11 @@
 use std::time::SystemTime;
 
-use article_webhook::JobId;
+use article_webhook::{Event, JobId};
 use serde::{Deserialize, Serialize};
 
 use super::ArticleEntry;
 use crate::{
-    Digest,
+    Digest, EntryKey,
     call::{Expect, ExpectedJob, JobState, Missing, Reason},
     codec,
     timestamp::rounded,
@@ -114,6 +114,16 @@ impl JobRow {
             unreadable_since: None,
             returned: None,
             cause: None,
+        }
+    }
+
+    /// The event of the entry that the job ended with: of its article, or of its failure. Retention may have removed that.
+    #[must_use]
+    pub fn ended_with(&self, job_id: &JobId) -> Option<Event> {
+        match self.state {
+            JobState::Arrived | JobState::Collected => Some(Event::ArticleComplete),
+            JobState::Failed => Some(EntryKey::failure(job_id.clone()).event),
+            _ => None,
         }
     }
 

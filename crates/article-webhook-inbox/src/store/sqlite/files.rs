@@ -24,7 +24,7 @@ pub(super) use self::{
     database_file::{private, remove_rights_of_others, resolve, wal_bytes, with_suffix},
     file_system::{check_local, easily_lost},
     identity::{Change, FilesInUse},
-    lock_file::{Lock, ReadLock, in_use},
+    lock_file::{Lock, ReadLock, acknowledged_beside, in_use},
     notes::{Note, Notes},
     sync_handle::sync_handle,
     validate::validate,

@@ -91,7 +91,7 @@ fn unless_transient(outcome: Result<(), Error>) -> Result<(), Error> {
 }
 
 /// The error of a start that is refused.
-fn refused(path: &Path, fault: Fault) -> Error {
+pub(super) fn refused(path: &Path, fault: Fault) -> Error {
     match fault {
         Fault::Sql(error) => connection::refused(path, &error),
         Fault::Ours(error) => error,
@@ -120,7 +120,7 @@ fn was_in_use(connection: &Connection) -> Result<bool, Fault> {
 }
 
 /// Whether the file is a sound database that cannot be the one under the log.
-fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
+pub(super) fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
     let look = || -> rusqlite::Result<bool> {
         if files::wal_bytes(path) == 0 || !schema::exists(connection)? {
             return Ok(false);

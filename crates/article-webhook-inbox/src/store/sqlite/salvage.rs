@@ -1,6 +1,5 @@
 //! Reads what can be trusted of a damaged database into a new one. The damaged files are never written.
 
-mod folder;
 mod log;
 mod source;
 
@@ -16,22 +15,22 @@ use article_webhook::JobId;
 use rusqlite::Connection;
 
 use self::{
-    folder::Folder,
     log::{Commits, Log},
     source::{Found, Source, page_size},
 };
 use super::{
     SqliteStore,
     connection::PAGE_BYTES,
-    files::{self, Acknowledged, ReadLock, with_suffix},
+    files::{self, Acknowledged, Notes, ReadLock, with_suffix},
+    folder::{Folder, cannot_be_written, ensure_new},
     schema,
-    tables::{GAPS_SINCE, PAUSED_SINCE},
+    store::kept_jobs,
 };
 use crate::{
     EntryKey, Error, JobState,
     call::{Expect, Reason},
     rules::{ExportLine, JobLine, JobRow},
-    script::{Import, NoteGaps, Pause, Script},
+    script::{Begin, Expecting, Import, Mark, NoteGaps, Pause, Script},
     timestamp::rounded,
 };
 
@@ -118,11 +117,7 @@ impl SqliteStore {
     /// cannot be read; or a disk failed or is full. Then there is no new file.
     pub fn salvage(damaged: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<Salvaged, Error> {
         let (damaged, new) = (files::resolve(damaged.as_ref())?, files::resolve(new.as_ref())?);
-        let parts = ["", "-wal", "-shm", "-journal", "-lock"].map(|part| with_suffix(&new, part));
-        if let Some(there) = parts.iter().find(|part| part.symlink_metadata().is_ok()) {
-            let says = format!("{} exists: name a new file", there.display());
-            return Err(Error::unusable(says));
-        }
+        ensure_new(&new)?;
         if !damaged.exists() {
             let says = format!("{} does not exist: name the damaged database", damaged.display());
             return Err(Error::unusable(says));
@@ -133,20 +128,51 @@ impl SqliteStore {
         let now = rounded(SystemTime::now());
         let sources = Sources::read(&damaged, &folder, lock.acknowledged(), now)?;
         let made = folder.path("inbox.db");
-        let salvaged = sources.write(&made, now)?;
-        for part in ["", "-lock"] {
-            let moved = fs::rename(with_suffix(&made, part), with_suffix(&new, part));
-            moved.map_err(|error| cannot_be_written(&new, error))?;
-        }
-        let synced = new.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all());
-        synced.map_err(|error| cannot_be_written(&new, error))?;
+        let kept = Notes::beside(&damaged).map(|notes| kept_jobs(&notes)).unwrap_or_default();
+        let salvaged = sources.write(&made, kept, now)?;
+        folder.move_out(&made, &new, &["", "-lock"])?;
         Ok(salvaged)
     }
-}
 
-fn cannot_be_written(path: &Path, error: io::Error) -> Error {
-    let says = format!("{} cannot be written: look at the disk", path.display());
-    Error::unavailable(says).because(error)
+    /// Makes an empty inbox into which a receiver goes on at once, in place of a damaged one. It blocks while it does so.
+    ///
+    /// Its workers are paused, and an intent that is not found has an unknown outcome: what comes may be done in the damaged
+    /// inbox, and ordered there. [Salvage](Self::salvage) that meanwhile into a third file. Then
+    /// [`Inbox::copy_from`](crate::Inbox::copy_from) copies what was salvaged, while the receiver runs, and ends both.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{Inbox, SqliteStore, State};
+    /// use article_webhook::{Sink, fixture};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let folder = tempfile::tempdir()?;
+    ///     let [damaged, new, salvaged] = ["damaged.db", "new.db", "salvaged.db"].map(|name| folder.path().join(name));
+    ///     Inbox::open(&damaged).await?.close().await?;
+    ///
+    ///     SqliteStore::begin_salvage(&new)?;
+    ///     assert!(SqliteStore::begin_salvage(&new).is_err(), "it exists");
+    ///     let inbox = Inbox::open(&new).await?;
+    ///     inbox.accept(fixture::complete().delivery()?).await;
+    ///     assert!(inbox.health().await.paused_since?.is_some());
+    ///
+    ///     SqliteStore::salvage(&damaged, &salvaged)?;
+    ///     inbox.copy_from(&Inbox::open(&salvaged).await?).await?;
+    ///     assert_eq!(inbox.health().await.paused_since, Ok(None));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be used as that of an inbox.
+    pub fn begin_salvage(new: impl AsRef<Path>) -> Result<(), Error> {
+        let new = files::resolve(new.as_ref())?;
+        ensure_new(&new)?;
+        let begun = NewDatabase::open(&new)?;
+        begun.run(Begin)?;
+        begun.close()
+    }
 }
 
 /// Whether what was stored last can be read.
@@ -235,7 +261,7 @@ impl Sources {
     }
 
     /// Writes what can be trusted into a new database.
-    fn write(&self, new: &Path, now: SystemTime) -> Result<Salvaged, Error> {
+    fn write(&self, new: &Path, kept: Vec<Expect>, now: SystemTime) -> Result<Salvaged, Error> {
         let mut salvaged =
             Salvaged { lost_transactions: self.lost_transactions, ..Salvaged::default() };
         salvaged.ledger_has_gaps = self.newest == Newest::MayBeLost;
@@ -248,11 +274,13 @@ impl Sources {
         let lost = self.write_entries(&mut writer, &mut salvaged)?;
         self.write_jobs(lost, now, &mut writer, &mut salvaged)?;
         writer.store()?;
+        salvaged.ledger += kept.len() as u64;
+        writer.run(Expecting(kept))?;
         for source in &self.copies {
             salvaged.may_lack_names |= source.may_lack_names;
             salvaged.ledger_has_gaps |=
-                source.has_gaps || !matches!(source.once::<i64>(GAPS_SINCE), Ok(None));
-            if let Ok(Some(_)) = source.once::<i64>(PAUSED_SINCE) {
+                source.has_gaps || !matches!(source.once::<i64>(Mark::Gaps.name()), Ok(None));
+            if let Ok(Some(_)) = source.once::<i64>(Mark::Paused.name()) {
                 writer.run(Pause)?;
             }
         }

@@ -255,8 +255,8 @@ mod tests {
 
         connection.execute_batch("DROP TABLE article_inbox_bodies").unwrap();
         let error = validate(&connection, path).unwrap_err();
-        let says = "/data/inbox.db: article_inbox_bodies is missing: undo the change, or move /data/inbox.db, /data/inbox.db-wal, \
-             /data/inbox.db-shm and /data/inbox.db-lock away, and then copy a backup to /data/inbox.db";
+        let says = "/data/inbox.db: article_inbox_bodies is missing: undo the change, or restore a backup with `article-webhook inbox \
+             restore BACKUP /data/inbox.db`";
         assert_eq!(error.to_string(), says);
     }
 }

@@ -255,6 +255,13 @@ impl KeptJob {
     }
 }
 
+/// The jobs that a receiver has kept in its lock file.
+pub(super) fn kept_jobs(notes: &Notes) -> Vec<Expect> {
+    let text = notes.read(Note::Jobs);
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter_map(KeptJob::expect).collect()
+}
+
 /// Why the receiver of this database can commit nothing, as it has left it in its lock file.
 fn of_receiver(path: &Path) -> Option<String> {
     let reason = Notes::beside(path)?.read(Note::Failure);
@@ -360,10 +367,7 @@ impl Run for SqliteStore {
 
     fn kept(&self) -> Option<Vec<Expect>> {
         let writer = self.slot.writer().ok()?;
-        let Some(notes) = writer.shared.status.notes() else { return Some(Vec::new()) };
-        let text = notes.read(Note::Jobs);
-        let lines = text.split(|byte| *byte == b'\n');
-        Some(lines.filter_map(KeptJob::expect).collect())
+        Some(writer.shared.status.notes().map(kept_jobs).unwrap_or_default())
     }
 
     fn opened(&self) -> Pending<'_, ()> {

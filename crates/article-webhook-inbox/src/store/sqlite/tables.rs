@@ -32,14 +32,11 @@ use crate::{
     codec,
     rules::{Bucket, JobRows},
     script::{
-        Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Next, Pending, Script, Tables,
+        Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Pending, Script,
+        Tables,
     },
     timestamp::{from_millis, to_millis},
 };
-
-/// The names of these times in the table of what there is once.
-pub(super) const PAUSED_SINCE: &str = "paused_since";
-pub(super) const GAPS_SINCE: &str = "ledger_gaps_since";
 
 /// The tables, inside a transaction of a connection.
 pub(super) struct SqliteTables<'a> {
@@ -253,23 +250,13 @@ impl Tables for SqliteTables<'_> {
         self.answer(saved)
     }
 
-    fn paused_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        let since = self.load_since(PAUSED_SINCE);
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
+        let since = self.load_since(mark.name());
         self.answer(since)
     }
 
-    fn set_paused_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        let set = self.store_since(PAUSED_SINCE, since);
-        self.answer(set)
-    }
-
-    fn gaps_since(&mut self) -> Pending<'_, Option<SystemTime>> {
-        let since = self.load_since(GAPS_SINCE);
-        self.answer(since)
-    }
-
-    fn set_gaps_since(&mut self, since: Option<SystemTime>) -> Pending<'_, ()> {
-        let set = self.store_since(GAPS_SINCE, since);
+    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
+        let set = self.store_since(mark.name(), since);
         self.answer(set)
     }
 

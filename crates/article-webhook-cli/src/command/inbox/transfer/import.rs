@@ -99,12 +99,12 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
     Ok(Exit::Done)
 }
 
-fn already(present: u64) -> String {
+pub(crate) fn already(present: u64) -> String {
     counted(present, "was there already", "were there already")
 }
 
 /// The inbox by itself, so that it keeps its log small, or beside the process that works on it.
-async fn opened(place: &Place) -> Result<Inbox, Failure> {
+pub(crate) async fn opened(place: &Place) -> Result<Inbox, Failure> {
     // An inbox that is not there is not made.
     let shared = place.shared().await?;
     if place.is_worked_on() {

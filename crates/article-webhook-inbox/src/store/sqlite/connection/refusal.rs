@@ -43,17 +43,14 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 pub(crate) fn log_of_another(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "the log {path}-wal belongs to another copy of the database: put that copy back; or, to restore a backup, move \
-         {path}-wal, {path}-shm and {path}-lock away, and only then copy the backup"
+        "the log {path}-wal belongs to another copy of the database: put that copy back; or restore a backup with \
+         `article-webhook inbox restore BACKUP {path}`, which moves these files away"
     ))
 }
 
 /// How a backup takes the place of a database.
 pub(crate) fn restore_steps(path: &Path) -> String {
-    let path = path.display();
-    format!(
-        "move {path}, {path}-wal, {path}-shm and {path}-lock away, and then copy a backup to {path}"
-    )
+    format!("restore a backup with `article-webhook inbox restore BACKUP {}`", path.display())
 }
 
 /// The error for a database in which more is damaged than indexes. It says what SQLite's check found.
@@ -61,7 +58,7 @@ pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
     let shown = path.display();
     Error::damaged(format!(
         "{shown} is damaged ({finding}): stop the receiver, and read what can be trusted into a new file with `article-webhook inbox \
-         salvage {shown} NEW`; or {}",
+         salvage {shown} NEW`; to receive at once, begin with `article-webhook inbox salvage --begin NEW`; or {}",
         restore_steps(path)
     ))
 }
@@ -70,7 +67,8 @@ pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
 pub(crate) fn another_database(path: &Path) -> Error {
     let path = path.display();
     Error::damaged(format!(
-        "{path} is not the database that was here last: put that one back; or, to go on with this one, move {path}-lock away"
+        "{path} is not the database that was here last: put that one back; or restore a backup with `article-webhook inbox \
+         restore BACKUP {path}`; or, to go on with this one, move {path}-lock away"
     ))
 }
 
@@ -80,7 +78,8 @@ pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     Error::damaged(format!(
         "{path} lacks the last {missing} transactions, and what they stored was acknowledged: its log {path}-wal was removed or \
          cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can \
-         be trusted into a new file with `article-webhook inbox salvage {path} NEW`; or, to go on without them, move {path}-lock \
+         be trusted into a new file with `article-webhook inbox salvage {path} NEW`; or restore a backup with `article-webhook inbox \
+         restore BACKUP {path}`; or, to go on without them, move {path}-lock \
          away, start again, and fetch the jobs of that time from the API"
     ))
 }

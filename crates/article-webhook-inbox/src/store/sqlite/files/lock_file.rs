@@ -1,5 +1,5 @@
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
 };
@@ -22,12 +22,27 @@ pub(in crate::store::sqlite) struct Lock {
     name: PathBuf,
     identity: Option<Identity>,
     file: File,
-    _registered: Registered,
+    registered: Option<Registered>,
 }
 
 impl Lock {
     /// Locks the database, and creates it if it does not exist. `None`: another process uses it.
     pub(in crate::store::sqlite) fn take(path: &Path) -> Result<Option<Self>, Error> {
+        let Some(mut lock) = Self::hold(path)? else { return Ok(None) };
+        // Until now another receiver could have the files.
+        validate(path)?;
+        if path.metadata().is_ok_and(|database| database.len() > 0) || lock.acknowledged().is_none()
+        {
+            create_private(path)?;
+        } else {
+            return Err(missing(path, &lock.name));
+        }
+        lock.registered = Some(Registered::new(path)?);
+        Ok(Some(lock))
+    }
+
+    /// Locks the database, whatever is at its path. `None`: another process uses it.
+    pub(in crate::store::sqlite) fn hold(path: &Path) -> Result<Option<Self>, Error> {
         let name = with_suffix(path, "-lock");
         let is_there = regular(&name)?.is_some();
         let file = without_links(private().create(true)).open(&name).map_err(|error| {
@@ -56,14 +71,7 @@ impl Lock {
             }
         }
         let identity = file.metadata().ok().as_ref().and_then(of_metadata);
-        // Until now another receiver could have the files.
-        validate(path)?;
-        if path.metadata().is_ok_and(|database| database.len() > 0) || read(&file).is_none() {
-            create_private(path)?;
-        } else {
-            return Err(missing(path, &name));
-        }
-        Ok(Some(Self { name, identity, file, _registered: Registered::new(path)? }))
+        Ok(Some(Self { name, identity, file, registered: None }))
     }
 
     /// How far was acknowledged, as far as that is recorded.
@@ -77,6 +85,11 @@ impl Lock {
         acknowledged: Acknowledged,
     ) -> io::Result<()> {
         write_at(&self.file, 0, &acknowledged.to_record())
+    }
+
+    /// Copies the file, so that the record stays beside a database that is moved away.
+    pub(in crate::store::sqlite) fn copy_to(&self, name: &Path) -> io::Result<()> {
+        fs::copy(&self.name, name).map(drop)
     }
 
     /// The notes in the file. `None` if there is no room for them.
@@ -153,6 +166,11 @@ impl Drop for Lock {
     }
 }
 
+/// How far was acknowledged, by the lock file beside a database that may be in use.
+pub(in crate::store::sqlite) fn acknowledged_beside(path: &Path) -> Option<Acknowledged> {
+    read(&File::open(with_suffix(path, "-lock")).ok()?)
+}
+
 /// The record of a lock file; `None` if there is none that can be read.
 fn read(file: &File) -> Option<Acknowledged> {
     let mut record = Record::default();
@@ -164,8 +182,8 @@ fn read(file: &File) -> Option<Acknowledged> {
 fn missing(path: &Path, lock: &Path) -> Error {
     let (path, lock) = (path.display(), lock.display());
     Error::damaged(format!(
-        "the database {path} is missing or empty, and {lock} records that there was one: put it back, or, to begin anew, \
-         move {lock} away"
+        "the database {path} is missing or empty, and {lock} records that there was one: put it back; or restore a backup with \
+         `article-webhook inbox restore BACKUP {path}`; or, to begin anew, move {lock} away"
     ))
 }
 

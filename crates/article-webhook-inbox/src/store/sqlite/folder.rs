@@ -1,4 +1,4 @@
-//! The folder in which a salvage works on copies.
+//! The folder in which a new database is made, before it gets its name.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -18,17 +18,17 @@ const SECTOR: usize = 4096;
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder of a new database.
-    pub(super) fn beside(new: &Path) -> Result<Self, Error> {
-        let path = with_suffix(new, "-salvage");
+    /// Makes the folder beside the place of the database.
+    pub(super) fn beside(place: &Path) -> Result<Self, Error> {
+        let path = with_suffix(place, "-unfinished");
         let mut folder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
         match folder.create(&path) {
             Ok(()) => Ok(Self(path)),
             Err(error) => Err(Error::unusable(format!(
-                "the folder {} cannot be made: let this process write beside it; if it is there, another salvage runs or was \
-                 interrupted: wait, or remove it",
+                "the folder {} cannot be made: let this process write beside it; if it is there, another salvage, backup or \
+                 restore runs or was interrupted: wait, or remove it",
                 path.display()
             ))
             .because(error)),
@@ -37,6 +37,15 @@ impl Folder {
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// Moves these parts of a database that was made in the folder to its place.
+    pub(super) fn move_out(&self, made: &Path, place: &Path, parts: &[&str]) -> Result<(), Error> {
+        let moved = parts
+            .iter()
+            .try_for_each(|part| fs::rename(with_suffix(made, part), with_suffix(place, part)))
+            .and_then(|()| sync_folder_of(place));
+        moved.map_err(|error| cannot_be_written(place, error))
     }
 
     /// Copies a file. A sector that cannot be read becomes zeros, and what is in it is lost.
@@ -57,6 +66,25 @@ impl Folder {
         })?;
         Ok(to)
     }
+}
+
+/// Refuses a new database whose name, or that of a file beside it, is taken.
+pub(super) fn ensure_new(new: &Path) -> Result<(), Error> {
+    let parts = ["", "-wal", "-shm", "-journal", "-lock"].map(|part| with_suffix(new, part));
+    match parts.iter().find(|part| part.symlink_metadata().is_ok()) {
+        None => Ok(()),
+        Some(there) => Err(Error::unusable(format!("{} exists: name a new file", there.display()))),
+    }
+}
+
+/// Makes what was renamed in the folder of a file last.
+pub(super) fn sync_folder_of(file: &Path) -> io::Result<()> {
+    file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+pub(super) fn cannot_be_written(path: &Path, error: io::Error) -> Error {
+    let says = format!("{} cannot be written: look at the disk", path.display());
+    Error::unavailable(says).because(error)
 }
 
 impl Drop for Folder {

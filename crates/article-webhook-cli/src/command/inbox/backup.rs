@@ -1,0 +1,139 @@
+use std::path::PathBuf;
+
+use article_webhook_inbox::{Backup, Restored, SqliteStore};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::blocking,
+    text::{
+        command::quoted,
+        escape,
+        number::{counted, entries},
+    },
+};
+
+pub(super) const BACKUP_HELP: &str = "\
+A receiver may use the file. The copy is whole, and only its owner can read it.
+
+Example: article-webhook inbox backup inbox.db copy.db";
+
+pub(super) const RESTORE_HELP: &str = "\
+Stop the receiver before. The old files are moved away, and none is removed. Jobs whose articles the backup does not have are \
+expected, for `collect`; the jobs that the receiver has kept for its next start stay. What was done since the backup is handled again, \
+unless the old file is copied into the restored one before the receiver starts. The exit code is 1 if more may be missing.
+
+Example: article-webhook inbox restore copy.db inbox.db";
+
+#[derive(Debug, Args)]
+pub(super) struct BackupArguments {
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The file that is made
+    #[arg(value_name = "COPY")]
+    copy: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RestoreArguments {
+    /// What `inbox backup` made
+    #[arg(value_name = "COPY")]
+    copy: PathBuf,
+    /// The file of the inbox
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Result<Exit, Failure> {
+    let BackupArguments { file, copy } = arguments;
+    let work = blocking(move || SqliteStore::backup(file, copy));
+    let backup = context.output.during("copying", work).await??;
+    let Backup { entries, jobs, bytes, .. } = backup;
+    context.output.either(
+        &json!({ "entries": entries, "jobs": jobs, "bytes": bytes }),
+        &format!("backed up {}", content(&backup)),
+    )?;
+    Ok(Exit::Done)
+}
+
+pub(super) async fn restore(
+    arguments: RestoreArguments,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let RestoreArguments { copy, file } = arguments;
+    let inbox = quoted(&file.display().to_string());
+    let work = blocking(move || SqliteStore::restore(copy, file));
+    let restored = context.output.during("restoring", work).await??;
+    let is_whole = restored.unread.is_none() && !restored.was_in_use;
+    let exit = if is_whole { Exit::Done } else { Exit::Failed };
+    if !context.output.is_json() {
+        for line in lines(&restored, &inbox) {
+            context.output.line(&escape::line(&line))?;
+        }
+        return Ok(exit);
+    }
+    let Restored { backup: Backup { entries, jobs, bytes, .. }, .. } = restored;
+    context.output.json(&json!({
+        "entries": entries,
+        "jobs": jobs,
+        "bytes": bytes,
+        "moved_to": restored.moved_to,
+        "missing": restored.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "unread": restored.unread,
+        "was_in_use": restored.was_in_use,
+    }))?;
+    Ok(exit)
+}
+
+fn content(backup: &Backup) -> String {
+    let jobs = counted(backup.jobs, "job of the ledger", "jobs of the ledger");
+    let bytes = counted(backup.bytes, "byte", "bytes");
+    format!("{} and {jobs}: {bytes}", entries(backup.entries))
+}
+
+fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
+    let Restored { backup, moved_to, missing, unread, was_in_use, .. } = restored;
+    let moved_to = moved_to.as_ref().map(|moved_to| quoted(&moved_to.display().to_string()));
+    let mut lines = vec![format!("restored {}", content(backup))];
+    if let Some(moved_to) = &moved_to {
+        lines.push(format!("the old files are kept: {moved_to}"));
+    }
+    if !missing.is_empty() {
+        let jobs = counted(missing.len() as u64, "job has", "jobs have");
+        lines.push(format!(
+            "{jobs} an entry in the old file alone, and the ledger expects it: article-webhook collect --inbox {inbox}"
+        ));
+        lines.extend(missing.iter().map(|job_id| format!("  {job_id}")));
+    }
+    match (unread, &moved_to) {
+        (None, None) => {}
+        (None, Some(moved_to)) => lines.push(format!(
+            "to take over what the old file has, before the receiver starts: article-webhook inbox copy {moved_to} {inbox}"
+        )),
+        (Some(unread), Some(moved_to)) => lines.push(format!(
+            "more may be missing, because {unread}: article-webhook inbox salvage {moved_to} NEW, then article-webhook inbox copy NEW \
+             {inbox}, and fetch the jobs of that time from the API"
+        )),
+        (Some(unread), None) => lines.push(format!(
+            "more may be missing, because {unread}: fetch the jobs of that time from the API"
+        )),
+    }
+    if unread.is_some() {
+        lines.push(format!(
+            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and \
+             then: article-webhook inbox orders-checked {inbox}"
+        ));
+    }
+    if *was_in_use {
+        lines.push(
+            "the backup is a copy of a file in use, and lacks what was in its log: use `article-webhook inbox backup`, and fetch the jobs \
+             of that time from the API"
+                .to_owned(),
+        );
+    }
+    lines
+}
