@@ -9,6 +9,7 @@
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
+//! | [`damage`] | when the file of an inbox is damaged, was moved, or must be restored |
 //! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
 //! | [`missing`] | when an article did not arrive |
 //! | [`machines`] | to receive on several machines |
@@ -27,6 +28,9 @@ pub mod application {}
 // As for `application`.
 #[cfg_attr(not(doctest), doc = include_str!("guide/compile.md"))]
 pub mod compile {}
+
+#[doc = include_str!("guide/damage.md")]
+pub mod damage {}
 
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}

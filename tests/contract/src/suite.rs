@@ -168,6 +168,8 @@ macro_rules! store_contract {
                 an_imported_body_is_a_duplicate,
                 an_imported_entry_is_claimed,
                 a_page_is_imported_in_its_order,
+                what_is_done_elsewhere_is_done_here_after_a_merge,
+                a_merge_adds_what_is_missing_and_can_be_repeated,
             }
             life {
                 a_sound_store_has_no_damage,

@@ -25,7 +25,7 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 22] = [
+const ROWS: [Row; 24] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
@@ -42,7 +42,17 @@ const ROWS: [Row; 22] = [
         &[],
     ),
     ("`inbox pause`, `resume`", &["inbox pause other.db", "inbox resume other.db"], &[]),
-    ("`inbox salvage`", &["inbox salvage other.db salvaged.db"], &[]),
+    (
+        "`inbox backup`, `restore`",
+        &["inbox backup inbox.db copy.db", "inbox restore copy.db other.db"],
+        &[],
+    ),
+    (
+        "`inbox salvage`",
+        &["inbox salvage other.db salvaged.db", "inbox salvage --begin begun.db"],
+        &["--begin"],
+    ),
+    ("`inbox copy`", &["inbox copy salvaged.db begun.db"], &[]),
     ("`inbox orders-checked`", &["inbox orders-checked salvaged.db"], &[]),
     (
         "`inbox requeue`, `discard`, `erase`",

@@ -131,7 +131,8 @@ impl Scene {
                 Inbox::memory()
             }
             // What salvages or moves a file needs one that no receiver uses.
-            "crates/article-webhook/src/guide/postgres.md"
+            "crates/article-webhook/src/guide/damage.md"
+            | "crates/article-webhook/src/guide/postgres.md"
             | "crates/article-webhook/src/guide/production.md" => {
                 Inbox::open(&file).await.unwrap().close().await.unwrap();
                 Inbox::memory()

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, Failure, Source, State,
-    store::{Lease, Outcome, Recorded, Settled},
+    store::{Lease, Merge, Outcome, Recorded, Settled},
 };
 use bytes::Bytes;
 
@@ -138,4 +138,43 @@ pub async fn a_page_is_imported_in_its_order(trial: Trial<impl Subject>) {
     assert_eq!((imported.added, imported.present), (3, 1));
     let listed: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(listed, ["job_2", "job_3", "job_1", "job_10"].map(key));
+}
+
+/// One run: what another store knows of the work on an entry counts here, and a copy that was delivered here meanwhile is a
+/// duplicate.
+pub async fn what_is_done_elsewhere_is_done_here_after_a_merge(trial: Trial<impl Subject>) {
+    for state in STATES {
+        let id = state.as_str();
+        trial.record(id, FIRST).await;
+        let (entry, bodies) = shown(id, state);
+        let line = entry_line(entry, bodies[..1].to_vec());
+        let merged = trial.store().merge(Merge::Lines(vec![line])).await.unwrap();
+        assert_eq!((merged.added, merged.present), (0, 1));
+        let expected = match state {
+            State::Done | State::Dead => state,
+            _ => State::Waiting,
+        };
+        assert_eq!(trial.entry(id).await.state, expected, "{state}");
+        let again = trial.store().record(arrival(id, FIRST)).await.unwrap();
+        assert_eq!(again, Recorded::Duplicate);
+        assert_eq!(trial.entry(id).await.state, expected, "{state}");
+    }
+}
+
+/// Durable acknowledgement: each body of either store is there.
+pub async fn a_merge_adds_what_is_missing_and_can_be_repeated(trial: Trial<impl Subject>) {
+    trial.record("job_1", "{1}").await;
+    let line = |id| {
+        let (entry, bodies) = shown(id, State::Waiting);
+        entry_line(entry, bodies[..1].to_vec())
+    };
+    for added in [1, 0] {
+        let lines = vec![line("job_1"), line("job_2")];
+        let merged = trial.store().merge(Merge::Lines(lines)).await.unwrap();
+        assert_eq!((merged.added, merged.present), (added, 2 - added));
+        let (here, there) = (Some("{1}".into()), Some(FIRST.into()));
+        assert_eq!(trial.bodies("job_1").await, [here, there.clone()]);
+        assert_eq!(trial.bodies("job_2").await, [there]);
+        assert_eq!(trial.entry("job_1").await.conflicts, 1);
+    }
 }

@@ -3,7 +3,8 @@
 use article_webhook_inbox::{
     Entry, ExpectedJob, Intent, IntentState, JobState, State,
     store::{
-        Bucket, BucketEvent, Expect, Export, ExportLine, Intended, Outcome, PollSettled, Recorded,
+        Bucket, BucketEvent, Expect, Export, ExportLine, Intended, Merge, Outcome, PollSettled,
+        Recorded,
     },
 };
 
@@ -187,4 +188,33 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
         assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
     }
     assert_eq!(expected, other);
+}
+
+/// Once: an article that another store handled, and whose entry retention removed there, is not handled here, and not polled.
+pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_merge(
+    trial: Trial<impl LedgerSubject>,
+) {
+    trial.expect_now("job_0").await;
+    trial.record("job_0", FIRST).await;
+    let there = trial.job("job_0").await;
+    trial.record("job_1", FIRST).await;
+    trial.expect_now("job_2").await;
+    let line = |id: &str| job_line(ExpectedJob { job_id: job(id), ..there.clone() });
+    let lines = vec![line("job_1"), line("job_2")];
+    trial.store().merge(Merge::RemovedJobs(lines)).await.unwrap();
+    assert_eq!(trial.entry("job_1").await.state, State::Done);
+    assert_eq!(trial.state("job_2").await, JobState::Arrived);
+    assert_eq!(trial.record("job_2", FIRST).await, Recorded::Duplicate);
+}
+
+/// Only a store that was begun in place of another one waits for the end of the merge.
+pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(
+    trial: Trial<impl LedgerSubject>,
+) {
+    trial.store().pause().await.unwrap();
+    trial.ledger().note_gaps().await.unwrap();
+    let end = Merge::End { is_paused: false, has_gaps: false };
+    trial.store().merge(end).await.unwrap();
+    assert!(trial.store().paused_since().await.unwrap().is_some());
+    assert!(trial.ledger().ledger_counts().await.unwrap().gaps_since.is_some());
 }

@@ -136,6 +136,8 @@ macro_rules! ledger_contract {
                 an_imported_bucket_gives_nothing,
                 a_job_is_imported_with_its_article,
                 an_imported_job_without_its_article_is_a_tombstone,
+                a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_merge,
+                the_end_of_a_merge_ends_no_pause_that_has_another_reason,
             }
             read {
                 an_empty_ledger_is_empty,
