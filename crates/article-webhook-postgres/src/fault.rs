@@ -57,27 +57,14 @@ impl Fault {
         }
     }
 
-    /// Whether a value of the call was refused.
+    /// Whether a value of the call was refused: that says nothing of the store.
     pub(crate) fn is_of_the_values(&self) -> bool {
-        let class =
-            |error: &tokio_postgres::Error| error.code().map(|code| code.code()[..2].to_owned());
-        match self {
-            // Data exceptions, constraints, and a program's limits, such as a key that is too long for its index.
-            Self::Driver(error) => {
-                class(error).is_some_and(|class| ["22", "23", "54"].contains(&class.as_str()))
-            }
-            Self::Connecting(_)
-            | Self::Unsuitable(_)
-            | Self::ReadOnly
-            | Self::Vanished
-            | Self::NotWritten => false,
-            Self::Ours(error) => error.is_invalid(),
-        }
+        self.error().is_invalid()
     }
 
-    /// Whether the server could not read what it has stored.
-    pub(crate) fn is_damage(&self) -> bool {
-        matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with("XX")))
+    /// Whether a statement failed with a code of this class.
+    fn is_of_class(&self, class: &str) -> bool {
+        matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with(class)))
     }
 
     /// Whether a transaction of another program held a row for too long.
@@ -88,7 +75,9 @@ impl Fault {
     /// Whether one call of several may be the cause: the others may succeed without it.
     pub(crate) fn may_be_of_one_call(&self) -> bool {
         let is_unreadable = matches!(self, Self::Driver(error) if is_unreadable(error));
-        self.is_locked() || self.is_damage() || is_unreadable || self.is_of_the_values()
+        // Something that cannot be read, or a constraint of others.
+        let is_of_a_row = is_unreadable || self.is_of_class("XX") || self.is_of_class("23");
+        self.is_locked() || is_of_a_row || self.is_of_the_values()
     }
 
     /// A host that cannot be found.
@@ -135,7 +124,7 @@ impl Fault {
     fn needs_an_operator(&self) -> bool {
         match self {
             // A role without a right, a table that is not there.
-            Self::Driver(error) => error.code().is_some_and(|code| code.code().starts_with("42")),
+            Self::Driver(_) => self.is_of_class("42"),
             Self::Connecting(error) => {
                 let codes = ["28P01", "28000", "3D000", "42501"];
                 lacks_a_password(error)
@@ -168,9 +157,10 @@ impl From<Fault> for Error {
     }
 }
 
-/// The error of a statement. The server's own text may quote a value, so only its code is reported, unless it is about names.
+/// The error of a statement. The server's own sentence is reported where it is about names, rights and room, and not where it may
+/// quote a value.
 fn of_statement(error: &tokio_postgres::Error) -> Error {
-    let Some(code) = error.code() else {
+    let Some(answer) = error.as_db_error() else {
         if is_unreadable(error) {
             return Error::unavailable(
                 "PostgreSQL has stored a value that cannot be read: check the inbox",
@@ -180,56 +170,55 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         return Error::unavailable("the connection to PostgreSQL is lost")
             .because(error.to_string());
     };
-    let message = match *code {
-        SqlState::LOCK_NOT_AVAILABLE => {
+    let (code, sentence) = (answer.code().code(), answer.message());
+    let message = match (answer.code(), &code[..2]) {
+        (&SqlState::LOCK_NOT_AVAILABLE, _) => {
             "another transaction holds the entry: if it is of another program, end it; if it is a COMMIT of the inbox, bring back \
              the standby that it waits for"
                 .to_owned()
         }
-        SqlState::QUERY_CANCELED => {
+        (&SqlState::QUERY_CANCELED, _) => {
             "PostgreSQL took too long, or an administrator cancelled the statement".to_owned()
         }
-        SqlState::DISK_FULL => "the disk of PostgreSQL is full: make room".to_owned(),
-        SqlState::READ_ONLY_SQL_TRANSACTION => READ_ONLY.to_owned(),
-        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::IDLE_SESSION_TIMEOUT => {
+        (&SqlState::DISK_FULL, _) => {
+            format!("the disk of PostgreSQL is full: {sentence}: make room")
+        }
+        (&SqlState::READ_ONLY_SQL_TRANSACTION, _) => READ_ONLY.to_owned(),
+        (
+            &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::IDLE_SESSION_TIMEOUT,
+            _,
+        ) => {
             "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
         }
-        // Of a right, a table, a column or a function, which its text names.
-        SqlState::INSUFFICIENT_PRIVILEGE
-        | SqlState::UNDEFINED_TABLE
-        | SqlState::UNDEFINED_COLUMN
-        | SqlState::UNDEFINED_FUNCTION
-        | SqlState::AMBIGUOUS_COLUMN => {
-            let text = error.as_db_error().map_or("", tokio_postgres::error::DbError::message);
-            format!("PostgreSQL refuses a statement: {text}: undo what was changed in the tables, or in the rights of the role")
+        (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => format!(
+            "PostgreSQL has no number for a new row: {sentence}: set the sequence to the largest id in the tables"
+        ),
+        (_, "42") => format!(
+            "PostgreSQL refuses a statement: {sentence}: undo what was changed in the tables, or in the rights of the role"
+        ),
+        (_, "23") => format!(
+            "PostgreSQL refuses a row of the inbox: {sentence}: drop the constraint, which is not of the inbox"
+        ),
+        (_, "3F") => {
+            "the schema of the inbox is not there, or the role may not use it: restore it, or grant USAGE"
+                .to_owned()
         }
-        _ => return of_code(code),
+        (_, "P0") => {
+            "PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it"
+                .to_owned()
+        }
+        (_, "XX") => {
+            "PostgreSQL cannot read what it has stored: check the inbox, and restore the server from a backup or fail over to a \
+             standby"
+                .to_owned()
+        }
+        (_, "53" | "55") => format!("PostgreSQL refuses a statement: {sentence}"),
+        (_, "22" | "54") => {
+            return Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"));
+        }
+        _ => "PostgreSQL refuses a statement".to_owned(),
     };
-    Error::unavailable(format!("{message} (SQLSTATE {})", code.code()))
-}
-
-fn of_code(code: &SqlState) -> Error {
-    let code = code.code();
-    match &code[..2] {
-        "42" => Error::unavailable(format!(
-            "PostgreSQL refuses a statement (SQLSTATE {code}): the tables of the inbox or the rights of its role were \
-             changed; undo that"
-        )),
-        "P0" => Error::unavailable(format!(
-            "PostgreSQL has not written a row of the inbox (SQLSTATE {code}): drop the trigger or the rule that prevents it"
-        )),
-        "3F" => Error::unavailable(format!(
-            "the schema of the inbox is not there, or the role may not use it (SQLSTATE {code}): restore it, or grant USAGE"
-        )),
-        "22" | "23" | "54" => {
-            Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"))
-        }
-        "XX" => Error::unavailable(format!(
-            "PostgreSQL cannot read what it has stored (SQLSTATE {code}): check the inbox, and restore the server from a \
-             backup or fail over to a standby"
-        )),
-        _ => Error::unavailable(format!("PostgreSQL refuses a statement (SQLSTATE {code})")),
-    }
+    Error::unavailable(format!("{message} (SQLSTATE {code})"))
 }
 
 /// The error of a connection that could not be made. The server's own text names the role and the database, and no

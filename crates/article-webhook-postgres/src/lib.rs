@@ -7,11 +7,15 @@ mod log;
 
 mod settings;
 
+mod objects;
+
 mod connection;
 
 mod schema;
 
 mod tables;
+
+mod probe;
 
 mod notifications;
 

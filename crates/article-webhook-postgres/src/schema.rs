@@ -1,10 +1,19 @@
-mod table_check;
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use article_webhook_inbox::Error;
+use tokio::time::timeout;
 
 use crate::{
     connection::{
         Access, Database, PoolKind, SERVER, Statement, Transaction, Work, check_row, first,
     },
-    fault::Fault,
+    fault::{Fault, late},
+    objects::{self, Defects},
+    settings::PostgresSettings,
 };
 
 /// Each step takes the schema to the next version. A released step is never changed.
@@ -14,8 +23,8 @@ use crate::{
 /// library then breaks no index.
 const STEPS: &[&str] = &[include_str!("schema/1.sql")];
 
-/// How long a node waits while another one brings the tables up to this version.
-const SET_MIGRATION_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '7s'";
+/// How long a start may take that changes no tables: it succeeds or fails within ten seconds, also by a machine that is busy.
+const START_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Whether a standby follows that no commit waits for, and whether commits wait for one and none is there. A role without
 /// the rights of `pg_monitor` sees that there is a standby, and not which.
@@ -39,23 +48,101 @@ const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
     (SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname LIKE 'article\\_inbox\\_%' ORDER BY c.relname LIMIT 1)";
 
-/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server.
-pub(crate) async fn prepare(database: &Database) -> Result<Vec<String>, Fault> {
-    database.retried(PoolKind::Working, Access::Write, &Prepare).await
+impl PostgresSettings {
+    /// Makes the tables of the inbox, or brings them up to this version, for as long as that takes. The role of these settings is
+    /// their owner, and `role` gets every right that receivers and workers need: it needs no right to create.
+    ///
+    /// [`PostgresStore::connect`](crate::PostgresStore::connect) does the same with the one role that it has, if that may create
+    /// tables.
+    ///
+    /// ```no_run
+    /// use article_webhook_postgres::{PostgresSettings, PostgresStore};
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), article_webhook_inbox::Error> {
+    ///     let settings = |url| PostgresSettings::new(url)?.schema("inbox");
+    ///     let blog = settings("postgresql://blog:secret@db.example/blog")?;
+    ///     let error = PostgresStore::connect(blog.clone()).await.unwrap_err();
+    ///     assert!(error.to_string().starts_with("the role may not create tables in the schema \"inbox\""));
+    ///
+    ///     settings("postgresql://owner:secret@db.example/blog")?.migrate(Some("blog")).await?;
+    ///     PostgresStore::connect(blog).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`PostgresStore::connect`](crate::PostgresStore::connect). There is no such `role`. Another program holds a
+    /// table for more than seven seconds.
+    pub async fn migrate(&self, role: Option<&str>) -> Result<(), Error> {
+        let database = Database::new(self.clone())?;
+        let prepare = Prepare { role: role.map(str::to_owned), ..Prepare::default() };
+        let prepared = database.retried(PoolKind::Working, Access::Migrate, &prepare).await;
+        prepared.map(drop).map_err(|fault| fault.refusal())
+    }
+
+    /// The SQL that makes the tables where there are none, as [`migrate`](Self::migrate) does, for an operator who reads it first.
+    ///
+    /// ```
+    /// use article_webhook_postgres::PostgresSettings;
+    ///
+    /// let settings = PostgresSettings::new("postgresql://owner@db.example/blog")?.schema("inbox")?;
+    /// let sql = settings.migration_sql(Some("blog"));
+    /// assert!(sql.starts_with("BEGIN;\nCREATE SCHEMA IF NOT EXISTS \"inbox\";\n"));
+    /// assert!(sql.contains("GRANT USAGE ON SEQUENCE \"inbox\".article_inbox_ids TO \"blog\";\n"));
+    /// assert!(!settings.migration_sql(None).contains("GRANT"));
+    /// # Ok::<(), article_webhook_inbox::Error>(())
+    /// ```
+    #[must_use]
+    pub fn migration_sql(&self, role: Option<&str>) -> String {
+        let schema = &self.schema;
+        // The schema `public` is there.
+        let create = match schema.as_str() {
+            "public" => String::new(),
+            schema => format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\";\n"),
+        };
+        let (steps, version) = (STEPS.concat(), STEPS.len());
+        let grants = role.map(|role| objects::grants(schema, role)).unwrap_or_default();
+        let grants: String = grants.into_iter().map(|grant| format!("{grant};\n")).collect();
+        format!(
+            "BEGIN;\n{create}SET LOCAL search_path = \"{schema}\", pg_temp;\n{steps}\
+             UPDATE article_inbox_meta SET value = {version} WHERE name = 'schema';\n{grants}COMMIT;\n"
+        )
+    }
 }
 
-struct Prepare;
+/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server.
+pub(crate) async fn prepare(database: &Database) -> Result<Vec<String>, Fault> {
+    let prepare = Prepare::default();
+    let mut prepared = pin!(database.retried(PoolKind::Working, Access::Migrate, &prepare));
+    match timeout(START_TIMEOUT, &mut prepared).await {
+        Ok(prepared) => prepared,
+        Err(_) if prepare.changes.load(Ordering::SeqCst) => prepared.await,
+        Err(_) => Err(late("PostgreSQL", START_TIMEOUT).into()),
+    }
+}
+
+#[derive(Default)]
+struct Prepare {
+    /// Set once it changes tables, which may take long.
+    changes: AtomicBool,
+    /// The role that gets the rights.
+    role: Option<String>,
+}
 
 impl Work for Prepare {
     type Output = Vec<String>;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
-        tx.batch(SET_MIGRATION_LOCK_TIMEOUT).await?;
-        migrate(tx, STEPS).await?;
-        if let Some(defect) = table_check::find_unsuitable(tx).await? {
-            return Err(Fault::Unsuitable(defect));
+        migrate(tx, STEPS, &self.changes).await?;
+        if let Some(role) = &self.role {
+            tx.batch(&objects::grants(tx.schema_name(), role).join(";")).await?;
         }
-        known_risks(tx).await
+        match defects(tx).await?.all().next() {
+            Some(defect) => Err(Fault::Unsuitable(defect)),
+            None => known_risks(tx).await,
+        }
     }
 }
 
@@ -73,11 +160,17 @@ impl Work for ServerFindings {
 /// What is wrong with the settings of the server now. Each finding is a sentence.
 pub(crate) async fn wrong_settings(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
     let mut findings = known_risks(tx).await?;
-    findings.extend(table_check::find_unsuitable(tx).await?);
+    findings.extend(defects(tx).await?.all());
     if let Err(fault) = check_row(first(&tx.query(Statement::new(SERVER)).await?)?) {
         findings.insert(0, fault.error().to_string());
     }
     Ok(findings)
+}
+
+/// What is wrong with the tables and the rights of the role.
+async fn defects(tx: &mut Transaction<'_>) -> Result<Defects, Fault> {
+    let rows = tx.query(Statement::new(objects::check(tx.schema_name()))).await?;
+    objects::defects(tx.schema_name(), &rows)
 }
 
 /// What an operator should know, and what does not refuse a start.
@@ -115,7 +208,11 @@ async fn standbys(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
 }
 
 /// Brings the tables up to this version. Nodes that start at once wait for each other.
-async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> {
+async fn migrate(
+    tx: &mut Transaction<'_>,
+    steps: &[&str],
+    changes: &AtomicBool,
+) -> Result<(), Fault> {
     let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
     let schema = tx.schema_name().to_owned();
     tx.query(Statement::new(lock).with(schema.clone())).await?;
@@ -124,6 +221,9 @@ async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> 
     let (is_there, may_create, has_versions): (bool, bool, bool) =
         (found.try_get(0)?, found.try_get(1)?, found.try_get(2)?);
     let in_the_way: Option<String> = found.try_get(3)?;
+    if let (true, Some(rights)) = (has_versions, defects(tx).await?.rights) {
+        return Err(Fault::Unsuitable(rights));
+    }
     let version = match has_versions {
         true => version(tx).await?,
         false => 0,
@@ -146,10 +246,11 @@ async fn migrate(tx: &mut Transaction<'_>, steps: &[&str]) -> Result<(), Fault> 
     }
     if !may_create {
         return Err(Fault::Unsuitable(format!(
-            "the role may not create tables in the schema \"{schema}\": grant it CREATE there, or on the database if the \
-             schema is to be created"
+            "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
+             grant it CREATE there, or on the database if the schema is to be created"
         )));
     }
+    changes.store(true, Ordering::SeqCst);
     if !is_there {
         let create = format!("CREATE SCHEMA {}", tx.schema());
         tx.batch(&create).await?;

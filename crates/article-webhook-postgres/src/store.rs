@@ -22,19 +22,20 @@ use tokio::time::timeout;
 use self::server_warnings::Findings;
 use crate::{
     batches::Batches,
-    connection::{Access, Database, PoolKind, Statement, Transaction, Work},
+    connection::{Access, Database, PoolKind, Transaction, Work},
     fault::{Fault, late},
     notifications::Notifications,
+    probe::Probe,
     schema,
     settings::PostgresSettings,
-    tables::{Scripted, WRITE_LOG},
+    tables::Scripted,
 };
 
-/// How long a start may take: it succeeds or fails within ten seconds, also by a machine that is busy.
-const START_TIMEOUT: Duration = Duration::from_secs(9);
-
-/// How long a query of the server's settings may take. The health of an inbox waits for two seconds.
+/// How long a query of the server's settings, or a probe for health, may take. The health of an inbox waits for two seconds.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long health goes by the last probe.
+const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The inbox in PostgreSQL, for the receivers and workers of any number of machines.
 ///
@@ -42,8 +43,8 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// starts frees none.
 ///
 /// What an operator must change refuses a [start](Self::connect). Later, a refused role, a missing database or a server that
-/// is not safe any more is an outage: calls fail with the cause, and go on by themselves once it has ended. The server is
-/// checked when a connection is made, and every few minutes.
+/// is not safe any more is an outage: calls fail with the cause, and go on by themselves once it has ended. The server and
+/// the tables are checked when a connection is made, and every minute.
 ///
 /// Calls run on the runtime in which the store was connected. It must outlive them, and must be driven meanwhile: calls do not
 /// end while a current-thread runtime is outside `block_on`.
@@ -70,6 +71,8 @@ pub struct PostgresStore {
     recording: Arc<Batches<Arrival>>,
     settling: Arc<Batches<(Lease, Outcome)>>,
     findings: Arc<Findings>,
+    /// What hinders workers, as the last probe found it.
+    hindrances: Arc<Findings>,
 }
 
 /// The inbox in the database of this URL, with the settings that suit most applications. Its tables are in the schema
@@ -83,8 +86,8 @@ pub async fn connect(url: &str) -> Result<Inbox, Error> {
 }
 
 impl PostgresStore {
-    /// Connects, checks the server, and creates the tables or brings them up to this version. Nodes that start at once wait
-    /// for each other.
+    /// Connects, checks the server, and creates the tables or brings them up to this version, if the role may
+    /// ([`PostgresSettings::migrate`] does it as another). Nodes that start at once wait for each other.
     ///
     /// # Errors
     ///
@@ -95,17 +98,23 @@ impl PostgresStore {
     /// schema before `pg_catalog`.
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
-        let prepared = timeout(START_TIMEOUT, schema::prepare(&database)).await;
-        let prepared = prepared.map_err(|_| late("PostgreSQL", START_TIMEOUT))?;
-        let findings = prepared.map_err(|fault| fault.refusal())?;
+        let findings = schema::prepare(&database).await.map_err(|fault| fault.refusal())?;
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
         // Outcomes of one connection share most commits, and leave the others to claims.
         let settling = Arc::new(Batches::new(Arc::clone(&database), 1));
         let notifications = Arc::new(Notifications::new(Arc::clone(&database)));
-        let known = Arc::new(Findings::default());
+        let (known, hindrances) = (Arc::<Findings>::default(), Arc::default());
         known.set(findings);
-        Ok(Self { database, notifications, recording, settling, findings: known })
+        Ok(Self { database, notifications, recording, settling, findings: known, hindrances })
+    }
+
+    /// Tries what deliveries and workers do. Fails if deliveries cannot be stored.
+    async fn probe_by(&self, pool: PoolKind, access: Access) -> Result<(), Error> {
+        let changed = self.database.transact(pool, access, Probe::new()?).await?;
+        let hindrance = changed.err().map(|error| format!("workers are hindered: {error}"));
+        self.hindrances.set(Vec::from_iter(hindrance));
+        Ok(())
     }
 
     /// Extends leases, in one transaction or each in one of its own. A lease whose entry another transaction holds, because the
@@ -130,19 +139,6 @@ impl PostgresStore {
             }
         }
         Ok(held)
-    }
-}
-
-/// Writes something, to check whether the database can commit.
-struct Probe;
-
-impl Work for Probe {
-    type Output = ();
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Fault> {
-        tx.query(Statement::new("SELECT 1")).await?;
-        tx.write(Statement::new(WRITE_LOG), 1);
-        Ok(())
     }
 }
 
@@ -240,7 +236,7 @@ impl Run for PostgresStore {
     }
 
     fn probe(&self) -> Pending<'_, ()> {
-        Box::pin(self.database.transact(PoolKind::Receiving, Access::Write, Probe))
+        Box::pin(self.probe_by(PoolKind::Receiving, Access::Write))
     }
 
     /// While nothing can be committed, it reports why, and what was found last, also if the server does not answer.
@@ -249,7 +245,14 @@ impl Run for PostgresStore {
             self.database.connections.check_open()?;
             let findings =
                 self.database.transact(PoolKind::Working, Access::Read, schema::ServerFindings);
-            let found = timeout(HEALTH_TIMEOUT, findings).await;
+            let probe = async {
+                if self.hindrances.are_older_than(PROBE_INTERVAL) {
+                    // A lease waits for no standby. Whether deliveries can be stored, `writable` says.
+                    _ = self.probe_by(PoolKind::Working, Access::Lease).await;
+                }
+            };
+            let probe = timeout(HEALTH_TIMEOUT, probe);
+            let (found, _) = tokio::join!(timeout(HEALTH_TIMEOUT, findings), probe);
             let mut health = StoreHealth::default();
             health.blocked = self.database.blocked.get();
             match found.unwrap_or_else(|_| Err(late("PostgreSQL", HEALTH_TIMEOUT))) {
@@ -257,7 +260,8 @@ impl Run for PostgresStore {
                 Err(_) if health.blocked.is_some() => {}
                 Err(error) => return Err(error),
             }
-            health.findings = self.findings.get();
+            health.findings = self.hindrances.get();
+            health.findings.extend(self.findings.get());
             health.findings.extend(self.database.damage.all());
             Ok(health)
         })

@@ -12,6 +12,7 @@ mod counts;
 mod health;
 mod jobs;
 mod list;
+mod migrate;
 mod page;
 mod pause;
 mod salvage;
@@ -83,6 +84,9 @@ In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, 
     /// Put a backup in the place of the file of an inbox
     #[command(after_help = backup::RESTORE_HELP)]
     Restore(backup::RestoreArguments),
+    /// Make the tables of an inbox in PostgreSQL, or bring them up to this version
+    #[command(after_help = migrate::HELP)]
+    Migrate(migrate::MigrateArguments),
     /// Read what can be trusted of a damaged file into a new one
     #[command(after_help = salvage::HELP)]
     Salvage(salvage::SalvageArguments),
@@ -118,6 +122,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Requeue(change) | Is::Erase(change) | Is::Discard { change, .. } => {
             !change.is_dry_run()
         }
+        Is::Migrate(migrate) => !migrate.only_prints(),
         Is::Import(_)
         | Is::Copy(_)
         | Is::Restore(_)
@@ -149,6 +154,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
         Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
+        Is::Migrate(arguments) => migrate::run(arguments, context).await,
         Is::Backup(arguments) => backup::backup(arguments, context).await,
         Is::Restore(arguments) => backup::restore(arguments, context).await,
         Is::Copy(arguments) => copy::run(arguments, context).await,

@@ -53,6 +53,16 @@ impl Database {
         })
     }
 
+    /// Makes the tables of the inbox, and gives a role the rights that it needs.
+    pub(crate) async fn migrate(&self, role: Option<&str>) -> Result<(), Failure> {
+        Ok(self.settings()?.migrate(role).await?)
+    }
+
+    /// The SQL that does it.
+    pub(crate) fn migration_sql(&self, role: Option<&str>) -> Result<String, Failure> {
+        Ok(self.settings()?.migration_sql(role))
+    }
+
     /// Opens the inbox. Makes its tables if they are not there.
     pub(crate) async fn open(&self) -> Result<Inbox, Failure> {
         Ok(Inbox::new(PostgresStore::connect(self.settings()?).await?))
@@ -63,7 +73,7 @@ impl Database {
         if !self.has_tables().await? {
             let what = format!("the database has no inbox in the schema {}", self.schema);
             return Err(Failure::from(Error::unusable(what)).fix(
-                "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
+                "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
             ));
         }
         self.open().await

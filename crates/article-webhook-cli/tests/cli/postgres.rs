@@ -98,6 +98,41 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
+    let Some((url, schema)) = place() else { return };
+    let role = format!("role_of_{schema}");
+    let of_owner = format!("{url}?schema={schema}");
+    let of_role = of_owner.replace("postgres@", &format!("{role}@"));
+    let client = PostgresSettings::new(&url).unwrap().client().await.unwrap();
+    client.batch_execute(&format!("CREATE ROLE {role} LOGIN")).await.unwrap();
+
+    let migrate = ["inbox", "migrate", &*of_owner, "--grant", &role];
+    let printed = done(&[&migrate[..], &["--sql"]].concat());
+    let sql = printed[0]["sql"].as_str().unwrap();
+    assert!(sql.contains(&format!("article_inbox_ids TO \"{role}\";\n")), "{sql}");
+    let (exit, _, error) = run(&["inbox", "list", &of_role]);
+    assert_eq!(exit, Some(5), "nothing was done: {error}");
+    for refused in [&["--read-only"][..], &["--read-only", "--sql"]] {
+        let (exit, _, error) = run(&[&migrate[..], refused].concat());
+        assert_eq!(exit, Some(if refused.len() == 1 { 2 } else { 0 }), "{error}");
+    }
+    assert_eq!(
+        done(&migrate),
+        [json!({ "schema": schema, "granted_to": role })],
+        "as the SQL does"
+    );
+    assert_eq!(done(&["inbox", "health", &of_role])[0]["writable"], true);
+
+    let (exit, _, error) = run(&["inbox", "migrate", "inbox.db"]);
+    assert_eq!(exit, Some(2), "{error}");
+    assert!(
+        error.contains("an inbox in a file is brought up to this version by its receiver"),
+        "{error}"
+    );
+    client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_operator_changes_entries_and_moves_them() {
     let Some((url, inbox)) = inbox().await else { return };
     for number in 0..300 {

@@ -25,7 +25,7 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 24] = [
+const ROWS: [Row; 25] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
@@ -42,6 +42,12 @@ const ROWS: [Row; 24] = [
         &[],
     ),
     ("`inbox pause`, `resume`", &["inbox pause other.db", "inbox resume other.db"], &[]),
+    #[cfg(feature = "postgres")]
+    (
+        "`inbox migrate`",
+        &["inbox migrate postgresql://owner@db.example/blog --grant blog --sql"],
+        &["--sql"],
+    ),
     (
         "`inbox backup`, `restore`",
         &["inbox backup inbox.db copy.db", "inbox restore copy.db other.db"],

@@ -218,6 +218,9 @@ fn database() -> Option<String> {
     runtime.block_on(async {
         let settings = article_webhook_postgres::PostgresSettings::new(&url).unwrap();
         let settings = settings.schema(&schema).unwrap();
+        // The application's role on the page. A server that was named may have it.
+        let client = settings.client().await.unwrap();
+        drop(client.batch_execute("CREATE ROLE blog LOGIN").await);
         let store = article_webhook_postgres::PostgresStore::connect(settings).await.unwrap();
         article_webhook_inbox::Inbox::new(store).close().await.unwrap();
     });

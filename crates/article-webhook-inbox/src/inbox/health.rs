@@ -138,8 +138,10 @@ impl Inbox {
 
     /// Whether deliveries can be stored now, for a load balancer.
     ///
-    /// They can for ten seconds after one was stored. Otherwise the store is probed with a commit, at most once in ten seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be
-    /// stored, the inbox is not ready, until one is stored, or for half a minute: then a probe decides again.
+    /// They can for ten seconds after one was stored. Otherwise the store is probed with what a delivery does, at most once in ten
+    /// seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be stored, the inbox is
+    /// not ready, until one is stored, or for half a minute: then a probe decides again. What hinders workers alone is in the
+    /// [health](Self::health).
     ///
     /// # Errors
     ///

@@ -62,6 +62,9 @@ impl Pair {
                 let reported = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
                 return Err(Difference { steps: number + 1, reported });
             }
+            if let Step::Probe = step {
+                self.subject.probed();
+            }
             match expected {
                 Answer::Claims(claims) => {
                     claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));

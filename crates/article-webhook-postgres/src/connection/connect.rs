@@ -25,8 +25,8 @@ use tokio_postgres::{
 use super::{hosts::Hosts, server_check, tls::Tls};
 use crate::{fault::Fault, settings::PostgresSettings};
 
-/// The interval between two checks of the server of a connection. Its settings can be changed while connections last.
-const SERVER_CHECK_INTERVAL: Duration = Duration::from_secs(180);
+/// The interval between two checks of the server of a connection. Its settings and the tables can be changed while connections last.
+const SERVER_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How long another check of a server may take.
 const SERVER_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -43,10 +43,10 @@ pub(super) struct Session {
 }
 
 /// Which servers a connection may lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// One that is suitable for the inbox.
-    Suitable,
+    /// One that is suitable for the inbox, whose tables are in this schema.
+    Suitable(String),
     /// Any that the settings allow.
     Any,
 }
@@ -168,10 +168,10 @@ impl Connector {
     {
         let connected = address.connect(tls).await;
         let (client, mut connection) = connected.map_err(Fault::Connecting)?;
-        if self.wanted == Wanted::Suitable {
+        if let Wanted::Suitable(schema) = &self.wanted {
             select! {
                 biased;
-                checked = server_check::check(&client) => checked?,
+                checked = server_check::check(&client, schema) => checked?,
                 lost = &mut connection => lost.map_err(Fault::Connecting)?,
             }
         }
@@ -231,8 +231,10 @@ impl Manager for Connector {
         if session.client.is_closed() {
             return Err(RecycleError::message("the connection is closed"));
         }
+        let Wanted::Suitable(schema) = &self.wanted else { return Ok(()) };
         if session.checked_at.elapsed() > SERVER_CHECK_INTERVAL {
-            let checked = timeout(SERVER_CHECK_TIMEOUT, server_check::check(&session.client)).await;
+            let checked = server_check::check(&session.client, schema);
+            let checked = timeout(SERVER_CHECK_TIMEOUT, checked).await;
             if !matches!(checked, Ok(Ok(()))) {
                 session.task.abort();
                 return Err(RecycleError::message("the server is no longer suitable"));

@@ -36,14 +36,15 @@ pub(crate) struct Database {
     /// The schema of the tables, as statements name it: a plain name may be a word of SQL.
     schema: String,
     /// What begins a transaction of each [`Access`].
-    pub(super) begin: [String; 5],
+    pub(super) begin: [String; 6],
 }
 
 impl Database {
     pub(crate) fn new(settings: PostgresSettings) -> Result<Self, Error> {
         let connections = Connections::new(&settings)?;
         let schema = format!("\"{}\"", settings.schema);
-        let all = [Access::Write, Access::Shared, Access::Lease, Access::Read, Access::ReadAll];
+        use Access::{Lease, Migrate, Read, ReadAll, Shared, Write};
+        let all = [Write, Shared, Lease, Read, ReadAll, Migrate];
         let begin = all.map(|access| access.begin(&schema));
         let (blocked, damage) = (LastError::default(), Damage::default());
         let time = Mutex::new((SystemTime::now(), Instant::now()));
@@ -150,7 +151,7 @@ impl Database {
             Ok::<_, Fault>((done?, transaction.end()))
         };
         let done = match access {
-            Access::ReadAll => statements.await,
+            Access::ReadAll | Access::Migrate => statements.await,
             _ => tokio::time::timeout(CALL_TIMEOUT, statements)
                 .await
                 .unwrap_or_else(|_| Err(late("PostgreSQL", CALL_TIMEOUT).into())),

@@ -61,7 +61,8 @@ impl Connections {
         let hosts = Arc::new(Hosts::of(&settings.config));
         let pool = |size| {
             let (hosts, tls, runtime) = (Arc::clone(&hosts), tls.clone(), runtime.clone());
-            Pool::builder(Connector { hosts, wanted: Wanted::Suitable, tls, runtime })
+            let wanted = Wanted::Suitable(settings.schema.clone());
+            Pool::builder(Connector { hosts, wanted, tls, runtime })
                 .max_size(size)
                 .runtime(deadpool::Runtime::Tokio1)
                 .build()

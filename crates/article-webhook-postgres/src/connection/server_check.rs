@@ -1,6 +1,9 @@
 use tokio_postgres::{Client, Row};
 
-use crate::fault::Fault;
+use crate::{
+    fault::Fault,
+    objects::{self, Defects},
+};
 
 /// The oldest version that is supported, as the server counts.
 const MIN_VERSION: i32 = 130_000;
@@ -11,11 +14,18 @@ pub(crate) const SERVER: &str = "SELECT pg_catalog.current_setting('server_versi
     pg_catalog.current_setting('server_encoding'), pg_catalog.pg_is_in_recovery(), \
     pg_catalog.current_setting('default_transaction_read_only'), pg_catalog.current_schemas(true)::pg_catalog.text[]";
 
-/// Checks the server of a connection: a failover may lead to one that is set up differently.
-pub(super) async fn check(client: &Client) -> Result<(), Fault> {
+/// Checks the server of a connection, because a failover may lead to one that is set up differently; and the tables in this
+/// schema, if they are there, because an administrator may have changed them.
+pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
-    check_row(server.first().ok_or(Fault::Vanished)?)
+    check_row(server.first().ok_or(Fault::Vanished)?)?;
+    let tables = client.query_typed(&objects::check(schema), &[]).await?;
+    match objects::defects(schema, &tables)? {
+        Defects { loses: Some(defect), .. } => Err(Fault::Unsuitable(defect)),
+        // What is missing fails the calls that need it, and no others.
+        Defects { loses: None, .. } => Ok(()),
+    }
 }
 
 /// Refuses a server on which an acknowledged delivery could be lost, by what it says of itself.

@@ -15,9 +15,11 @@ use tokio_postgres::{
 use super::{connect::Session, database::Database};
 use crate::fault::Fault;
 
-/// How long a statement waits for a row that another program holds, for one call and for several, and how long it may run.
+/// How long a statement waits for a row that another program holds, for one call, for several, and where tables are changed; and
+/// how long it may run.
 const LOCK_TIMEOUT_MILLIS: u32 = 2000;
 const SHARED_LOCK_TIMEOUT_MILLIS: u32 = 100;
+const MIGRATION_LOCK_TIMEOUT_MILLIS: u32 = 7000;
 const STATEMENT_TIMEOUT_MILLIS: u32 = 8000;
 
 /// How long the server keeps a transaction that sends nothing, and the rows that it holds: a node that has vanished does
@@ -39,6 +41,8 @@ pub(crate) enum Access {
     Read,
     /// The same, for as long as it needs: it reads everything.
     ReadAll,
+    /// It changes tables, for as long as that needs. It does not wait for long while another does.
+    Migrate,
 }
 
 impl Access {
@@ -47,7 +51,7 @@ impl Access {
     /// whole tables or whole indexes: rows are looked for by indexes, one after the other.
     pub(super) fn begin(self, schema: &str) -> String {
         let mode = match self {
-            Self::Write | Self::Shared | Self::Lease => "READ COMMITTED READ WRITE",
+            Self::Write | Self::Shared | Self::Lease | Self::Migrate => "READ COMMITTED READ WRITE",
             Self::Read | Self::ReadAll => "REPEATABLE READ READ ONLY",
         };
         let (lock, statement) = match self {
@@ -56,6 +60,7 @@ impl Access {
                 (LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS)
             }
             Self::ReadAll => (LOCK_TIMEOUT_MILLIS, 0),
+            Self::Migrate => (MIGRATION_LOCK_TIMEOUT_MILLIS, 0),
         };
         let commit = match self {
             Self::Lease => "'off'",
@@ -285,11 +290,9 @@ impl<'a> Transaction<'a> {
         rows.try_into().map_err(|_| Fault::Vanished)
     }
 
-    /// Runs statements without parameters.
+    /// Runs statements without parameters, after what is to be written.
     pub(crate) async fn batch(&mut self, statements: &str) -> Result<(), Fault> {
-        if self.now.is_none() {
-            self.query_all([]).await?;
-        }
+        self.query_all([]).await?;
         self.has_written = true;
         Ok(self.session.client.batch_execute(statements).await?)
     }

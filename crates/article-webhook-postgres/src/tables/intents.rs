@@ -18,6 +18,7 @@ use super::value::{number, text, value};
 use crate::{
     connection::{Statement, Transaction, first},
     fault::Fault,
+    objects::{UNLOGGED, check_logged},
 };
 
 macro_rules! select {
@@ -77,7 +78,10 @@ pub(super) async fn load(
     } else {
         let lock =
             Statement::new(LOCK).with(names.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let [_, rows] = tx.query_all([lock, select.and(" ORDER BY id FOR UPDATE")]).await?;
+        let (select, unlogged) =
+            (select.and(" ORDER BY id FOR UPDATE"), Statement::new(&**UNLOGGED));
+        let [_, rows, unlogged] = tx.query_all([lock, select, unlogged]).await?;
+        check_logged(&unlogged)?;
         rows
     };
     let mut found: Vec<_> = rows.iter().map(|row| intent(row, tx)).collect();

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     connection::{Statement, Transaction},
     fault::Fault,
+    objects::{UNLOGGED, check_logged},
 };
 
 /// Where the names of jobs come from.
@@ -87,11 +88,20 @@ pub(super) async fn load(tx: &mut Transaction<'_>, which: Jobs) -> Result<Vec<Jo
         Wanted::Ids(ids) => Statement::new(statement).with(ids),
         Wanted::Names(names) => Statement::new(statement).with(names),
     };
-    let rows = if tx.is_read_only() {
-        tx.query(with(select(names, NO_BYTES))).await?
-    } else {
-        let [_, rows] = tx.query_all([with(lock(names)), with(select(names, NO_BYTES))]).await?;
-        rows
+    let load = with(select(names, NO_BYTES));
+    let rows = match (tx.is_read_only(), &wanted) {
+        (true, _) => tx.query(load).await?,
+        // What is known of an attempt is kept as well as the tables allow.
+        (false, Wanted::Ids(_)) => {
+            let [_, rows] = tx.query_all([with(lock(names)), load]).await?;
+            rows
+        }
+        (false, Wanted::Names(_)) => {
+            let unlogged = Statement::new(&**UNLOGGED);
+            let [_, rows, unlogged] = tx.query_all([with(lock(names)), load, unlogged]).await?;
+            check_logged(&unlogged)?;
+            rows
+        }
     };
     Ok(rows_of(tx, &rows))
 }

@@ -1,7 +1,8 @@
-//! The store in PostgreSQL as a subject of the contract. Each case has a schema of its own.
+//! The store in PostgreSQL as a subject of the contract. Each case has a schema of its own, whose owner gives the role of the store
+//! what the inbox needs, and nothing else.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Once},
     time::{Duration, SystemTime},
 };
 
@@ -11,6 +12,9 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::scene;
+
+/// The role of the store. PgBouncer knows it.
+const ROLE: &str = "inbox";
 
 pub(crate) struct Postgres {
     store: Option<Arc<PostgresStore>>,
@@ -24,12 +28,26 @@ impl Postgres {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
         let schema = scene::fresh_schema();
         let mut subject = Self { store: None, clock, schema, url };
+        subject.make_role();
+        scene::wait(subject.settings(&subject.url).migrate(Some(ROLE))).unwrap();
         subject.open();
         subject
     }
 
+    fn settings(&self, url: &str) -> PostgresSettings {
+        PostgresSettings::new(url).unwrap().schema(&self.schema).unwrap()
+    }
+
+    fn make_role(&self) {
+        static MADE: Once = Once::new();
+        let (url, make) = (self.url.clone(), format!("CREATE ROLE {ROLE} LOGIN"));
+        // A server that was named may have it.
+        let make = async move { drop(scene::connect(&url).await.batch_execute(&make).await) };
+        MADE.call_once(|| scene::wait(make));
+    }
+
     fn open(&mut self) {
-        let settings = PostgresSettings::new(&self.url).unwrap().schema(&self.schema).unwrap();
+        let settings = self.settings(&self.url.replace("postgres@", &format!("{ROLE}@")));
         let settings = settings.clock(self.clock.clone()).receiving_connections(2).unwrap();
         self.store = Some(Arc::new(scene::wait(PostgresStore::connect(settings)).unwrap()));
     }

@@ -28,6 +28,14 @@ impl Subject {
         Self { store, url, schema }
     }
 
+    /// Ids are compared, and a probe takes one.
+    pub(crate) fn probed(&self) {
+        let ids = format!("{}.article_inbox_ids", self.schema);
+        let back = format!("SELECT setval('{ids}', last_value, false) FROM {ids}");
+        let url = self.url.clone();
+        scene::wait(async move { scene::connect(&url).await.batch_execute(&back).await }).unwrap();
+    }
+
     pub(crate) fn store(&self) -> &dyn Store {
         self.store.as_ref().expect("it is there until the end")
     }

@@ -22,6 +22,7 @@ mod network;
 mod nodes;
 mod notifications;
 mod outages;
+mod readiness;
 mod refusals;
 mod rights;
 mod skipped;

@@ -181,6 +181,27 @@ fn a_server_that_is_not_safe_any_more_gets_no_deliveries() {
     });
 }
 
+#[test]
+fn a_trigger_that_may_skip_rows_is_found_within_a_minute() {
+    let Some(server) = Server::start(&[]) else { return };
+    on_a_clock(async {
+        let store = PostgresStore::connect(PostgresSettings::new(&server.url()).unwrap());
+        let store = store.await.unwrap();
+        goes_on(&store, "job_1").await;
+        let operator = scene::connect(&server.url()).await;
+        let trigger = "CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+            CREATE TRIGGER t BEFORE UPDATE ON article_inbox_jobs FOR EACH ROW EXECUTE FUNCTION skip()";
+        operator.batch_execute(trigger).await.unwrap();
+        pass(Duration::from_secs(61)).await;
+        let error = store.record(arrival("job_2", "{}")).await.unwrap_err();
+        let found =
+            "the trigger t may skip or change rows of article_inbox_jobs: drop it, or run it AFTER";
+        assert_eq!((error.is_transient(), error.to_string().as_str()), (true, found));
+        operator.batch_execute("DROP FUNCTION skip() CASCADE").await.unwrap();
+        goes_on(&store, "job_2").await;
+    });
+}
+
 /// PostgreSQL ends no COMMIT whose standby is missing, also if its connection is gone.
 #[test]
 fn a_missing_standby_takes_no_further_connections_and_health_says_so() {

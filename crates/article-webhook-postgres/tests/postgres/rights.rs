@@ -1,14 +1,110 @@
-//! What other roles may do.
+//! What roles may do: an owner makes the tables, and the role of receivers and workers has what these need. The contract is run by
+//! such a role.
 
-use article_webhook_inbox::store::Store as _;
-use article_webhook_postgres::PostgresStore;
+use article_webhook_inbox::store::{Recorded, Store as _};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    fresh,
+    arrival, fresh,
+    refusals::{refused, run},
     scene::{self, wait},
     schema,
     server::shared_url,
 };
+
+/// An owner and an application, and the settings of each.
+fn two_roles(url: &str) -> [(String, PostgresSettings); 2] {
+    let schema = scene::fresh_schema();
+    let database = url.rsplit_once('/').unwrap().1;
+    let [owner, application] = ["owner", "application"].map(|kind| format!("{kind}_of_{schema}"));
+    run(
+        url,
+        &format!(
+            "CREATE ROLE {owner} LOGIN; CREATE ROLE {application} LOGIN; \
+             GRANT CREATE ON DATABASE {database} TO {owner}"
+        ),
+    );
+    [owner, application].map(|role| {
+        let url = url.replace("postgres@", &format!("{role}@"));
+        (role, PostgresSettings::new(&url).unwrap().schema(&schema).unwrap())
+    })
+}
+
+/// The statements of SQL that grant something.
+fn grants(sql: &str) -> Vec<&str> {
+    sql.lines().filter(|line| line.starts_with("GRANT ")).collect()
+}
+
+#[test]
+fn an_owner_migrates_and_an_application_needs_no_right_to_create() {
+    let Some(url) = shared_url() else { return };
+    let [(_, owner), (role, application)] = two_roles(&url);
+    let schema = schema(&application);
+    let error = refused(application.clone());
+    let expected = format!(
+        "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate`"
+    );
+    assert!(error.to_string().starts_with(&expected), "{error}");
+
+    wait(owner.migrate(None)).unwrap();
+    let all = grants(&owner.migration_sql(Some(&role))).join(" ").replace(";", "");
+    let expected = format!("the role \"{role}\" lacks rights: as the owner of the tables, {all}");
+    assert_eq!(refused(application.clone()).to_string().replace(';', ""), expected);
+
+    wait(owner.migrate(Some(&role))).unwrap();
+    wait(owner.migrate(Some(&role))).unwrap();
+    let store = wait(PostgresStore::connect(application)).unwrap();
+    assert_eq!(wait(store.record(arrival("job_1", "{}"))).unwrap(), Recorded::Stored);
+    wait(store.probe()).unwrap();
+    assert_eq!(wait(store.health()).unwrap().findings, [""; 0]);
+    let error = wait(owner.migrate(Some("no_such_role"))).unwrap_err();
+    assert!(error.to_string().contains("role \"no_such_role\" does not exist"), "{error}");
+}
+
+#[test]
+fn the_printed_sql_makes_the_same_tables() {
+    let Some(url) = shared_url() else { return };
+    let [(_, owner), (role, application)] = two_roles(&url);
+    run(&url, &owner.migration_sql(Some(&role)));
+    let store = wait(PostgresStore::connect(application)).unwrap();
+    assert_eq!(wait(store.record(arrival("job_1", "{}"))).unwrap(), Recorded::Stored);
+    wait(store.probe()).unwrap();
+}
+
+#[test]
+fn each_right_that_is_missing_is_named_by_a_start_and_by_health() {
+    let Some(url) = shared_url() else { return };
+    let [(_, owner), (role, application)] = two_roles(&url);
+    wait(owner.migrate(Some(&role))).unwrap();
+    let store = wait(PostgresStore::connect(application.clone())).unwrap();
+    let sql = owner.migration_sql(Some(&role));
+    let (mut revoked, lacks) =
+        (0, format!("the role \"{role}\" lacks rights: as the owner of the tables, "));
+    for grant in grants(&sql) {
+        let (rights, of) =
+            grant.strip_prefix("GRANT ").unwrap().trim_end_matches(';').split_once(" ON ").unwrap();
+        for right in rights.split(", ") {
+            run(&url, &format!("REVOKE {right} ON {}", of.replace(" TO ", " FROM ")));
+            let grant = format!("GRANT {right} ON {of}");
+            let expected = format!("{lacks}{grant}");
+            assert_eq!(refused(application.clone()).to_string(), expected);
+            let findings = wait(store.health()).unwrap().findings;
+            assert!(findings.contains(&expected), "{findings:?}");
+            run(&url, &grant);
+            wait(PostgresStore::connect(application.clone())).unwrap();
+            revoked += 1;
+        }
+    }
+    assert_eq!(revoked, 22);
+}
+
+#[test]
+fn the_guide_shows_the_rights_that_are_checked() {
+    let guide = include_str!("../../../article-webhook/src/guide/postgres.md");
+    let settings = PostgresSettings::new("postgresql://owner@db.example/blog").unwrap();
+    let sql = settings.schema("inbox").unwrap().migration_sql(Some("blog"));
+    assert!(guide.contains(&grants(&sql).join("\n")), "{sql}");
+}
 
 /// PostgreSQL 13 and 14 have it so for `public`.
 #[test]

@@ -48,7 +48,7 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
         (
             format!("ALTER TABLE {schema}.article_inbox_bucket RENAME TO away"),
             format!("ALTER TABLE {schema}.away RENAME TO article_inbox_bucket"),
-            "has no table article_inbox_bucket: restore it",
+            "has no article_inbox_bucket: restore it",
         ),
     ] {
         run(&url, &change);
@@ -168,7 +168,13 @@ fn a_right_that_is_missing_is_named() {
     let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
     wait(PostgresStore::connect(settings.clone())).unwrap();
     run(&url, &format!("REVOKE INSERT ON {schema}.article_inbox_bodies FROM {role}"));
-    says(&refused(settings), "the role has no right to INSERT on article_inbox_bodies: grant it");
+    run(&url, &format!("REVOKE USAGE ON SEQUENCE {schema}.article_inbox_ids FROM {role}"));
+    let expected = format!(
+        "the role \"{role}\" lacks rights: as the owner of the tables, \
+         GRANT INSERT ON \"{schema}\".article_inbox_bodies TO \"{role}\"; \
+         GRANT USAGE ON SEQUENCE \"{schema}\".article_inbox_ids TO \"{role}\""
+    );
+    assert_eq!(refused(settings).to_string(), expected);
     run(&url, &format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 

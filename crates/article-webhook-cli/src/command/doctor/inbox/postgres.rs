@@ -52,7 +52,7 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
         let found = format!("the database has no inbox in the schema {}", database.schema());
         findings
             .push(Finding::warn("inbox.missing", found).fix(
-                "check the URL, and ?schema=NAME; a receiver makes the tables when it starts",
+                "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
             ));
         return findings;
     }

@@ -1,0 +1,331 @@
+//! Whether the inbox is ready is tried with what a delivery does. Each change here leaves the server running, and fails every delivery.
+
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use article_webhook::{Reply, Sink as _, fixture};
+use article_webhook_inbox::{Inbox, store::Store as _};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+
+use crate::{
+    CLAIM, arrival, fresh,
+    refusals::run,
+    scene::{self, wait},
+    schema,
+    server::{Server, shared_url},
+};
+
+/// Within this time the inbox is not ready any more, and is ready again.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Waits until the inbox is ready.
+async fn is_ready(inbox: &Inbox) {
+    let began = Instant::now();
+    while let Err(error) = inbox.ready().await {
+        assert!(began.elapsed() < LIMIT, "after ten seconds: {error}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Waits until the inbox is not ready, and returns why not. An error: it was ready for longer than it may.
+async fn is_not_ready(inbox: &Inbox) -> Result<String, &'static str> {
+    let began = Instant::now();
+    // The last look may begin at the end of the ten seconds.
+    while began.elapsed() < LIMIT + Duration::from_secs(1) {
+        if let Err(error) = inbox.ready().await {
+            return Ok(error.to_string());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Err("ready after ten seconds")
+}
+
+/// An inbox of a role of its own, in a schema of its own, that its operator has given the rights it needs.
+struct Scene {
+    url: String,
+    schema: String,
+    role: String,
+    settings: PostgresSettings,
+}
+
+impl Scene {
+    fn new(url: &str) -> Self {
+        let settings = fresh(url);
+        let schema = schema(&settings);
+        wait(PostgresStore::connect(settings)).unwrap();
+        let role = format!("role_of_{schema}");
+        run(
+            url,
+            &format!(
+                "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+                 GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+                 GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
+            ),
+        );
+        let url_of_role = url.replace("postgres@", &format!("{role}@"));
+        let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+        Self { url: url.to_owned(), schema, role, settings }
+    }
+
+    fn store(&self) -> PostgresStore {
+        wait(PostgresStore::connect(self.settings.clone())).unwrap()
+    }
+
+    /// Runs statements as the operator. `S` is the schema, `R` the role.
+    fn run(&self, statements: &str) {
+        let words = statements.split(' ').map(|word| match word {
+            "S" => self.schema.clone(),
+            "R" => self.role.clone(),
+            word => word.replace("S.", &format!("{}.", self.schema)),
+        });
+        run(&self.url, &words.collect::<Vec<_>>().join(" "));
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        self.run("DROP OWNED BY R ; DROP ROLE R");
+    }
+}
+
+/// What an operator does, what the inbox then says, and how it is undone.
+const OUTAGES: [(&str, &str, &str); 10] = [
+    (
+        "REVOKE INSERT ON S.article_inbox_bodies FROM R",
+        "PostgreSQL refuses a statement: permission denied for table article_inbox_bodies",
+        "GRANT INSERT ON S.article_inbox_bodies TO R",
+    ),
+    (
+        "REVOKE USAGE ON SCHEMA S FROM R",
+        "PostgreSQL refuses a statement: relation \"article_inbox_meta\" does not exist",
+        "GRANT USAGE ON SCHEMA S TO R",
+    ),
+    (
+        "REVOKE ALL ON SEQUENCE S.article_inbox_ids FROM R",
+        "PostgreSQL refuses a statement: permission denied for sequence article_inbox_ids",
+        "GRANT ALL ON SEQUENCE S.article_inbox_ids TO R",
+    ),
+    (
+        "ALTER TABLE S.article_inbox_entries ENABLE ROW LEVEL SECURITY",
+        "row level security may hide rows of article_inbox_entries: disable it",
+        "ALTER TABLE S.article_inbox_entries DISABLE ROW LEVEL SECURITY",
+    ),
+    (
+        "CREATE FUNCTION S.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+         CREATE TRIGGER t BEFORE INSERT ON S.article_inbox_bodies FOR EACH ROW EXECUTE FUNCTION S.skip()",
+        "the trigger t may skip or change rows of article_inbox_bodies: drop it",
+        "DROP FUNCTION S.skip() CASCADE",
+    ),
+    (
+        "SELECT setval('S.article_inbox_ids', 9223372036854775807)",
+        "PostgreSQL has no number for a new row: nextval: reached maximum value of sequence \"article_inbox_ids\"",
+        "SELECT setval('S.article_inbox_ids', 1000)",
+    ),
+    (
+        "ALTER SCHEMA S RENAME TO away",
+        "PostgreSQL refuses a statement: relation \"article_inbox_meta\" does not exist",
+        "ALTER SCHEMA away RENAME TO S",
+    ),
+    (
+        "ALTER TABLE S.article_inbox_entries ADD CONSTRAINT short CHECK (length(job_id) < 3) NOT VALID",
+        "PostgreSQL refuses a row of the inbox: new row for relation \"article_inbox_entries\" violates check constraint \"short\"",
+        "ALTER TABLE S.article_inbox_entries DROP CONSTRAINT short",
+    ),
+    (
+        "ALTER TABLE S.article_inbox_entries RENAME COLUMN target TO away",
+        "PostgreSQL refuses a statement: column \"target\" of relation \"article_inbox_entries\" does not exist",
+        "ALTER TABLE S.article_inbox_entries RENAME COLUMN away TO target",
+    ),
+    (
+        "CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; \
+         CREATE CONSTRAINT TRIGGER t AFTER INSERT ON S.article_inbox_bodies DEFERRABLE INITIALLY DEFERRED \
+         FOR EACH ROW EXECUTE FUNCTION S.fail()",
+        "PostgreSQL has not written a row of the inbox: drop the trigger",
+        "DROP FUNCTION S.fail() CASCADE",
+    ),
+];
+
+#[test]
+fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    // Each has an inbox of its own, so that none waits for the last probe of another.
+    for (change, reported, undo) in OUTAGES {
+        let inbox = Inbox::new(scene.store());
+        scene.run(change);
+        let found = wait(is_not_ready(&inbox));
+        let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
+        let answered = wait(inbox.accept(delivery));
+        scene.run(undo);
+        assert!(found.clone().unwrap().starts_with(reported), "{change}: {found:?}");
+        assert_eq!(answered, Reply::Unavailable, "{change}");
+        wait(is_ready(&inbox));
+    }
+}
+
+#[test]
+fn a_store_that_was_ready_is_so_for_ten_seconds_at_most() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    let inbox = Inbox::new(scene.store());
+    let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
+    assert_eq!(wait(inbox.accept(delivery)), Reply::Stored);
+    scene.run("REVOKE INSERT ON S.article_inbox_bodies FROM R");
+    wait(is_not_ready(&inbox)).unwrap();
+    scene.run("GRANT INSERT ON S.article_inbox_bodies TO R");
+    wait(is_ready(&inbox));
+}
+
+#[test]
+fn a_probe_leaves_nothing() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    let store = scene.store();
+    wait(store.probe()).unwrap();
+    wait(store.health()).unwrap();
+    for table in ["entries", "bodies", "jobs", "intents"] {
+        let count = format!("SELECT count(*) FROM {}.article_inbox_{table}", scene.schema);
+        let rows: i64 =
+            wait(async { scene::connect(&url).await.query_one(&count, &[]).await }).unwrap().get(0);
+        assert_eq!(rows, 0, "{table}");
+    }
+}
+
+/// What an operator does, what health then says, and how it is undone.
+const HINDRANCES: [(&str, &str, &str); 3] = [
+    (
+        "CREATE PUBLICATION of_a_test FOR TABLE S.article_inbox_entries; \
+         ALTER TABLE S.article_inbox_entries REPLICA IDENTITY NOTHING",
+        "workers are hindered: PostgreSQL refuses a statement: cannot update table \"article_inbox_entries\" because it does not \
+         have a replica identity and publishes updates (SQLSTATE 55000)",
+        "DROP PUBLICATION of_a_test; ALTER TABLE S.article_inbox_entries REPLICA IDENTITY DEFAULT",
+    ),
+    (
+        "CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; \
+         CREATE TRIGGER t AFTER UPDATE ON S.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION S.fail()",
+        "workers are hindered: PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it \
+         (SQLSTATE P0001)",
+        "DROP FUNCTION S.fail() CASCADE",
+    ),
+    (
+        "REVOKE UPDATE ON S.article_inbox_entries FROM R",
+        "workers are hindered: PostgreSQL refuses a statement: permission denied for table article_inbox_entries: undo what was \
+         changed in the tables, or in the rights of the role (SQLSTATE 42501)",
+        "GRANT UPDATE ON S.article_inbox_entries TO R",
+    ),
+];
+
+#[test]
+fn what_hinders_workers_alone_is_told_by_health_and_turns_no_delivery_away() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    for (number, (change, reported, undo)) in HINDRANCES.into_iter().enumerate() {
+        let store = scene.store();
+        let inbox = Inbox::new(store.clone());
+        scene.run(change);
+        let (ready, health) = wait(async { (inbox.ready().await, inbox.health().await) });
+        let delivery = fixture::complete().job_id(&format!("job_{number}")).delivery().unwrap();
+        let (answered, claimed) = (wait(inbox.accept(delivery)), wait(store.claim(CLAIM)));
+        scene.run(undo);
+        ready.unwrap();
+        assert_eq!(health.writable, Ok(()), "{change}");
+        assert_eq!(health.store.unwrap().findings[0], reported);
+        assert_eq!(answered, Reply::Stored, "{change}");
+        claimed.unwrap_err();
+        wait(store.probe()).unwrap();
+        assert_eq!(wait(store.health()).unwrap().findings, [""; 0], "{undo}");
+    }
+}
+
+#[test]
+fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    scene.run(
+        "CREATE FUNCTION S.hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(4711); \
+         RETURN NULL; END'; \
+         CREATE TRIGGER t AFTER INSERT ON S.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION S.hold()",
+    );
+    let stores = [scene.store(), scene.store(), scene.store()];
+    wait(async {
+        let program = scene::connect(&url).await;
+        program.batch_execute("SELECT pg_advisory_lock(4711)").await.unwrap();
+        let probes = stores.map(|store| tokio::spawn(async move { store.probe().await }));
+        // All of them hold what they need until the program lets them go on, which is before the time-out of a lock.
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted";
+        let end = Instant::now() + Duration::from_secs(1);
+        let mut seen = 0;
+        while seen < 3 && Instant::now() < end {
+            seen = program.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0);
+        }
+        program.batch_execute("SELECT pg_advisory_unlock(4711)").await.unwrap();
+        assert_eq!(seen, 3);
+        for probe in probes {
+            probe.await.unwrap().unwrap();
+        }
+    });
+}
+
+/// Puts a small file system under a folder of the server, in a mount namespace that ends with it.
+const SMALL: &str =
+    "mkdir small && mount -t tmpfs -o size=96m,mode=1777 tmpfs small && exec \"$@\"";
+
+#[test]
+fn a_full_disk_makes_the_inbox_not_ready_until_there_is_room() {
+    let mut namespace = Command::new("unshare");
+    namespace.args(["--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).stderr(Stdio::null());
+    let namespace = namespace.status();
+    if !namespace.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let by = ["unshare", "--mount", "sh", "-c", SMALL, "sh"];
+    let Some(mut server) = Server::start_by(&by, &[]) else { return };
+    let (url, small) = (server.url(), server.folder().join("small").display().to_string());
+    // It reads what it is sent, or the server says that the pipe is broken.
+    run(&url, &format!("COPY (SELECT 1) TO PROGRAM 'cat && mkdir {small}/space'"));
+    run(&url, &format!("CREATE TABLESPACE small LOCATION '{small}/space'"));
+    run(&url, "ALTER ROLE postgres SET default_tablespace = small");
+    let inbox = Inbox::new(wait(PostgresStore::connect(fresh(&url))).unwrap());
+    wait(is_ready(&inbox));
+    let fill = format!("COPY (SELECT 1) TO PROGRAM 'cat /dev/zero >{small}/filler'");
+    let filled = wait(async { scene::connect(&url).await.batch_execute(&fill).await });
+    assert!(filled.is_err(), "the disk does not fill");
+    let found = wait(is_not_ready(&inbox)).unwrap();
+    assert!(found.starts_with("the disk of PostgreSQL is full: could not extend file"), "{found}");
+    assert!(found.ends_with("make room (SQLSTATE 53100)"), "{found}");
+    server.guard("room");
+    wait(is_ready(&inbox));
+}
+
+#[test]
+fn a_table_that_is_set_unlogged_gets_no_delivery_from_the_first_on() {
+    let Some(url) = shared_url() else { return };
+    let scene = Scene::new(&url);
+    let store = scene.store();
+    wait(store.record(arrival("known", "{}"))).unwrap();
+    for (table, index) in [("entries", 0), ("bodies", 1), ("jobs", 2)] {
+        let inbox = Inbox::new(store.clone());
+        scene.run(&format!("ALTER TABLE S.article_inbox_{table} SET UNLOGGED"));
+        let new = wait(store.record(arrival(&format!("job_{index}"), "{}")));
+        // What it is a duplicate of would be lost as well.
+        let known = wait(store.record(arrival("known", "{}")));
+        let ready = wait(inbox.ready());
+        scene.run(&format!("ALTER TABLE S.article_inbox_{table} SET LOGGED"));
+        let expected =
+            format!("a crash empties article_inbox_{table}, which is unlogged: SET LOGGED");
+        for error in [new.unwrap_err(), known.unwrap_err(), ready.unwrap_err()] {
+            assert!(error.is_transient(), "{error:?}");
+            assert_eq!(error.to_string(), expected);
+        }
+        wait(store.record(arrival(&format!("job_{index}"), "{}"))).unwrap();
+    }
+    scene.run("ALTER TABLE S.article_inbox_intents SET UNLOGGED");
+    let error = wait(store.intend("order", Duration::from_secs(30), 1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a crash empties article_inbox_intents, which is unlogged: SET LOGGED"
+    );
+    scene.run("ALTER TABLE S.article_inbox_intents SET LOGGED");
+}
