@@ -1,8 +1,9 @@
 //! A second receiver that waits for the end of the first one, as in a restart without a gap in which nothing answers.
 
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
+    process::Stdio,
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -56,12 +57,15 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
     }
 
     let first = Listening::start(&file, addresses[0], &["--no-page"]);
-    let refused = tool(["listen", "--no-page", "--port", "0", "--inbox", text(&file)])
-        .env("ARTICLE_WEBHOOK_TOKEN", TOKEN)
-        .output()
-        .unwrap();
-    let (code, _, error) = seen(&refused);
-    assert_eq!(code, Some(5), "{error}");
+    let mut refused = tool(["listen", "--no-page", "--port", "0", "--inbox", text(&file)]);
+    let refused =
+        refused.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut refused = refused.spawn().unwrap();
+    let mut listens = String::new();
+    BufReader::new(refused.stdout.take().unwrap()).read_line(&mut listens).unwrap();
+    let _ = refused.kill();
+    let (_, _, error) = seen(&refused.wait_with_output().unwrap());
+    assert_eq!(listens, "", "both work at once");
     assert!(error.contains("`article-webhook listen --wait`"), "{error}");
 
     let second = Listening::start(&file, addresses[1], &["--no-page", "--wait"]);
