@@ -203,6 +203,19 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
     assert_eq!(unread, (None, "the old file is missing".to_owned()));
     let inbox = Inbox::new(fixture.open());
     assert_eq!(expected(&inbox).await, ["job_kept"]);
+    drop(inbox);
+
+    // What cannot be read is kept as well, and a log that is left alone.
+    for (ending, unread) in
+        [("", "the old file cannot be read"), ("-wal", "the old file is missing")]
+    {
+        fs::rename(&fixture.path, fixture.beside("-away")).unwrap();
+        fs::write(fixture.beside(ending), "no database ".repeat(1000)).unwrap();
+        let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
+        assert_eq!(restored.unread.as_deref(), Some(unread));
+        assert!(restored.moved_to.is_some());
+        assert_eq!(fixture.total().await, 3);
+    }
 }
 
 /// A log of the original fits no backup, so that their pages are never mixed.

@@ -72,7 +72,7 @@ async fn damaged(record: Record, handled: &Counts, orders: &Counts) -> Fixture {
         let prune =
             Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 100 };
         if handled.lock().unwrap().len() == 10 {
-            while store.prune(prune.clone()).await.unwrap().more {}
+            while store.prune(prune).await.unwrap().more {}
         }
     }
     deliver(&inbox, 20..40).await;

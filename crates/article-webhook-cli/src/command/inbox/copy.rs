@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: CopyArguments, context: &Context) -> Result<E
     context.output.line(&format!("added {added}; {present}"))?;
     match paused_since.map(exact) {
         Some(since) => {
-            context.output.line(&format!("paused since {since}: `inbox resume` ends that"))?
+            context.output.line(&format!("paused since {since}: `inbox resume` ends that"))?;
         }
         None if was_paused => context.output.line("not paused: workers get entries again")?,
         None => {}

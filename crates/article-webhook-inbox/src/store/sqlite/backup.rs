@@ -52,7 +52,7 @@ pub struct Backup {
 pub struct Restored {
     /// What the restored inbox has.
     pub backup: Backup,
-    /// Where the old database is now. Its log and its lock have the same name with their endings. `None` if there was none.
+    /// Where the old database is now. Its log and its lock have the same name with their endings. `None` if there was no file.
     pub moved_to: Option<PathBuf>,
     /// The jobs with an entry in the old database that the backup does not have, in the order of their ids. The restored ledger
     /// expects them.
@@ -167,11 +167,12 @@ impl SqliteStore {
         let mut made = Duplicate::new(&source, &backup, folder.path("inbox.db"), &advice)?;
         drop(source);
         let (was_in_use, now) = (!made.was_stopped()?, rounded(SystemTime::now()));
-        let (newer, unread) = Newer::read(&file, &made.connection, lock.acknowledged(), now);
-        made.add(&newer, unread.is_some(), now)?;
+        let newer = Newer::read(&file, &made.connection, lock.acknowledged(), now);
+        made.add(&newer, now)?;
         let (path, counted) = (made.path.clone(), made.counted()?);
         let backup = made.finish()?;
-        let missing = newer.missing.into_iter().map(|expect| expect.job_id).collect();
+        let Newer { missing, unread, .. } = newer;
+        let missing = missing.into_iter().map(|expect| expect.job_id).collect();
 
         let moved_to = move_away(&file, &lock)?;
         folder.move_out(&path, &file, &[""])?;
@@ -244,7 +245,7 @@ impl Duplicate {
 
     /// Adds what the old database knows and this one does not. From now on this one is another database, so that a start never
     /// takes one for the other.
-    fn add(&mut self, newer: &Newer, has_gaps: bool, now: SystemTime) -> Result<(), Error> {
+    fn add(&mut self, newer: &Newer, now: SystemTime) -> Result<(), Error> {
         let (connection, findings) = (&mut self.connection, Findings::silent());
         let mut add = || -> Result<(), Fault> {
             connection.execute_batch(
@@ -256,7 +257,7 @@ impl Duplicate {
             for jobs in newer.missing.chunks(LINES_PER_SCRIPT) {
                 tables::run(&Expecting(jobs.to_vec()), connection, now, &findings)?;
             }
-            if has_gaps {
+            if newer.unread.is_some() {
                 tables::run(&NoteGaps, connection, now, &findings)?;
             }
             Ok(connection.execute_batch("COMMIT")?)
@@ -300,34 +301,40 @@ struct Newer {
     ledger: Vec<ExportLine>,
     /// The jobs with an entry that the backup does not have, in the order of their ids.
     missing: Vec<Expect>,
+    /// Why the old database may have had more than was read.
+    unread: Option<String>,
 }
 
 impl Newer {
-    /// Reads the old database. Says why there may be more than was read.
+    /// Reads the old database, as far as it can be read.
     fn read(
         old: &Path,
         backup: &Connection,
         recorded: Option<Acknowledged>,
         now: SystemTime,
-    ) -> (Self, Option<String>) {
+    ) -> Self {
         let mut newer = Self::default();
         if !old.exists() {
-            return (newer, recorded.map(|_| "the old file is missing".to_owned()));
+            newer.unread = recorded.map(|_| "the old file is missing".to_owned());
+            return newer;
         }
         let mut read = || {
-            let path = old;
-            let mut old = open_to_read(path)?;
-            if has_log_of_another(&old, path) {
+            let mut connection = open_to_read(old)?;
+            if has_log_of_another(&connection, old) {
                 return Ok(Some("the log of the old file belongs to another database".to_owned()));
             }
-            let unread = unread(&old, recorded)?;
+            if !schema::exists(&connection)? {
+                return Ok(recorded.map(|_| "the old file has no inbox".to_owned()));
+            }
+            let unread = unread(&connection, recorded)?;
             let findings = Findings::silent();
-            newer.read_ledger(&mut old, now, &findings)?;
-            newer.read_missing(&mut old, backup, now, &findings)?;
+            newer.read_ledger(&mut connection, now, &findings)?;
+            newer.read_missing(&mut connection, backup, now, &findings)?;
             Ok(unread.or_else(|| findings.all().into_iter().next()))
         };
-        let unread = read().unwrap_or_else(|fault: Fault| Some(Error::from(fault).to_string()));
-        (newer, unread)
+        newer.unread =
+            read().unwrap_or_else(|_: Fault| Some("the old file cannot be read".to_owned()));
+        newer
     }
 
     fn read_ledger(
@@ -403,10 +410,10 @@ fn unread(old: &Connection, recorded: Option<Acknowledged>) -> Result<Option<Str
 }
 
 /// Moves the files of a database away, under a name that is free, and copies its lock file there. The lock itself stays. Returns the
-/// new name of the database; `None` if there is none.
+/// new name; `None` if there is no file.
 fn move_away(file: &Path, lock: &Lock) -> Result<Option<PathBuf>, Error> {
     const PARTS: [&str; 4] = ["-wal", "-shm", "-journal", ""];
-    if !file.exists() {
+    if PARTS.iter().all(|part| with_suffix(file, part).symlink_metadata().is_err()) {
         return Ok(None);
     }
     let name = |number: u32| match number {

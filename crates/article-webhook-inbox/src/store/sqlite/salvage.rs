@@ -169,9 +169,12 @@ impl SqliteStore {
     pub fn begin_salvage(new: impl AsRef<Path>) -> Result<(), Error> {
         let new = files::resolve(new.as_ref())?;
         ensure_new(&new)?;
-        let begun = NewDatabase::open(&new)?;
+        let folder = Folder::beside(&new)?;
+        let made = folder.path("inbox.db");
+        let begun = NewDatabase::open(&made)?;
         begun.run(Begin)?;
-        begun.close()
+        begun.close()?;
+        folder.move_out(&made, &new, &["", "-lock"])
     }
 }
 
