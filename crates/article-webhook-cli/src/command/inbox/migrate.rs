@@ -1,12 +1,12 @@
 use clap::Args;
-use serde_json::json;
 
+#[cfg(feature = "postgres")]
+use crate::store::Database;
 use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
     store::{At, InboxArgument},
-    text::escape,
 };
 
 pub(super) const HELP: &str = "\
@@ -35,32 +35,38 @@ impl MigrateArguments {
 
 pub(super) async fn run(arguments: MigrateArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
-    let role = arguments.grant.as_deref();
     match &place.at {
         At::File(_) => {
-            Err(Failure::usage("an inbox in a file is brought up to this version by its receiver")
+            let what = "an inbox in a file is brought up to this version by its receiver";
+            Err(Failure::usage(what)
                 .fix("name a PostgreSQL URL, or env:NAME for a variable with one"))
         }
         #[cfg(feature = "postgres")]
-        At::Postgres(database) if arguments.sql => {
-            let sql = database.migration_sql(role)?;
-            let json = json!({ "schema": database.schema(), "granted_to": role, "sql": sql });
-            context.output.either(&json, sql.trim_end())?;
-            Ok(Exit::Done)
-        }
-        #[cfg(feature = "postgres")]
-        At::Postgres(database) => {
-            let work = database.migrate(role);
-            context.output.during("migrating", work).await?;
-            let mut line =
-                format!("the tables in the schema {} are of this version", database.schema());
-            if let Some(role) = role {
-                line = format!("{line}, and {} may use them", escape::line(role));
-            }
-            context
-                .output
-                .either(&json!({ "schema": database.schema(), "granted_to": role }), &line)?;
-            Ok(Exit::Done)
-        }
+        At::Postgres(database) => in_database(database, &arguments, context).await,
     }
+}
+
+#[cfg(feature = "postgres")]
+async fn in_database(
+    database: &Database,
+    arguments: &MigrateArguments,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let (schema, role) = (database.schema(), arguments.grant.as_deref());
+    let mut done = serde_json::json!({ "schema": schema, "granted_to": role });
+    let line = if arguments.sql {
+        let sql = database.migration_sql(role)?;
+        done["sql"] = sql.as_str().into();
+        sql.trim_end().to_owned()
+    } else {
+        context.output.during("migrating", database.migrate(role)).await?;
+        let granted =
+            role.map(|role| format!(", and {} may use them", crate::text::escape::line(role)));
+        format!(
+            "the tables in the schema {schema} are of this version{}",
+            granted.unwrap_or_default()
+        )
+    };
+    context.output.either(&done, &line)?;
+    Ok(Exit::Done)
 }
