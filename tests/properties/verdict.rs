@@ -152,12 +152,14 @@ fn let_in_for_a_reason(request: &Request<'_>, delivery: &Delivery) {
     }
 }
 
+/// The documented status, and its synonyms.
+const COMPLETE: [&str; 5] = ["complete", "completed", "success", "succeeded", "done"];
+
 fn is_complete_article(value: &JsonValue<'_>) -> bool {
     let is_text = |value: &JsonValue<'_>| matches!(value, JsonValue::Str(_));
     let is_article =
         |article| ["title", "html"].iter().all(|key| json::values(article, key).any(is_text));
-    let is_complete =
-        |status: &JsonValue<'_>| matches!(status, JsonValue::Str(status) if status == "complete");
+    let is_complete = |status: &JsonValue<'_>| matches!(status, JsonValue::Str(status) if COMPLETE.contains(&&*status.to_lowercase()));
     let [job_id, status] = ["job_id", "status"].map(|key| json::values(value, key).next());
     job_id.is_some()
         && status.is_some_and(is_complete)
@@ -172,6 +174,9 @@ fn refused_for_a_reason(request: &Request<'_>, limit: usize, refused: &Refused) 
     if !request.is_authentic() {
         assert_eq!(told(refused.answer()), told_to_strangers());
         return assert_eq!(refused.job_id(), None, "a stranger's word was taken");
+    }
+    if *refused.rejection() == Rejection::EventIgnored {
+        return is_ping(request);
     }
     // A declared body of which no byte came was taken by the application.
     let is_taken = *refused.rejection() == Rejection::AlreadyRead && request.body.is_empty();
@@ -190,6 +195,16 @@ fn refused_for_a_reason(request: &Request<'_>, limit: usize, refused: &Refused) 
         }
         _ => {}
     }
+}
+
+/// What is ignored has an event that is not known, and says nothing about a job or an article.
+fn is_ping(request: &Request<'_>) {
+    assert!(request.values("x-service-event").all(|event| event != b"article.complete"));
+    assert_eq!(request.values("x-service-job-id").count(), 0);
+    let text = lenient::rewrite(request.body).expect("an independent reader reads it");
+    let value = json::parse(text.as_bytes()).expect("and another");
+    let mut named = ["job_id", "article"].into_iter().flat_map(|key| json::values(&value, key));
+    assert!(named.next().is_none(), "a job or an article was dropped");
 }
 
 type Told = (u16, Vec<(&'static str, &'static str)>, &'static str);

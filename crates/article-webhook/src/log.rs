@@ -245,6 +245,17 @@ mod tests {
             lines(&|| drop(open(&unknown).unwrap().article(unknown.bytes().clone()))),
             " WARN this version does not know the event event=\"article.updated\"",
         );
+        let ping = unknown.clone().without_header("X-Service-Job-Id").body("{}");
+        let ignored = || {
+            let refused = open(&ping).unwrap().read(ping.bytes().clone()).unwrap_err();
+            assert_eq!(refused.answer().body(), r#"{"status":"ignored"}"#);
+            receiver.log_refusal(&refused, UNIX_EPOCH);
+        };
+        assert_eq!(
+            lines(&ignored),
+            " WARN this version does not know the event event=\"article.updated\"",
+            "one line"
+        );
         let refused = open(&fixture::complete().defect(Defect::Compressed));
         let refused = refused.unwrap_err().drained();
         assert_eq!(

@@ -1,6 +1,6 @@
 use crate::{
     answers::{BAD_REQUEST, IGNORED, INVALID_JOB_ID, MALFORMED, MISMATCH, UNPROCESSABLE},
-    request::{Request, delivery, delivery_of},
+    request::{ARTICLE, Request, delivery, delivery_of},
     row::{
         Row,
         Told::{Job, NoJob},
@@ -16,7 +16,8 @@ pub(super) fn rows() -> Vec<Row> {
     let about = |event| delivery().with("X-Service-Event", event);
     let updated = || about("article.updated");
     let long = "x".repeat(255);
-    let no_job = updated().without("X-Service-Job-Id");
+    let no_job = || updated().without("X-Service-Job-Id");
+    let no_id = no_job().body(ARTICLE.replacen(r#""job_id":"job_1","#, "", 1));
     let repeats = updated().body(r#"{"a":0,"a":0}"#);
     let too_deep = updated().body([r#"{"a":"#, &"[".repeat(64), &"]".repeat(64), "}"].concat());
     let bad = |situation, request| refused(situation, request, BAD_REQUEST, Job("job_1"));
@@ -36,10 +37,21 @@ pub(super) fn rows() -> Vec<Row> {
         unknown("an event of 255 bytes", about(&long)).event(&long),
         unknown("a new event that is no article", updated().body(r#"{"job_id":"job_1"}"#))
             .event("article.updated"),
-        unknown("a new event about the job of the body", no_job).event("article.updated"),
+        unknown("a new event about the job of the body", no_job()).event("article.updated"),
         for_sinks("a new event that shall be refused", updated(), UNPROCESSABLE)
             .event("article.updated")
             .at(Site::RefusesUnknownEvents),
+        ping("a ping", no_job().body(r#"{"zen":"Design for failure."}"#)),
+        ping("a ping to a receiver that refuses unknown events", no_job().body("{}"))
+            .at(Site::RefusesUnknownEvents),
+        refused("a ping, malformed", no_job().body("{"), MALFORMED, NoJob),
+        refused("a new event without a job, and an article", no_id, INVALID_JOB_ID, NoJob),
+        refused(
+            "a ping with a job id that is null",
+            no_job().body(r#"{"job_id":null}"#),
+            INVALID_JOB_ID,
+            NoJob,
+        ),
         refused("a new event, malformed", updated().body("{"), MALFORMED, Job("job_1")),
         refused(
             "a new event, malformed, that would be refused anyway",
@@ -78,6 +90,11 @@ pub(super) fn rows() -> Vec<Row> {
             delivery_of("{}").with("X-Service-Event", ""),
         ),
     ]
+}
+
+/// It names neither a job nor an article, so that there is nothing to keep.
+fn ping(situation: &'static str, request: Request) -> Row {
+    refused(situation, request, IGNORED, NoJob)
 }
 
 fn unknown(situation: &'static str, request: Request) -> Row {

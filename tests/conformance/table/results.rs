@@ -40,7 +40,8 @@ fn statuses() -> Vec<Row> {
             r#""error":{"code":"generation_failed"}"#,
         ),
         incomplete("no event, and no status", delivery_of(no_status)),
-        incomplete("no event, and a synonym of the status", but("succeeded")),
+        incomplete("no event, and a status that may be a draft's", but("processing")),
+        let_in("no event, and a synonym of the status", unnamed(but("succeeded"))),
     ]
 }
 

@@ -116,8 +116,8 @@ pub enum Rejection {
     /// 422: header and body name different jobs.
     #[error("the job ids of header and body differ")]
     JobIdMismatch,
-    /// 200: this version does not know the event, and the application uses an extractor, which handles
-    /// known events only.
+    /// 200: this version does not know the event, and either nothing is said about a job or an article, as in a ping, or
+    /// the application uses an extractor, which handles known events only.
     #[error("the event is not known and was ignored")]
     EventIgnored,
     /// 422: the same, and the receiver [refuses unknown events](crate::ReceiverBuilder::refuse_unknown_events).

@@ -50,7 +50,7 @@ impl ParsedResult {
 
     /// Whether the body itself says that the job is complete.
     pub(crate) fn is_complete(&self) -> bool {
-        matches!(self.draft.status, Field::Value(Status::Complete))
+        matches!(&self.draft.status, Field::Value(status) if status.is_complete())
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {

@@ -32,10 +32,15 @@ impl Outline {
         }
     }
 
+    /// Whether nothing is said about a job or an article.
+    pub(crate) fn is_about_nothing(&self) -> bool {
+        matches!((&self.job_id, &self.article), (Field::Absent, Field::Absent))
+    }
+
     /// Whether all required fields of a complete article are present, including its job id.
     pub(crate) fn is_complete_article(&self) -> bool {
         let identified = matches!(self.job_id, Field::Value(Ok(_)));
-        let complete = matches!(self.status, Field::Value(Status::Complete));
+        let complete = matches!(&self.status, Field::Value(status) if status.is_complete());
         let article = ArticleOutline { title: Field::Value(Text), html: Field::Value(Text) };
         identified && complete && matches!(&self.article, Field::Value(found) if *found == article)
     }

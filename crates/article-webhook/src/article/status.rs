@@ -14,6 +14,9 @@ use crate::json::{self, FromJson};
 /// assert_eq!(Status::from("complete"), Status::Complete);
 /// assert_eq!(Status::from("queued").as_str(), "queued");
 /// assert_ne!(Status::from("Complete"), Status::Complete);
+///
+/// assert!(Status::from("Complete").is_complete() && Status::from("cancelled").is_failed());
+/// assert!(!Status::from("queued").is_complete() && !Status::from("queued").is_failed());
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive] // the document does not name the other states
@@ -32,6 +35,20 @@ impl Status {
             Self::Complete => "complete",
             Self::Other(name) => name,
         }
+    }
+
+    /// Whether it is `complete` or a word that senders use for it, in any letter case: `completed`, `success`,
+    /// `succeeded`, `done`.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        COMPLETE.iter().any(|word| word.eq_ignore_ascii_case(self.as_str()))
+    }
+
+    /// Whether it is a word that senders use for a failed job, in any letter case: `failed`, `error`, `cancelled`,
+    /// `canceled`.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        failed_state(self.as_str()).is_some()
     }
 }
 
@@ -74,6 +91,9 @@ impl FromJson for Status {
     }
 }
 
+/// The documented state of a finished job, and its synonyms in the field, in lower case.
+const COMPLETE: [&str; 5] = ["complete", "completed", "success", "succeeded", "done"];
+
 /// The states of a failed job, in lower case. The document names none; these are the words that senders use.
 const STATES: [&str; 4] = ["failed", "error", "cancelled", "canceled"];
 
@@ -109,6 +129,20 @@ impl FromJson for ErrorCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_synonym_counts_in_any_letter_case_and_no_other_word_does() {
+        for (names, expected) in [
+            (&["complete", "Completed", "SUCCESS", "succeeded", "done"][..], (true, false)),
+            (&["failed", "Error", "cancelled", "CANCELED"], (false, true)),
+            (&["", "complete ", "uncompleted", "fail", "failed_over", "queued"], (false, false)),
+        ] {
+            for &name in names {
+                let status = Status::from(name);
+                assert_eq!((status.is_complete(), status.is_failed()), expected, "{name}");
+            }
+        }
+    }
 
     #[test]
     fn a_status_keeps_its_name() {

@@ -22,6 +22,9 @@ pub(crate) struct Refusals {
 impl Refusals {
     pub(crate) fn log(&self, refused: &Refused, now: SystemTime, targets: &[Target]) {
         let rejection = refused.rejection();
+        if *rejection == Rejection::EventIgnored {
+            return; // it has its own line, which names the event
+        }
         let hint = refused.interrupts_the_sender().then_some(INTERRUPTED);
         let presented = || refused.presented.as_ref().map(ToString::to_string);
         if rejection.is_authentic() {

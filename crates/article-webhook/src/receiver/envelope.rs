@@ -99,6 +99,8 @@ impl Envelope {
     /// repeated keys, also after a repair (400); the job id is
     /// missing or invalid (400), or differs from the header's (422); a header of the service is
     /// missing and the body is not a complete article (400).
+    ///
+    /// An unknown event that names neither a job nor an article, such as a ping, is answered with 200 and ignored.
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
         let job_id = self.check(&body)?;
@@ -175,6 +177,13 @@ impl Envelope {
     /// Checks the whole body, and returns the job that it is about.
     fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
         let outline = self.parse(body, Outline::parse)?;
+        if let (Some(event @ Event::Other(_)), None) = (&self.event, &self.job_id)
+            && outline.is_about_nothing()
+        {
+            // A ping: senders switch off endpoints that refuse theirs, and nothing can be lost.
+            log::unknown_event(event);
+            return Err(self.refuse(Rejection::EventIgnored));
+        }
         let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
         let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
         let Some(missing) = self.missing_header() else {
