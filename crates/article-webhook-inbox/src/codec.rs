@@ -114,24 +114,54 @@ pub(crate) mod optional_millis {
     }
 }
 
-/// Bytes that are written as their text, or null.
-pub(crate) mod utf8 {
+/// Bytes that are written as their text, or in hex if they are no UTF-8, or null.
+pub(crate) mod body {
+    use std::borrow::Cow;
+
     use bytes::Bytes;
-    use serde::ser::Error;
+    use serde::de::Error;
 
     use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written<'a> {
+        Text(Cow<'a, str>),
+        Hex { hex: String },
+    }
 
     pub(crate) fn serialize<S: Serializer>(
         bytes: &Option<Bytes>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let text = bytes.as_deref().map(std::str::from_utf8).transpose();
-        text.map_err(S::Error::custom)?.serialize(serializer)
+        let written = |bytes| match std::str::from_utf8(bytes) {
+            Ok(text) => Written::Text(text.into()),
+            Err(_) => Written::Hex { hex: hex(bytes) },
+        };
+        bytes.as_deref().map(written).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Bytes>, D::Error> {
-        Ok(Option::<String>::deserialize(deserializer)?.map(Bytes::from))
+        match Option::<Written<'_>>::deserialize(deserializer)? {
+            None => Ok(None),
+            Some(Written::Text(text)) => Ok(Some(text.into_owned().into())),
+            Some(Written::Hex { hex }) => {
+                let bytes = bytes_of(&hex).ok_or_else(|| D::Error::custom("not bytes in hex"))?;
+                Ok(Some(bytes.into()))
+            }
+        }
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    }
+
+    fn bytes_of(hex: &str) -> Option<Vec<u8>> {
+        let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+        let (pairs, []) = digits.as_ref()?.as_chunks::<2>() else { return None };
+        pairs.iter().map(|[high, low]| u8::try_from(high << 4 | low).ok()).collect()
     }
 }

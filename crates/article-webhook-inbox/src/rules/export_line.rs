@@ -69,8 +69,8 @@ pub struct BodyLine {
     /// The rest of the row.
     #[serde(flatten)]
     pub document: BodyRow,
-    /// Its text. Missing if retention removed it or it is damaged.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "codec::utf8")]
+    /// Its text, or its bytes in hex if it is no UTF-8. Missing if retention removed it or it is damaged.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "codec::body")]
     pub body: Option<Bytes>,
 }
 
@@ -127,7 +127,7 @@ pub struct IntentLine {
 }
 
 impl EntryLine {
-    /// The line of an entry whose bodies were loaded. A body that is damaged, or is no text, is left out.
+    /// The line of an entry whose bodies were loaded. A body that is damaged is left out.
     #[must_use]
     pub fn new(job_id: &JobId, entry: &EntryRows, bodies: Vec<Body>) -> Option<Self> {
         let row = entry.row.get()?.clone();
@@ -193,7 +193,6 @@ impl EntryLine {
 
 impl BodyLine {
     fn new(row: &BodyRow, body: &Body) -> Self {
-        let is_text = |bytes: &&Bytes| std::str::from_utf8(bytes).is_ok();
         let mut document = row.clone();
         // That of a damaged body may be none.
         document.intent = document.intent.filter(|name| Intent::check_name(name).is_ok());
@@ -201,7 +200,7 @@ impl BodyLine {
             received_at: row.received_at,
             sha256: row.digest,
             document,
-            body: body.bytes.as_ref().filter(is_text).filter(|_| body.is_intact()).cloned(),
+            body: body.bytes.clone().filter(|_| body.is_intact()),
         }
     }
 

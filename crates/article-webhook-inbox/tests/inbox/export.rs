@@ -27,6 +27,10 @@ async fn an_exported_entry_is_imported_as_it_was() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
     from.accept(&fixture::unicode().job_id("job_1")).await;
+    let no_utf8 = fixture::complete().job_id("job_1");
+    let bytes =
+        [&no_utf8.bytes()[..no_utf8.bytes().len() - 1], b", \"note\": \"caf\xe9\"}"].concat();
+    from.accept(&no_utf8.body(bytes)).await;
     from.deliver("job_2").await;
     from.inbox.discard(key("job_2"), "cancelled").await.unwrap();
     let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
