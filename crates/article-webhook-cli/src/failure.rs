@@ -110,6 +110,9 @@ impl Failure {
             Some(_) if error.code() == Some(&ErrorCode::NotConfigured) => {
                 failure.fix("configure the brand first: article-webhook brand FILE")
             }
+            Some(CallOutcome::Failed { .. } | CallOutcome::FailedState { .. }) => {
+                failure.fix("look at the service why it failed, and order it again")
+            }
             Some(CallOutcome::JobNotFound) => {
                 failure.fix("check the job id, and that the key is the one that ordered it")
             }

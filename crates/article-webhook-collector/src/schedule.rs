@@ -115,6 +115,7 @@ mod tests {
             pushed_at: None,
             collected_at: None,
             unreadable_since: None,
+            unconfirmed: None,
             cause: None,
         }
     }

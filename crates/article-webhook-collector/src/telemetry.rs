@@ -115,11 +115,14 @@ pub(crate) fn settled(
         (_, JobState::Unreadable) => {
             log!(warn: job_id, "the API gives a body that cannot be read: see its entry");
         }
-        (_, JobState::Failed) => {
-            log!(warn: job_id, "the service gave the job up, and refunded its credits");
+        (PollOutcome::Failed { cause: why, .. }, JobState::Failed) => {
+            log!(warn: job_id, cause = cause(why), "the service gave the job up");
         }
         (PollOutcome::NotFound { .. }, _) => {
             log!(warn: job_id, polls, "the service does not know the job, and it is polled no more");
+        }
+        (PollOutcome::Unconfirmed { after, cause: why, .. }, _) => {
+            log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought what another answer must confirm");
         }
         (
             PollOutcome::Again { after, cause: why } | PollOutcome::Missing { after, cause: why },

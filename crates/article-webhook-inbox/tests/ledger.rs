@@ -259,7 +259,7 @@ impl Scene {
         let outcome = match outcome {
             0 => PollOutcome::Failed { answer, cause },
             1 => PollOutcome::NotFound { cause },
-            2 => PollOutcome::Unfinished { after },
+            2 => PollOutcome::Unfinished { after, cause },
             3 => PollOutcome::Missing { after, cause },
             4 => PollOutcome::Again { after, cause },
             5 => PollOutcome::Released,

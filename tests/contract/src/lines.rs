@@ -64,6 +64,7 @@ pub fn job_line(job: ExpectedJob) -> ExportLine {
         key: job.key,
         missing: job.missing.map(|missing| Missing { since: rounded(missing.since), ..missing }),
         unreadable_since: job.unreadable_since.map(rounded),
+        unconfirmed: job.unconfirmed,
         cause: job.cause,
         ..JobRow::unread()
     };

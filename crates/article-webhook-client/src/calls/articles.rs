@@ -42,8 +42,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The errors of the service (`job_not_found`, `generation_failed` for a job that failed), no connection, a
-    /// response for another job or in another format.
+    /// The errors of the service (`job_not_found`, `generation_failed` for a job that failed), another
+    /// [word](CallOutcome::FailedState) for a failure, no connection, a response for another job or in another format.
     pub async fn article(&self, job_id: &JobId) -> Result<JobStatus, Error> {
         let url = self.0.base.call(ARTICLES, Some(job_id))?;
         let call = async |left| self.ask(&url, job_id, left).await.and_then(JobStatus::of_response);
@@ -75,7 +75,11 @@ impl JobStatus {
             }
             CallOutcome::Unfinished { status } => {
                 let Response { retry_after, body, .. } = response;
-                Ok(Self::Unfinished(Unfinished { status, retry_after, body }))
+                Ok(Self::Unfinished(Unfinished { status, retry_after, body, is_draft: false }))
+            }
+            CallOutcome::Draft { status } => {
+                let Response { retry_after, body, .. } = response;
+                Ok(Self::Unfinished(Unfinished { status, retry_after, body, is_draft: true }))
             }
             _ => Err(Error::of_response(response)),
         }
@@ -100,7 +104,8 @@ impl Created {
 
     fn read(secrets: &Secrets<'_>, sent: Result<RawResponse, Error>) -> Result<Self, Error> {
         let raw = success(secrets, sent)?;
-        let job_id = Outline::read(&raw.body).and_then(|outline| {
+        let mut repaired = None;
+        let job_id = Outline::read_repaired(&raw.body, &mut repaired).and_then(|outline| {
             let job_id = outline.job_id().and_then(|id| id.parse().ok());
             job_id.ok_or(CallOutcome::NoJobId)
         });

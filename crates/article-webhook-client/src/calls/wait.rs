@@ -1,7 +1,8 @@
 use std::{fmt, pin::Pin, time::Duration};
 
-use article_webhook::JobId;
+use article_webhook::{ArticleResult, JobId};
 use backon::BackoffBuilder;
+use bytes::Bytes;
 use tokio::time::{sleep, timeout};
 
 use crate::{
@@ -45,10 +46,13 @@ pub struct Wait<'a> {
 impl Client {
     /// Waits until a job is complete. After a [transient](Error::is_transient) error it polls again.
     ///
+    /// An article that may be a [draft](crate::CallOutcome::Draft) counts if a response a minute later has the same bytes.
+    ///
     /// # Errors
     ///
-    /// The errors of the service (`job_not_found`, `generation_failed`), the deadline has passed, or the first pause is
-    /// longer than the longest.
+    /// The errors of the service (`job_not_found`, `generation_failed`), another
+    /// [word](crate::CallOutcome::FailedState) for a failure in two responses in a row, the deadline has passed, or the
+    /// first pause is longer than the longest.
     pub fn wait(&self, job_id: &JobId) -> Wait<'_> {
         Wait {
             client: self,
@@ -90,16 +94,32 @@ impl<'a> Wait<'a> {
     }
 
     async fn complete(&mut self, last: &mut Last) -> Result<Complete, Error> {
+        let mut unconfirmed = None;
         for pause in backoff(self.pauses).without_max_times().build() {
-            let pause = match self.client.article(&self.job_id).await {
+            let answer = self.client.article(&self.job_id).await;
+            let said = unconfirmed_part(&answer);
+            let is_confirmed = said.is_some() && said == unconfirmed;
+            let pause = match answer {
                 Ok(JobStatus::Complete(complete)) => return Ok(*complete),
+                Ok(JobStatus::Unfinished(Unfinished { body, .. })) if is_confirmed => {
+                    let result = ArticleResult::from_json(&body);
+                    return Ok(Complete { result: result.expect("a draft was decoded"), body });
+                }
                 Ok(JobStatus::Unfinished(unfinished)) => {
                     (self.progress)(&unfinished);
+                    unconfirmed = said;
                     let pause = longer(pause, unfinished.retry_after);
+                    let draft_pause = unfinished.is_draft.then_some(DRAFT_PAUSE);
                     *last = Last { status: unfinished.status, error: None };
-                    pause
+                    longer(pause, draft_pause)
                 }
                 Err(error) if error.is_transient() => {
+                    let pause = longer(pause, error.retry_after());
+                    last.error = Some(error);
+                    pause
+                }
+                Err(error) if said.is_some() && !is_confirmed => {
+                    unconfirmed = said;
                     let pause = longer(pause, error.retry_after());
                     last.error = Some(error);
                     pause
@@ -109,6 +129,18 @@ impl<'a> Wait<'a> {
             sleep(pause).await;
         }
         unreachable!("the pauses do not end")
+    }
+}
+
+/// How long a draft must stay the same to be the article.
+const DRAFT_PAUSE: Duration = Duration::from_secs(60);
+
+/// As [`Response::unconfirmed`](crate::Response::unconfirmed).
+fn unconfirmed_part(answer: &Result<JobStatus, Error>) -> Option<Bytes> {
+    match answer {
+        Ok(JobStatus::Unfinished(Unfinished { body, is_draft: true, .. })) => Some(body.clone()),
+        Ok(_) => None,
+        Err(error) => error.response()?.unconfirmed().map(Bytes::copy_from_slice),
     }
 }
 

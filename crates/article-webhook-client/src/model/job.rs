@@ -71,7 +71,7 @@ pub struct Complete {
     pub body: Bytes,
 }
 
-/// A job without an article.
+/// A job without an article, or with one that may be a draft.
 ///
 /// ```
 /// fn progress(job: &article_webhook_client::Unfinished) -> String {
@@ -87,6 +87,8 @@ pub struct Unfinished {
     pub retry_after: Option<Duration>,
     /// The whole response, a JSON object.
     pub body: Bytes,
+    /// It has an article, which may be a draft.
+    pub(crate) is_draft: bool,
 }
 
 impl fmt::Debug for Created {

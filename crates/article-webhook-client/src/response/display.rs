@@ -15,6 +15,15 @@ impl fmt::Display for Response {
                 f.write_str("the answer says nothing about the job")
             }
             CallOutcome::Unfinished { status: None } => f.write_str("the job is not complete"),
+            CallOutcome::Draft { status: Some(status) } => {
+                write!(f, "the job has an article, which may be a draft: its status is {status:?}")
+            }
+            CallOutcome::Draft { status: None } => {
+                f.write_str("the job has an article, which may be a draft: it has no status")
+            }
+            CallOutcome::FailedState { state } => {
+                write!(f, "the service says that the job has failed: {state:?}")
+            }
             CallOutcome::OtherJob => f.write_str("the answer is about another job"),
             CallOutcome::InvalidJobId => f.write_str("the answer has a job_id of the wrong shape"),
             CallOutcome::Undecodable(error) => {

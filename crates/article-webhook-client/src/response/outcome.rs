@@ -5,8 +5,9 @@ use super::{code::ErrorCode, reported::Reported};
 /// What a response means for the job that was asked for, or for the call.
 ///
 /// A status that the document defines counts whatever the body is, because a proxy may answer in the service's place
-/// (401, 403, 429, 5xx). What ends a job counts only as the document writes it: [`Failed`](Self::Failed) and
-/// [`JobNotFound`](Self::JobNotFound) need their status and their code.
+/// (401, 403, 429, 5xx). What ends a job at once is only what the document writes: [`Failed`](Self::Failed) and
+/// [`JobNotFound`](Self::JobNotFound) need their status and their code. [`Draft`](Self::Draft) and
+/// [`FailedState`](Self::FailedState) have to be [confirmed](crate::Response::unconfirmed).
 ///
 /// ```
 /// use article_webhook_client::CallOutcome;
@@ -22,12 +23,25 @@ use super::{code::ErrorCode, reported::Reported};
 #[derive(Debug, Clone)]
 #[non_exhaustive] // the service may define more
 pub enum CallOutcome {
-    /// The article is complete. The body of the response is the body of its delivery.
+    /// The article is complete: the status is `complete` or a [synonym](article_webhook::Status::is_complete). The body of the response is the body of its delivery.
     Complete(Box<ArticleResult>),
     /// The job is not complete. The document names no other state (service document, section 3).
     Unfinished {
         /// The `status`, if it is a string: its first 200 characters, without the API key.
         status: Option<String>,
+    },
+    /// A success with a title and HTML, whose status is no word for a complete job. It may be a draft: it is the article
+    /// only if another response, at least a minute later, has the same bytes. The body of the response is whole.
+    Draft {
+        /// As in [`Unfinished`](Self::Unfinished).
+        status: Option<String>,
+    },
+    /// A success without an article that says that the job has failed: by a [status](article_webhook::Status::is_failed),
+    /// or by an error code of the document that is about a job. The document has another form for it, so it counts only
+    /// if another response says the same.
+    FailedState {
+        /// The status or the code.
+        state: String,
     },
     /// 500 with `generation_failed`: the job has failed, and its credits were refunded.
     Failed {
@@ -58,7 +72,7 @@ pub enum CallOutcome {
     OtherJob,
     /// A success, and its `job_id` is none: another kind of value than a string, or a string that no job id is.
     InvalidJobId,
-    /// A success, and the job is complete, but its result cannot be decoded.
+    /// A success, and the job is complete, but its result cannot be decoded; or an article beside a failure.
     Undecodable(DecodeError),
     /// A success, and the body is a page of HTML or XML, probably of a proxy.
     Page,

@@ -1,5 +1,6 @@
 use std::{collections::HashMap, fmt};
 
+use article_webhook::adapter;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Number, value::RawValue};
 
@@ -34,6 +35,8 @@ impl Reported {
         if body.len() > MAX_SHORT_BODY {
             return None;
         }
+        let repaired = adapter::repair(body);
+        let body = repaired.as_deref().unwrap_or(body);
         let documented: Fields<'_> = serde_json::from_slice(body).ok()?;
         let code = documented.0.get("error").and_then(|raw| text(raw))?;
         // The document puts some fields beside the code, and some in `details`.

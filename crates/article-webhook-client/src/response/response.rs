@@ -3,7 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{ArticleResult, JobId};
+use article_webhook::{ArticleResult, JobId, Status};
 use bytes::Bytes;
 
 use super::{
@@ -90,7 +90,9 @@ impl Response {
     pub(crate) fn new(raw: RawResponse, outcome: CallOutcome) -> Self {
         let RawResponse { status, sent_at, retry_after, body, .. } = raw;
         let body = match outcome {
-            CallOutcome::Complete(_) | CallOutcome::Undecodable(_) => body,
+            CallOutcome::Complete(_) | CallOutcome::Undecodable(_) | CallOutcome::Draft { .. } => {
+                body
+            }
             // A slice would keep the memory of the whole.
             _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
             _ => body,
@@ -104,6 +106,17 @@ impl Response {
     #[must_use]
     pub fn names_the_job(&self) -> bool {
         self.names_job
+    }
+
+    /// What another response must say again before this one counts: the bytes of a [draft](CallOutcome::Draft), or the
+    /// word of a [failure](CallOutcome::FailedState) that is not in its documented form. `None` for any other outcome.
+    #[must_use]
+    pub fn unconfirmed(&self) -> Option<&[u8]> {
+        match &self.outcome {
+            CallOutcome::Draft { .. } => Some(&self.body),
+            CallOutcome::FailedState { state } => Some(state.as_bytes()),
+            _ => None,
+        }
     }
 
     /// The code of the service, if it reported an error in the documented shape.
@@ -155,9 +168,18 @@ fn job(
     }
     // Unlike a delivery, which the service sends when the job is complete, a response may come before that.
     let status = outline.status();
-    if status.as_deref() == Some("complete") {
+    let has_article = outline.has_article();
+    if !has_article && let Some(word) = outline.failure() {
+        return Ok(CallOutcome::FailedState { state: word });
+    }
+    if has_article || status.as_deref() == Some("complete") {
         let result = ArticleResult::from_json(&raw.body).map_err(CallOutcome::Undecodable)?;
-        return Ok(CallOutcome::Complete(Box::new(result)));
+        return Ok(match status {
+            Some(status) if Status::from(&*status).is_complete() => {
+                CallOutcome::Complete(Box::new(result))
+            }
+            status => CallOutcome::Draft { status: status.map(|status| shown(secrets, &status)) },
+        });
     }
     if raw.body.len() > MAX_SHORT_BODY {
         return Err(CallOutcome::TooLarge { limit: MAX_SHORT_BODY });

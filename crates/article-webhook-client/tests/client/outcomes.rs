@@ -32,7 +32,10 @@ fn error(status: u16, code: &str) -> Line {
 /// What may come after a question for `job_1`.
 fn to_a_question() -> Vec<Row> {
     let failed = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
-    let late = [COMPLETE, &" ".repeat(1 << 20)].concat().replace("complete", "queued");
+    let late = [COMPLETE, &" ".repeat(1 << 20)]
+        .concat()
+        .replace("complete", "queued")
+        .replace(r#""article""#, r#""outline""#);
     vec![
         row(
             "a job that is not complete",
@@ -43,9 +46,69 @@ fn to_a_question() -> Vec<Row> {
         row(
             // A delivery with this body is an article: the service sends none before the job is complete.
             "an article of a job that is not complete",
-            json(200, &COMPLETE.replace("complete", "completed")),
-            r#"Unfinished { status: Some("completed") }"#,
-            r#"the job is not complete, its status is "completed""#,
+            json(200, &COMPLETE.replace("complete", "writing")),
+            r#"Draft { status: Some("writing") }"#,
+            r#"the job has an article, which may be a draft: its status is "writing""#,
+        ),
+        row(
+            "an article without a status",
+            json(200, &COMPLETE.replace("status", "state")),
+            "Draft { status: None }",
+            "the job has an article, which may be a draft: it has no status",
+        ),
+        row(
+            "a synonym of complete without an article",
+            json(200, r#"{"job_id":"job_1","status":"success"}"#),
+            r#"Unfinished { status: Some("success") }"#,
+            r#"the job is not complete, its status is "success""#,
+        ),
+        row(
+            "a failure as a status",
+            json(200, r#"{"job_id":"job_1","status":"Failed","article":null}"#),
+            r#"FailedState { state: "Failed" }"#,
+            r#"the service says that the job has failed: "Failed""#,
+        ),
+        row(
+            "a failure as a status that must be repaired",
+            json(200, r#"{"job_id":"job_1","status":"error","message":"half \ud83c"}"#),
+            r#"FailedState { state: "error" }"#,
+            r#"the service says that the job has failed: "error""#,
+        ),
+        row(
+            "a failure as a code beside the job",
+            json(200, r#"{"job_id":"job_1","status":"complete","error":"credits_exhausted"}"#),
+            r#"FailedState { state: "credits_exhausted" }"#,
+            r#"the service says that the job has failed: "credits_exhausted""#,
+        ),
+        row(
+            "a failed pipeline as a success",
+            json(200, failed),
+            r#"FailedState { state: "generation_failed" }"#,
+            r#"the service says that the job has failed: "generation_failed""#,
+        ),
+        row(
+            "a code that is about the call",
+            json(200, r#"{"job_id":"job_1","error":"rate_limit_exceeded"}"#),
+            "Unfinished { status: None }",
+            "the job is not complete",
+        ),
+        row(
+            "a failure of no job",
+            json(200, r#"{"status":"failed"}"#),
+            r#"Unfinished { status: Some("failed") }"#,
+            r#"the job is not complete, its status is "failed""#,
+        ),
+        row(
+            "an article of a job that failed",
+            json(200, &COMPLETE.replace("complete", "failed")),
+            "Undecodable(status: the service reports a failure, `failed`)",
+            "the answer is no article result: status: the service reports a failure, `failed`",
+        ),
+        row(
+            "the failure of a job that must be repaired",
+            json(500, &failed.replace("at draft.", r"at \ud83c")),
+            r#"Failed { step: Some("draft"), credits_refunded: Some(3) }"#,
+            "generation_failed (500): It failed at \u{fffd}",
         ),
         row(
             "a job without a status",
@@ -283,7 +346,10 @@ async fn each_response_to_a_question_has_its_outcome_its_message_and_its_bytes()
         match service.client().article(&asked).await {
             Ok(job) => {
                 assert!(
-                    matches!(response.outcome, CallOutcome::Unfinished { .. }),
+                    matches!(
+                        response.outcome,
+                        CallOutcome::Unfinished { .. } | CallOutcome::Draft { .. }
+                    ),
                     "{what}: {job:?}"
                 );
             }
@@ -306,6 +372,34 @@ async fn the_response_about_a_complete_job_has_the_bytes_of_its_delivery() {
     assert_eq!(result.article.title, "Shoes");
     assert_eq!((response.status, &response.body[..]), (200, COMPLETE.as_bytes()));
     assert_eq!(response.to_string(), "the job is complete");
+}
+
+#[tokio::test]
+async fn a_synonym_of_complete_with_an_article_is_complete() {
+    for status in ["completed", "Complete", "success", "succeeded", "DONE"] {
+        let body = COMPLETE.replace("complete", status);
+        let service = Service::start([json(200, &body)]);
+        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        assert!(matches!(response.outcome, CallOutcome::Complete(_)), "{response:?}");
+        assert!(response.unconfirmed().is_none() && response.body == body);
+    }
+}
+
+#[tokio::test]
+async fn a_large_draft_is_whole() {
+    let title = format!("Shoes{}", " ".repeat(1 << 20));
+    let body = COMPLETE.replace("Shoes", &title).replace("complete", "writing");
+    let service = Service::start([json(200, &body)]);
+    let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+    assert!(matches!(response.outcome, CallOutcome::Draft { .. }), "{response:?}");
+    assert!(response.unconfirmed() == Some(body.as_bytes()));
+}
+
+#[tokio::test]
+async fn an_order_whose_answer_must_be_repaired_has_its_job() {
+    let service = Service::start([json(202, r#"{"job_id":"job_1","topic":"Run \ud83c"}"#)]);
+    let created = service.client().create_article_once(&NewArticle::new("Run")).await.unwrap();
+    assert_eq!(created.job_id.as_str(), "job_1");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use article_webhook_client::{Error, Wait};
+use tokio::time;
 
 use crate::{
     reads::COMPLETE,
@@ -58,6 +59,43 @@ async fn it_ends_with_a_permanent_error() {
         assert!(!error.is_deadline());
         assert_eq!(service.count(), 2);
     }
+}
+
+const FAILED: &str = r#"{"job_id":"job_1","status":"failed"}"#;
+
+#[tokio::test]
+async fn it_ends_at_a_failure_that_two_responses_in_a_row_report() {
+    let cancelled = FAILED.replace("failed", "cancelled");
+    let busy = answer(503, "", "");
+    let script = [FAILED, QUEUED, FAILED, &cancelled].map(|body| json(200, body));
+    let service = Service::start([&script[..], &[busy, json(200, &cancelled)]].concat());
+    let error = waited(&service, 20_000).await.unwrap_err();
+    assert_eq!(error.to_string(), r#"the service says that the job has failed: "cancelled""#);
+    assert!(!error.is_deadline() && !error.is_transient());
+    assert_eq!(service.count(), 6);
+}
+
+#[tokio::test]
+async fn a_draft_is_the_article_if_it_is_the_same_a_minute_later() {
+    let draft = COMPLETE.replace("complete", "published");
+    let service = Service::start([json(200, &draft)]);
+    assert!(waited(&service, 1000).await.unwrap_err().is_deadline());
+    assert_eq!(service.count(), 1, "not before the minute has passed");
+
+    let client = service.client();
+    let job_id = "job_1".parse().unwrap();
+    // The minute passes at once, and then the clock runs as before.
+    let wait = client.wait(&job_id).on_progress(|job| {
+        assert_eq!(job.status.as_deref(), Some("published"));
+        time::pause();
+        tokio::spawn(async {
+            time::sleep(Duration::from_secs(60)).await;
+            time::resume();
+        });
+    });
+    let complete = wait.await.unwrap();
+    assert_eq!((complete.result.article.title.as_str(), service.count()), ("Shoes", 3));
+    assert_eq!(complete.body, draft);
 }
 
 #[tokio::test]

@@ -13,6 +13,9 @@ use crate::schedule::DAY;
 /// overdue.
 const MIN_NOT_FOUND_ANSWERS: u32 = 3;
 
+/// When a job is polled again whose answer has to be confirmed.
+const CONFIRM_AFTER: Duration = Duration::from_secs(60);
+
 /// The label of bodies that the API gave.
 const TARGET: &str = "api";
 
@@ -55,11 +58,15 @@ pub(crate) struct Polled<'a> {
 impl Polled<'_> {
     /// The meaning of the answer.
     ///
-    /// What the service says about a job counts only in its documented form. Any other answer says nothing about the
-    /// job, which is polled again: no number of them ends it.
+    /// What the service says about a job counts at once only in its documented form. A draft of an article, and a failure
+    /// in another form, count if a second answer says the same. Any other answer says nothing about the job, which is polled
+    /// again: no number of them ends it.
     pub(crate) fn meaning(&self, response: &Response, watch: &mut KeyWatch) -> Meaning {
         match &response.outcome {
-            CallOutcome::Complete(_) | CallOutcome::Failed { .. } => watch.knew(self.began),
+            CallOutcome::Complete(_)
+            | CallOutcome::Failed { .. }
+            | CallOutcome::Draft { .. }
+            | CallOutcome::FailedState { .. } => watch.knew(self.began),
             CallOutcome::Undecodable(_) | CallOutcome::Unfinished { .. }
                 if response.names_the_job() =>
             {
@@ -93,8 +100,11 @@ impl Polled<'_> {
             CallOutcome::Failed { .. } => {
                 PollOutcome::Failed { answer: recorded(response), cause: response.to_string() }
             }
+            CallOutcome::Draft { .. } | CallOutcome::FailedState { .. } => {
+                self.confirm(response, after)
+            }
             CallOutcome::Unfinished { .. } if response.names_the_job() => {
-                PollOutcome::Unfinished { after }
+                PollOutcome::Unfinished { after, cause: response.to_string() }
             }
             CallOutcome::JobNotFound => self.missing(response, watch, after),
             _ => PollOutcome::Again { after, cause: response.to_string() },
@@ -114,6 +124,24 @@ impl Polled<'_> {
         };
         let outcome = PollOutcome::Again { after: self.pause, cause };
         Meaning { outcome, event: None, name }
+    }
+
+    /// A draft, or a failure that is not in its documented form, ends the job if the answer before said the same. The first
+    /// time it is polled again after a minute. A draft that is written on is polled by the schedule.
+    fn confirm(&self, response: &Response, after: Duration) -> PollOutcome {
+        let said = Digest::of(response.unconfirmed().unwrap_or_default());
+        if self.job.unconfirmed == Some(said) {
+            return match &response.outcome {
+                CallOutcome::Draft { .. } => PollOutcome::Answered(recorded(response)),
+                _ => {
+                    PollOutcome::Failed { answer: recorded(response), cause: response.to_string() }
+                }
+            };
+        }
+        let is_first = self.job.unconfirmed.is_none();
+        let retry_after = response.retry_after.unwrap_or_default().min(DAY);
+        let after = if is_first { retry_after } else { after }.max(CONFIRM_AFTER);
+        PollOutcome::Unconfirmed { after, cause: response.to_string(), said }
     }
 
     /// The service does not know the job. That ends the job only if the service has said so for days, with a key that has
@@ -179,7 +207,9 @@ fn name(response: &Response) -> &'static str {
         CallOutcome::Unfinished { .. } if response.names_the_job() => "unfinished",
         CallOutcome::Undecodable(_) if response.names_the_job() => "undecodable",
         CallOutcome::Unfinished { .. } | CallOutcome::Undecodable(_) => "no_job",
+        CallOutcome::Draft { .. } => "draft",
         CallOutcome::Failed { .. } => "failed",
+        CallOutcome::FailedState { .. } => "failed_state",
         CallOutcome::JobNotFound => "job_not_found",
         CallOutcome::NotFound => "not_found",
         CallOutcome::Unauthorized => "unauthorized",

@@ -135,7 +135,8 @@ async fn settle(
 /// The pause after which the job of a poll is due again. `None` if it has ended.
 fn pause_of(outcome: &PollOutcome) -> Option<Duration> {
     match outcome {
-        PollOutcome::Unfinished { after }
+        PollOutcome::Unfinished { after, .. }
+        | PollOutcome::Unconfirmed { after, .. }
         | PollOutcome::Missing { after, .. }
         | PollOutcome::Again { after, .. } => Some(*after),
         PollOutcome::Released => Some(Duration::ZERO),

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook_collector::Collector;
-use article_webhook_inbox::{EntryKey, JobState, store::Store};
+use article_webhook_inbox::{EntryKey, JobState, State, store::Store};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{
@@ -30,6 +30,84 @@ async fn a_failed_job_ends_with_what_the_service_said() {
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
+}
+
+/// The document does not say how a failed job is reported. The commonest form ends it at its second answer.
+#[tokio::test]
+async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let failed = |status: &str| format!(r#"{{"job_id":"job_1","status":"{status}"}}"#);
+    for (status, state, cause) in [
+        ("writing", JobState::Expected, "the job is not complete, its status is \"writing\""),
+        ("failed", JobState::Expected, "the service says that the job has failed: \"failed\""),
+        ("writing", JobState::Expected, "the job is not complete, its status is \"writing\""),
+        ("failed", JobState::Expected, "the service says that the job has failed: \"failed\""),
+        ("failed", JobState::Failed, "the service says that the job has failed: \"failed\""),
+    ] {
+        let body = failed(status);
+        world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+        let job = world.job("job_1").await;
+        assert_eq!((job.state, job.cause.as_deref()), (state, Some(cause)), "shown at once");
+    }
+    let key = EntryKey::failure("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), failed("failed"));
+}
+
+#[tokio::test]
+async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let key = || EntryKey::article("job_1".parse().unwrap());
+    let draft =
+        |title: &str| article("job_1").replace("complete", "published").replace("Shoes", title);
+    for (title, waits, state) in [
+        ("Draft", HOUR, JobState::Expected),
+        ("Shoes", 60 * SECOND, JobState::Expected),
+        ("Shoes", HOUR, JobState::Collected),
+    ] {
+        assert_eq!(world.stored(key()).await, None);
+        let body = draft(title);
+        world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+        world.clock.advance(waits);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, state);
+    }
+    assert_eq!(world.stored(key()).await.unwrap(), draft("Shoes"));
+    let titles = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&titles);
+    let worker = world.inbox.worker(move |job| {
+        seen.lock().unwrap().push(job.article().unwrap().article.title.clone());
+        async { Ok(()) }
+    });
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(*titles.lock().unwrap(), ["Shoes"]);
+}
+
+/// As a delivery is: half an emoji costs no article.
+#[tokio::test]
+async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_repaired() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let half = article("job_1").replace("Shoes", r"Sho\ud83c");
+    let body = half.clone();
+    world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    let key = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(key).await.unwrap(), half);
+    let worker = world.inbox.worker(|job| async move {
+        assert_eq!(job.article()?.article.title, "Sho\u{fffd}");
+        Ok(())
+    });
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(world.inbox.counts().await.unwrap().of(State::Done), 1);
 }
 
 /// It is kept until its article comes, the service gives it up, or a person erases it.

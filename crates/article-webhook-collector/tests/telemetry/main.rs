@@ -154,7 +154,10 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
             "WARN",
             "call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown orders=1",
         ),
-        ("WARN", "the service gave the job up, and refunded its credits job_id=\"job_failed\""),
+        (
+            "WARN",
+            "the service gave the job up job_id=\"job_failed\" cause=generation_failed (500): ",
+        ),
         ("WARN", "the poll brought no article, and another will follow job_id=\"job_panics\""),
         ("WARN", "the store failed: the store is down call=\"claim_polls\""),
         ("WARN", "polls are given back unsent, because the store takes longer than 5 seconds"),

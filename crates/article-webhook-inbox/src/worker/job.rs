@@ -1,6 +1,6 @@
 use std::{collections::HashMap, fmt, sync::Arc, time::SystemTime};
 
-use article_webhook::{ArticleResult, Drift, Event, JobId};
+use article_webhook::{ArticleResult, Drift, Event, JobId, adapter::repair};
 use serde_json::{Number, value::RawValue};
 
 use super::attempt::AttemptResult;
@@ -156,8 +156,10 @@ pub enum JobKind {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive] // the service may say more
 pub struct JobFailure {
-    /// The error code: `generation_failed`.
+    /// The error code: `generation_failed` in the documented form.
     pub code: Option<String>,
+    /// The status, such as `failed` or `cancelled`, if the service reported the failure by it.
+    pub status: Option<String>,
     /// The message of the service, for a person.
     pub message: Option<String>,
     /// The step of the pipeline at which the job failed.
@@ -280,7 +282,7 @@ impl Job {
         }
     }
 
-    /// What the service said about a job that it gave up, and whose credits it refunded.
+    /// What the service said about a job that it gave up.
     ///
     /// # Errors
     ///
@@ -401,6 +403,8 @@ impl JobFailure {
         if body.len() > MAX_READ_BYTES {
             return None;
         }
+        let repaired = repair(body);
+        let body = repaired.as_deref().unwrap_or(body);
         let documented: Fields<'_> = serde_json::from_slice(body).ok()?;
         let details = documented.get("details");
         let details = details.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -409,6 +413,7 @@ impl JobFailure {
         let field = |name| documented.get(name).or_else(|| details.get(name)).copied();
         Some(Self {
             code: documented.get("error").copied().and_then(text),
+            status: documented.get("status").copied().and_then(text),
             message: field("message").and_then(text),
             step: field("step").and_then(text),
             credits_refunded: field("credits_refunded").and_then(integer),
@@ -552,7 +557,11 @@ mod tests {
         assert_eq!(read(beside), Some((false, None, Some("s".into()), Some(2))));
         let wrong = r#"{"error":null,"message":7,"details":{"step":["s"],"credits_refunded":2.5}}"#;
         assert_eq!(read(wrong), Some((false, None, None, None)));
+        let half = r#"{"message":"half \ud83c","step":"s"}"#;
+        assert_eq!(read(half), Some((false, Some("half \u{fffd}".into()), Some("s".into()), None)));
         assert_eq!(read("<html>"), None);
+        let status = JobFailure::read(br#"{"job_id":"1","status":"cancelled"}"#).unwrap().status;
+        assert_eq!(status.as_deref(), Some("cancelled"));
         assert_eq!(read(&format!(r#"{{"step":"{}"}}"#, "s".repeat(MAX_READ_BYTES))), None);
     }
 }

@@ -223,7 +223,10 @@ impl Trial {
         let claim = PollClaim { limit: 100, lease: Duration::from_secs(60), bucket: BUCKET };
         let polls = store.claim_polls(claim).await;
         for poll in self.ok("claim of polls", polls).unwrap_or_default().polls {
-            let unfinished = PollOutcome::Unfinished { after: Duration::from_secs(3600) };
+            let unfinished = PollOutcome::Unfinished {
+                after: Duration::from_secs(3600),
+                cause: "it is queued".into(),
+            };
             let settled = store.settle_poll(poll.lease, unfinished, 1).await;
             self.ok("outcome of a poll", settled);
         }

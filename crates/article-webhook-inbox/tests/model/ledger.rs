@@ -172,7 +172,7 @@ fn said(polled: &Polled) -> PollOutcome {
         Polled::Answered(body) => PollOutcome::Answered(answer(body)),
         Polled::Failed(body) => PollOutcome::Failed { answer: answer(body), cause },
         Polled::NotFound => PollOutcome::NotFound { cause },
-        Polled::Unfinished(after) => PollOutcome::Unfinished { after },
+        Polled::Unfinished(after) => PollOutcome::Unfinished { after, cause },
         Polled::Missing(after) => PollOutcome::Missing { after, cause },
         Polled::Again(after) => PollOutcome::Again { after, cause },
         Polled::Released => PollOutcome::Released,
@@ -194,6 +194,7 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
         pushed_at: None,
         collected_at: (state == JobState::Collected).then_some(then),
         unreadable_since: (state == JobState::Expected).then_some(then),
+        unconfirmed: (state == JobState::Expected).then(|| Digest::of(b"failed")),
         cause: Some("status 503".into()),
     }
 }

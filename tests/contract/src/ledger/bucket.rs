@@ -154,7 +154,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
         (answered(FIRST), true),
         (failed("{failed}"), true),
         (not_found(), true),
-        (PollOutcome::Unfinished { after: zero }, true),
+        (PollOutcome::Unfinished { after: zero, cause: "it is queued".into() }, true),
         (missing, true),
         (again(0), false),
         (PollOutcome::Released, false),

@@ -44,6 +44,7 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
             pushed_at: None,
             collected_at: None,
             unreadable_since: None,
+            unconfirmed: None,
             cause: None,
         };
         assert_eq!(shown, expected);

@@ -17,13 +17,16 @@ fn missing(seconds: u64) -> PollOutcome {
     PollOutcome::Missing { after: Duration::from_secs(seconds), cause: "job_not_found".into() }
 }
 
+fn unfinished(seconds: u64) -> PollOutcome {
+    PollOutcome::Unfinished { after: Duration::from_secs(seconds), cause: "it is queued".into() }
+}
+
 /// A job is polled again after the pause that the outcome names.
 pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl LedgerSubject>) {
-    let unfinished = PollOutcome::Unfinished { after: Duration::from_secs(30) };
     for (id, outcome, cause) in [
         ("again", again(30), Some("status 503")),
         ("missing", missing(30), Some("job_not_found")),
-        ("unfinished", unfinished, None),
+        ("unfinished", unfinished(30), Some("it is queued")),
     ] {
         let lease = trial.polling(id).await;
         let polling = trial.job(id).await;
@@ -56,7 +59,7 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
         (missing(1), Some(1)),
         (again(1), Some(1)),
         (missing(1), Some(2)),
-        (PollOutcome::Unfinished { after: Duration::from_secs(1) }, None),
+        (unfinished(1), None),
         (again(1), None),
     ] {
         let lease = trial.poll("job_1").await;
@@ -72,13 +75,11 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
 pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.ledger().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
-    let zero = Duration::ZERO;
-    let unfinished = PollOutcome::Unfinished { after: zero };
     for (id, outcome, key, known, times) in [
         ("ordered", missing(0), KEY + 1, Some(KEY), None),
         ("ordered", missing(0), KEY, Some(KEY), Some(1)),
         ("ordered", missing(0), KEY + 1, Some(KEY), Some(1)),
-        ("ordered", unfinished, KEY + 1, Some(KEY + 1), None),
+        ("ordered", unfinished(0), KEY + 1, Some(KEY + 1), None),
         ("ordered", missing(0), KEY, Some(KEY + 1), None),
         ("ordered", failed("{failed}"), KEY, Some(KEY), None),
         // Of a job that was ordered elsewhere, no key is known.

@@ -50,7 +50,8 @@ pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl Led
 pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl LedgerSubject>) {
     let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected));
-    let unfinished = PollOutcome::Unfinished { after: Duration::ZERO };
+    let unfinished =
+        PollOutcome::Unfinished { after: Duration::ZERO, cause: "it is queued".into() };
     trial.advance(3600);
     let lease = trial.poll("job_1").await;
     trial.settle_poll(lease, unfinished).await;

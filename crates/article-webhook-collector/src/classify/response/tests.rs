@@ -12,6 +12,8 @@ const PAUSE: Duration = Duration::from_secs(900);
 
 const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>","meta_title":"","meta_description":"","eeat_score":1,"word_count":1}}"#;
 const FAILED: &str = r#"{"error":"generation_failed","message":"failed at outline","details":{"step":"outline","credits_refunded":1}}"#;
+const FAILED_STATE: &str = r#"{"job_id":"job_1","status":"failed"}"#;
+const LEVITATING: &str = r#"{"job_id":"job_1","status":"levitating"}"#;
 const LOST: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
 
 /// What becomes of the job.
@@ -21,6 +23,7 @@ enum Job {
     Failed,
     NotFound,
     Unfinished,
+    Unconfirmed,
     Missing,
     Again,
 }
@@ -40,6 +43,7 @@ fn job(id: i64) -> ExpectedJob {
         pushed_at: None,
         collected_at: None,
         unreadable_since: None,
+        unconfirmed: None,
         cause: None,
     }
 }
@@ -66,7 +70,8 @@ fn parts(outcome: &PollOutcome) -> (Job, Option<Duration>, &str) {
         PollOutcome::Answered(_) => (Job::Answered, None, ""),
         PollOutcome::Failed { cause, .. } => (Job::Failed, None, cause),
         PollOutcome::NotFound { cause } => (Job::NotFound, None, cause),
-        PollOutcome::Unfinished { after } => (Job::Unfinished, Some(*after), ""),
+        PollOutcome::Unfinished { after, cause } => (Job::Unfinished, Some(*after), cause),
+        PollOutcome::Unconfirmed { after, cause, .. } => (Job::Unconfirmed, Some(*after), cause),
         PollOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
         PollOutcome::Again { after, cause } => (Job::Again, Some(*after), cause),
         PollOutcome::Released => panic!("an answer means more"),
@@ -88,15 +93,37 @@ fn every_answer_has_its_outcome_and_its_message() {
     let [nameless, null] = ["nothing", "null"].map(|found| {
         format!("the answer is no article result: job_id: expected a job id, found {found}")
     });
+    let [synonym, draft, failed_article] =
+        ["Succeeded", "published", "failed"].map(|status| COMPLETE.replace("complete", status));
+    let is_draft = "the job has an article, which may be a draft: its status is \"published\"";
+    let has_failed = "the service says that the job has failed: \"failed\"";
+    let levitating = "the job is not complete, its status is \"levitating\"";
     let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
     let api_is_down = "the service answered 503 and no documented error: \"down\"";
     let rows: &[(u16, &str, &str, Job, &str)] = &[
         (200, COMPLETE, "complete", Job::Answered, ""),
         (200, undecodable, "undecodable", Job::Answered, ""),
-        (200, r#"{"job_id":"job_1","status":"queued"}"#, "unfinished", Job::Unfinished, ""),
-        // A state that no version of the document names.
-        (200, r#"{"job_id":"job_1","status":"levitating"}"#, "unfinished", Job::Unfinished, ""),
-        (200, r#"{"job_id":"job_1","status":17}"#, "unfinished", Job::Unfinished, ""),
+        // A state that no version of the document names is shown by its name.
+        (200, LEVITATING, "unfinished", Job::Unfinished, levitating),
+        (
+            200,
+            r#"{"job_id":"job_1","status":17}"#,
+            "unfinished",
+            Job::Unfinished,
+            "the job is not complete",
+        ),
+        (200, &synonym, "complete", Job::Answered, ""),
+        (200, &draft, "draft", Job::Unconfirmed, is_draft),
+        (200, FAILED_STATE, "failed_state", Job::Unconfirmed, has_failed),
+        // What is in it is kept, and a person must look.
+        (200, &failed_article, "undecodable", Job::Answered, ""),
+        (
+            200,
+            r#"{"status":"failed"}"#,
+            "no_job",
+            Job::Again,
+            "the job is not complete, its status is \"failed\"",
+        ),
         (200, r#"{"status":"complete"}"#, "no_job", Job::Again, &nameless),
         (200, r#"{"job_id":null,"status":"complete"}"#, "no_job", Job::Again, &null),
         (200, "{}", "no_job", Job::Again, "the answer says nothing about the job"),
@@ -178,9 +205,10 @@ fn every_answer_has_its_outcome_and_its_message() {
         let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
         let (found, after, cause) = parts(&meaning.outcome);
         assert_eq!((meaning.name, &found), (*name, expected), "{status} {body}");
-        assert!(after.is_none_or(|after| after == PAUSE), "{status}: {after:?}");
+        let pause = if expected == &Job::Unconfirmed { CONFIRM_AFTER } else { PAUSE };
+        assert!(after.is_none_or(|after| after == pause), "{status}: {after:?}");
         assert_eq!(cause, *message, "{status}");
-        assert_eq!(cause.is_empty(), matches!(found, Job::Answered | Job::Unfinished), "{status}");
+        assert_eq!(cause.is_empty(), found == Job::Answered, "{status}");
         if let PollOutcome::Answered(answer) | PollOutcome::Failed { answer, .. } = meaning.outcome
         {
             assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
@@ -188,6 +216,51 @@ fn every_answer_has_its_outcome_and_its_message() {
         }
         let is_pause = matches!(status, 401 | 429);
         assert_eq!(meaning.event.is_some(), is_pause, "{status}");
+    }
+}
+
+/// What becomes of a job whose last answer was `before`, by this one.
+fn after(before: &str, retry_after: &str, body: &str) -> PollOutcome {
+    let mut job = job(1);
+    if let PollOutcome::Unconfirmed { said, .. } =
+        meaning_of(&job, &response(200, "", before), &mut KeyWatch::default()).outcome
+    {
+        job.unconfirmed = Some(said);
+    }
+    meaning_of(&job, &response(200, retry_after, body), &mut KeyWatch::default()).outcome
+}
+
+#[test]
+fn a_draft_is_the_article_and_a_failure_the_end_if_a_second_answer_says_the_same() {
+    let draft = COMPLETE.replace("complete", "published");
+    let longer = draft.replace("<article>", "<article>more");
+    let cancelled = FAILED_STATE.replace("failed", "canceled");
+    let queued = r#"{"job_id":"job_1","status":"queued"}"#;
+    for (before, body, expected) in [
+        (&*draft, &*draft, Job::Answered),
+        (&draft, &longer, Job::Unconfirmed),
+        (queued, &draft, Job::Unconfirmed),
+        (FAILED_STATE, FAILED_STATE, Job::Failed),
+        (FAILED_STATE, r#"{"job_id": "job_1", "status": "failed", "at": 2}"#, Job::Failed),
+        (FAILED_STATE, &cancelled, Job::Unconfirmed),
+        (FAILED_STATE, &draft, Job::Unconfirmed),
+        (&draft, COMPLETE, Job::Answered),
+        (FAILED_STATE, queued, Job::Unfinished),
+    ] {
+        let outcome = after(before, "", body);
+        assert_eq!(parts(&outcome).0, expected, "{before} {body}");
+        if let PollOutcome::Answered(answer) | PollOutcome::Failed { answer, .. } = outcome {
+            assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
+        }
+    }
+    // A draft that is written on is polled no more often than any other job.
+    for (before, retry_after, pause) in [
+        (queued, "", CONFIRM_AFTER),
+        (queued, "7", CONFIRM_AFTER),
+        (queued, "3600", Duration::from_secs(3600)),
+        (&longer, "", PAUSE),
+    ] {
+        assert_eq!(parts(&after(before, retry_after, &draft)).1, Some(pause), "{before}");
     }
 }
 
@@ -236,7 +309,7 @@ fn a_retry_after_counts_in_full() {
 fn a_job_alone_waits_for_a_day_at_most() {
     let answer = response(200, "31536000", r#"{"job_id":"job_1"}"#);
     let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
-    assert_eq!(meaning.outcome, PollOutcome::Unfinished { after: DAY });
+    assert_eq!(parts(&meaning.outcome), (Job::Unfinished, Some(DAY), "the job is not complete"));
 }
 
 #[test]

@@ -2,6 +2,8 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
+use crate::Digest;
+
 /// What the ledger knows about the article of a job.
 ///
 /// `Expected` and `Polling` are open. The others are ends: nothing is polled, until the job is opened again.
@@ -279,8 +281,11 @@ pub struct ExpectedJob {
     pub collected_at: Option<SystemTime>,
     /// When the API gave the first of the bodies that no worker can read, since the service last worked on it.
     pub unreadable_since: Option<SystemTime>,
-    /// Why the last poll brought no article, or why it ended without one; or the refusal of a delivery since then, as
-    /// [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
+    /// What the last answer about the job said, if it ends the job once another says the same: the digest of the draft of an
+    /// article, or of the word for a failure.
+    pub unconfirmed: Option<Digest>,
+    /// What the service said of a job that is not complete, why the last poll brought no article, or why it ended without one;
+    /// or the refusal of a delivery since then, as [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
     pub cause: Option<String>,
 }
 

@@ -99,6 +99,17 @@ pub enum PollOutcome {
     Unfinished {
         /// The pause.
         after: Duration,
+        /// What the service said.
+        cause: String,
+    },
+    /// The service said what ends the job only if it says so again. It is polled again after a pause.
+    Unconfirmed {
+        /// The pause.
+        after: Duration,
+        /// What the service said.
+        cause: String,
+        /// The digest of what it must say again: [`ExpectedJob::unconfirmed`] until then.
+        said: Digest,
     },
     /// The service does not know the job with this key. It is polled again after a pause. If the service knows the job
     /// with [another key](ExpectedJob::key), this says nothing about the job, and is not counted.

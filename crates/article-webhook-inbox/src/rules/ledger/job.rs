@@ -62,8 +62,10 @@ pub struct JobRow {
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Digest>,
-    /// Why the last poll brought no article, or why it ended without one; or the refusal of a delivery since then. Collected:
-    /// that an earlier body of the API could not be read.
+    /// What the last answer said, if it ends the job once another says the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<Digest>,
+    /// As [`ExpectedJob::cause`]. Collected: that an earlier body of the API could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
@@ -87,6 +89,7 @@ impl JobRow {
             collected_at: entry.and_then(|entry| entry.collected_at),
             unreadable_since: None,
             returned: None,
+            unconfirmed: None,
             cause: None,
         };
         if let Some(entry) = entry {
@@ -113,6 +116,7 @@ impl JobRow {
             collected_at: None,
             unreadable_since: None,
             returned: None,
+            unconfirmed: None,
             cause: None,
         }
     }
@@ -187,6 +191,7 @@ impl JobRow {
             collected_at,
             unreadable_since,
             returned: _,
+            unconfirmed,
             cause,
         } = self;
         ExpectedJob {
@@ -203,6 +208,7 @@ impl JobRow {
             pushed_at,
             collected_at,
             unreadable_since,
+            unconfirmed,
             cause,
         }
     }
@@ -214,12 +220,12 @@ impl JobRow {
     /// The job is expected from now on, and polled at that time.
     pub(super) fn open(&mut self, at: SystemTime, now: SystemTime) {
         (self.state, self.at, self.expected_at) = (JobState::Expected, at, now);
-        (self.polls, self.missing) = (0, None);
+        (self.polls, self.missing, self.unconfirmed) = (0, None, None);
     }
 
     pub(super) fn end(&mut self, state: JobState, cause: Option<String>, now: SystemTime) {
         (self.state, self.at, self.cause) = (state, now, cause);
-        self.missing = None;
+        (self.missing, self.unconfirmed) = (None, None);
     }
 }
 

@@ -71,10 +71,13 @@ impl JobRow {
             PollOutcome::NotFound { cause } => {
                 self.end(JobState::NotFound, Some(cause.clone()), now);
             }
-            PollOutcome::Unfinished { after } => {
-                // Of an article it stays: what cannot be read may be a proxy's.
-                (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
-                self.wait(*after, None, now);
+            PollOutcome::Unfinished { after, cause } => {
+                self.is_unfinished(key, None);
+                self.wait(*after, Some(cause.clone()), now);
+            }
+            PollOutcome::Unconfirmed { after, cause, said } => {
+                self.is_unfinished(key, Some(*said));
+                self.wait(*after, Some(cause.clone()), now);
             }
             PollOutcome::Missing { after, cause } => {
                 // A key of another account, or of another environment, knows none of the jobs of this one.
@@ -92,6 +95,13 @@ impl JobRow {
             }
         }
         PollSettled::Settled(self.state)
+    }
+
+    /// The service works on the job with this key.
+    fn is_unfinished(&mut self, key: u64, said: Option<Digest>) {
+        // Of an article it stays: what cannot be read may be a proxy's.
+        (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
+        self.unconfirmed = said;
     }
 
     pub(super) fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
@@ -122,6 +132,10 @@ mod tests {
 
     fn again(seconds: u64) -> PollOutcome {
         PollOutcome::Again { after: Duration::from_secs(seconds), cause: "status 503".into() }
+    }
+
+    fn unfinished() -> PollOutcome {
+        PollOutcome::Unfinished { after: LEASE, cause: "it is queued".into() }
     }
 
     #[test]
@@ -173,8 +187,30 @@ mod tests {
         }
         let now = row.at;
         let lease = row.poll(7, LEASE, now);
-        row.settle(lease, &PollOutcome::Unfinished { after: LEASE }, KEY, None, now);
-        assert_eq!((row.missing, row.cause), (None, None));
+        row.settle(lease, &unfinished(), KEY, None, now);
+        assert_eq!((row.missing, row.cause.as_deref()), (None, Some("it is queued")));
+    }
+
+    #[test]
+    fn what_has_to_be_confirmed_is_known_until_the_service_says_something_else() {
+        let said = Digest::of(b"failed");
+        let unconfirmed =
+            PollOutcome::Unconfirmed { after: LEASE, cause: "it failed".into(), said };
+        let end = PollOutcome::NotFound { cause: "job_not_found".into() };
+        for (outcome, expected) in [
+            (unconfirmed.clone(), Some(said)),
+            (again(0), Some(said)),
+            (unfinished(), None),
+            (end, None),
+        ] {
+            let mut row = job();
+            for outcome in [&unconfirmed, &outcome] {
+                let now = row.at;
+                let lease = row.poll(7, LEASE, now);
+                row.settle(lease, outcome, KEY, None, now);
+            }
+            assert_eq!(row.unconfirmed, expected, "{outcome:?}");
+        }
     }
 
     #[test]
