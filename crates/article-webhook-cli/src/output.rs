@@ -12,6 +12,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use article_webhook::adapter::repair;
 use serde::Serialize;
 use serde_json::json;
 
@@ -162,8 +163,10 @@ impl Output {
     }
 
     /// JSON that exists already.
-    pub(crate) fn raw_json(&self, text: &str) -> Result<(), Failure> {
-        self.line(&escape::json(text))
+    pub(crate) fn service_json(&self, body: &[u8]) -> Result<(), Failure> {
+        let repaired = repair(body);
+        let readable = repaired.as_deref().unwrap_or(body);
+        self.line(&escape::json(&String::from_utf8_lossy(readable)))
     }
 
     /// JSON or a line, as was asked for.
@@ -175,11 +178,11 @@ impl Output {
     }
 
     /// A document: as it is into a file or a pipe, and escaped on a terminal.
-    pub(crate) fn document(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn document(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = stdout().lock();
         let written = match out.is_terminal() {
-            true => write_line(&mut out, &escape::lines(text)),
-            false => out.write_all(text.as_bytes()).and_then(|()| out.flush()),
+            true => write_line(&mut out, &escape::lines(&String::from_utf8_lossy(bytes))),
+            false => out.write_all(bytes).and_then(|()| out.flush()),
         };
         written.map_err(|error| Failure::of_output(&error))
     }

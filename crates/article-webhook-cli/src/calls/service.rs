@@ -67,7 +67,7 @@ pub(crate) fn configured(
     })?;
     match answer.as_ref() {
         b"" => output.either(&json!({}), "configured")?,
-        json => output.raw_json(&String::from_utf8_lossy(json))?,
+        json => output.service_json(json)?,
     }
     Ok(Exit::Done)
 }

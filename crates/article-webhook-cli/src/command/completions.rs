@@ -24,6 +24,6 @@ pub(crate) fn run(
         // The generator writes the hyphen of the program's name in two ways, so that no subcommand is completed.
         script = script.replace("article__subcmd__webhook", "article__webhook");
     }
-    context.output.document(&script)?;
+    context.output.document(script.as_bytes())?;
     Ok(Exit::Done)
 }

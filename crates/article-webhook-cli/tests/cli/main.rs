@@ -16,6 +16,7 @@ mod helped;
 mod interrupted;
 mod listening;
 mod named;
+mod odd_answers;
 mod open_page;
 mod pipes;
 #[cfg(feature = "postgres")]

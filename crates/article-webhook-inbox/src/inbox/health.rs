@@ -7,8 +7,8 @@ use tokio::{join, time::Instant};
 
 use super::Inbox;
 use crate::{
-    Error,
-    call::{LedgerCounts, Pause, StoreHealth},
+    Error, State,
+    call::{Filter, LedgerCounts, Pause, StoreHealth},
     telemetry,
     worker::{StuckHandler, Workers},
 };
@@ -24,6 +24,7 @@ use crate::{
 ///     let health = inbox.health().await;
 ///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
 ///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
+///     assert_eq!(health.unhandled, Ok(0), "everything can be read");
 ///     assert_eq!(health.drift, [""; 0], "nothing of the service is new");
 ///     assert_eq!((health.expected_held, health.expected_dropped), (0, 0));
 ///     assert_eq!(health.ledger?.counts.open(), 0, "no article is missed");
@@ -44,6 +45,9 @@ pub struct Health {
     /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
     /// The error says why it is unknown.
     pub overdue: Result<Option<Duration>, String>,
+    /// How many entries are [unhandled](crate::State::Unhandled): what came is no article to this version, and a person must
+    /// look. At most 100 are counted. The error says why it is unknown.
+    pub unhandled: Result<usize, String>,
     /// Since when claims are [paused](Inbox::pause); `None` if they are not. The error says why it is unknown.
     pub paused_since: Result<Option<SystemTime>, String>,
     /// The workers of this inbox in this process: whether one runs, and why one ended.
@@ -105,9 +109,12 @@ impl Inbox {
         let due_since = self.with_timeout(store.due_since());
         let ledger = self.with_timeout(Box::pin(self.ledger_health()));
         let paused_since = self.with_timeout(store.paused_since());
+        let filter = Filter { state: Some(State::Unhandled), limit: 100, ..Filter::default() };
+        let unhandled = self.with_timeout(store.list(filter));
         let store_health = self.with_timeout(store.health());
-        let (writable, due_since, paused_since, ledger, store_health) =
-            join!(self.writable(), due_since, paused_since, ledger, store_health);
+        let (writable, due_since, unhandled, paused_since, ledger, store_health) =
+            join!(self.writable(), due_since, unhandled, paused_since, ledger, store_health);
+        let unhandled = unhandled.map(|page| page.entries.len()).map_err(|error| error.to_string());
         let paused_since = paused_since.map_err(|error| error.to_string());
         let ledger = ledger.map_err(|error| error.to_string());
         let now = store.now();
@@ -125,6 +132,7 @@ impl Inbox {
         Health {
             writable,
             overdue,
+            unhandled,
             paused_since,
             workers,
             stuck,

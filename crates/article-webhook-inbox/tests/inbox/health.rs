@@ -236,3 +236,16 @@ async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {
     assert_eq!(scene.store.calls("ledger_counts"), 5);
     assert_eq!(scene.store.calls("bucket"), 104, "the pause is that of now");
 }
+
+#[tokio::test]
+async fn health_counts_what_no_worker_can_read() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    for job in ["job_2", "job_3"] {
+        let body = format!(r#"{{"job_id":"{job}","status":"failed"}}"#);
+        scene.accept(&fixture::complete().job_id(job).body(body)).await;
+    }
+    assert_eq!(scene.inbox.health().await.unhandled, Ok(0), "no worker has looked");
+    scene.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
+    assert_eq!(scene.inbox.health().await.unhandled, Ok(2));
+}

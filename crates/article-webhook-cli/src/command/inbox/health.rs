@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use article_webhook_inbox::store::StoreHealth;
+use article_webhook_inbox::{Filter, State, store::StoreHealth};
 use serde_json::json;
 
 use crate::{
@@ -18,21 +18,25 @@ pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit
     let place = inbox.place(&context.environment)?;
     let health = place.shared().await?.health().await;
     let overdue = health.overdue.map_err(unknown)?;
+    let unhandled = health.unhandled.map_err(unknown)?;
     let paused_since = health.paused_since.map_err(unknown)?;
     let store = health.store.map_err(unknown)?;
     let (writable, has_log) = (Some(health.writable), place.is_file());
-    show(&Seen { writable, overdue, paused_since, store, has_log }, context)
+    show(&Seen { writable, overdue, unhandled, paused_since, store, has_log }, context)
 }
 
 /// Only looks.
 pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
     let place = inbox.place(&context.environment)?;
-    let ledger = place.shared().await?.ledger();
+    let inbox = place.shared().await?;
+    let ledger = inbox.ledger();
+    let filter = Filter { state: Some(State::Unhandled), limit: 100, ..Filter::default() };
+    let unhandled = inbox.list(filter).await?.entries.len();
     let age = |since| ledger.now().duration_since(since).unwrap_or_default();
     let overdue = ledger.due_since().await?.map(age);
     let paused_since = ledger.paused_since().await?;
     let (store, has_log) = (ledger.health().await?, place.is_file());
-    show(&Seen { writable: None, overdue, paused_since, store, has_log }, context)
+    show(&Seen { writable: None, overdue, unhandled, paused_since, store, has_log }, context)
 }
 
 fn unknown(why: String) -> Failure {
@@ -43,6 +47,7 @@ struct Seen {
     /// `None`: not tried.
     writable: Option<Result<(), String>>,
     overdue: Option<Duration>,
+    unhandled: usize,
     paused_since: Option<SystemTime>,
     store: StoreHealth,
     /// A file has one beside it. It may be empty.
@@ -50,7 +55,7 @@ struct Seen {
 }
 
 fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
-    let Seen { writable, overdue, paused_since, store, has_log } = seen;
+    let Seen { writable, overdue, unhandled, paused_since, store, has_log } = seen;
     let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
     let is_well = why_not.is_none() && store.blocked.is_none();
     let is_well = is_well && store.next_start.is_none() && store.findings.is_empty();
@@ -60,6 +65,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             "writable": writable.as_ref().map(Result::is_ok),
             "why_not": why_not,
             "due_since_seconds": overdue.map(|overdue| overdue.as_secs()),
+            "unhandled": unhandled,
             "paused_since": paused_since.map(moment::exact),
             "wal_bytes": store.wal_bytes,
             "blocked": store.blocked,
@@ -89,6 +95,11 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             let waits = format!("for {}: does a worker run?", moment::span(*age));
             row("oldest due", Tone::Bad, waits);
         }
+    }
+    if *unhandled > 0 {
+        let count = if *unhandled < 100 { unhandled.to_string() } else { "100 or more".to_owned() };
+        let look = "`inbox list --state unhandled` says why";
+        row("unhandled", Tone::Bad, format!("{count} that no worker can read: {look}"));
     }
     if *has_log {
         let log = format!("{} KiB beside the database", store.wal_bytes.div_ceil(1024));

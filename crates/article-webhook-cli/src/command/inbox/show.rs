@@ -59,10 +59,9 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
             Failure::nothing_matched("retention has removed the bodies")
                 .fix(format!("ask the service for the article: {get}"))
         })?;
-        let text = String::from_utf8_lossy(bytes);
         match context.output.is_json() {
-            true => context.output.raw_json(&text)?,
-            false => context.output.document(&text)?,
+            true => context.output.service_json(bytes)?,
+            false => context.output.document(bytes)?,
         }
         return Ok(Exit::Done);
     }

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use article_webhook::Difference;
 use article_webhook_client::{ArticleResult, Client, Complete, JobId, JobStatus, Unfinished};
 use clap::Args;
 use serde_json::json;
@@ -56,17 +57,35 @@ pub(crate) async fn run(arguments: GetArguments, context: &Context) -> Result<Ex
     if let Some(path) = &arguments.output {
         write(path, if arguments.html { html.as_bytes() } else { body })?;
     } else if arguments.html {
-        output.document(html)?;
+        output.document(html.as_bytes())?;
+        note_repairs(body, output);
         return Ok(Exit::Done);
     }
     match output.is_json() {
-        true => output.raw_json(&String::from_utf8_lossy(body))?,
+        true => output.service_json(body)?,
         false => show(result, html, output)?,
     }
+    note_repairs(body, output);
     if let Some(path) = &arguments.output {
         output.note(&format!("\nwritten to {}", path.display()));
     }
     Ok(Exit::Done)
+}
+
+/// What was read differs from what came.
+fn note_repairs(body: &[u8], output: &Output) {
+    let drift = ArticleResult::from_json_with_drift(body).map_or(Vec::new(), |(_, drift)| drift);
+    let repairs: Vec<_> = drift
+        .iter()
+        .filter(|drift| matches!(drift.difference, Difference::Repaired(_)))
+        .map(|drift| escape::line(&drift.to_string()))
+        .collect();
+    if !repairs.is_empty() {
+        let repairs = repairs.join("\n  ");
+        output.note(&format!(
+            "\nwhat came is not JSON, and --output alone writes it as it came:\n  {repairs}"
+        ));
+    }
 }
 
 async fn wait(

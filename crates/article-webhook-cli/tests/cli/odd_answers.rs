@@ -1,0 +1,87 @@
+//! What `get` makes of answers that the service's document does not show.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    thread,
+};
+
+use crate::tool::{seen, text, tool};
+
+/// A service that answers every call with this body. Returns its URL.
+fn service(body: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                if stream.read(&mut byte).unwrap_or(0) == 0 {
+                    break;
+                }
+                head.push(byte[0]);
+            }
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+            _ = stream.write_all(&[head.as_bytes(), body].concat());
+        }
+    });
+    url
+}
+
+fn get(url: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut get = tool(["get", "job_1", "--api-url", url]);
+    seen(&get.env("ARTICLE_API_KEY", "sk-1").args(arguments).output().unwrap())
+}
+
+/// Half an emoji, as JavaScript leaves it, and a byte that is not UTF-8.
+const ODD: &[u8] = b"{\"job_id\":\"job_1\",\"status\":\"done\",\"article\":{\"title\":\"Run \\ud83c\",\"html\":\"caf\xe9\"}}";
+
+const NOTE: &str = "\nwhat came is not JSON, and --output alone writes it as it came:\n  \
+    article.title: repaired, a lone surrogate\n  \
+    article.html: repaired, bytes that are not UTF-8\n";
+
+#[test]
+fn an_answer_that_must_be_repaired_is_shown_repaired_and_written_as_it_came() {
+    let url = service(ODD);
+    let (exit, html, note) = get(&url, &["--html"]);
+    assert_eq!((exit, &*html, &*note), (Some(0), "caf\u{fffd}", NOTE));
+
+    let (exit, json, note) = get(&url, &["--json"]);
+    assert_eq!((exit, &*note), (Some(0), NOTE));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["article"]["title"], "Run \u{fffd}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("job.json");
+    let (exit, _, note) = get(&url, &["--output", text(&file)]);
+    assert_eq!((exit, fs::read(&file).unwrap()), (Some(0), ODD.to_vec()), "{note}");
+}
+
+#[test]
+fn a_failed_job_ends_the_wait_and_is_named() {
+    let url = service(br#"{"job_id":"job_1","status":"failed"}"#);
+    for wait in [&[][..], &["--wait"]] {
+        let (exit, out, error) = get(&url, wait);
+        assert_eq!((exit, &*out), (Some(4), ""));
+        assert_eq!(
+            error,
+            "error: the service says that the job has failed: \"failed\"\n\
+             fix:   look at the service why it failed, and order it again\n"
+        );
+    }
+}
+
+#[test]
+fn a_draft_is_no_article() {
+    let url =
+        service(br#"{"job_id":"job_1","status":"writing","article":{"title":"Run","html":"<p>"}}"#);
+    assert_eq!(get(&url, &[]), (Some(0), "job_1  writing\n".to_owned(), String::new()));
+    let (exit, _, error) = get(&url, &["--html"]);
+    assert_eq!(exit, Some(1));
+    assert!(
+        error.starts_with("error: the job is not complete, its status is \"writing\""),
+        "{error}"
+    );
+}
