@@ -245,7 +245,7 @@ mod tests {
             lines(&|| drop(open(&unknown).unwrap().article(unknown.bytes().clone()))),
             " WARN this version does not know the event event=\"article.updated\"",
         );
-        let ping = unknown.clone().without_header("X-Service-Job-Id").body("{}");
+        let ping = unknown.without_header("X-Service-Job-Id").body("{}");
         let ignored = || {
             let refused = open(&ping).unwrap().read(ping.bytes().clone()).unwrap_err();
             assert_eq!(refused.answer().body(), r#"{"status":"ignored"}"#);
