@@ -23,7 +23,8 @@ use super::{code::ErrorCode, reported::Reported};
 #[derive(Debug, Clone)]
 #[non_exhaustive] // the service may define more
 pub enum CallOutcome {
-    /// The article is complete: the status is `complete` or a [synonym](article_webhook::Status::is_complete). The body of the response is the body of its delivery.
+    /// The article is complete: the status is `complete` or a [synonym](article_webhook::Status::is_complete). The body of
+    /// the response is the body of its delivery.
     Complete(Box<ArticleResult>),
     /// The job is not complete. The document names no other state (service document, section 3).
     Unfinished {

@@ -285,7 +285,8 @@ pub struct ExpectedJob {
     /// article, or of the word for a failure.
     pub unconfirmed: Option<Digest>,
     /// What the service said of a job that is not complete, why the last poll brought no article, or why it ended without one;
-    /// or the refusal of a delivery since then, as [`Reason::Refused`] is shown. It may contain what the service answered; log events of this crate never do.
+    /// or the refusal of a delivery since then, as [`Reason::Refused`] is shown. It may contain what the service answered; log
+    /// events of this crate never do.
     pub cause: Option<String>,
 }
 
