@@ -230,6 +230,13 @@ impl WriteConnection {
         self.copy_log(|connection, ahead| ahead.map_or(Ok(None), |ahead| ahead.copy(connection)));
     }
 
+    /// Ends the snapshot of what is copied ahead. The next copy takes another one.
+    pub(super) fn release_snapshot(&mut self) {
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.release().is_err()) {
+            self.ahead = None;
+        }
+    }
+
     /// Copies the log into the database, without waiting for readers. Returns how many bytes are left; `None` if that is not
     /// known.
     pub(super) fn checkpoint(&mut self, mode: Checkpoint) -> Option<u64> {

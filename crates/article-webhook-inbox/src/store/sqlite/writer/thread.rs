@@ -165,6 +165,8 @@ impl WriterThread {
         loop {
             match self.connection.begin() {
                 Err(Fault::Sql(error)) if fault::is_busy(&error) => {
+                    // A tool that erases has the lock, and waits for every reader.
+                    self.connection.release_snapshot();
                     answer_late(group, || fault::translate(&error));
                 }
                 begun => return begun,
@@ -499,6 +501,22 @@ mod tests {
         assert!(is_in_file(b'c'));
         fixture.probe().unwrap();
         assert_ne!(log(), begun);
+    }
+
+    #[test]
+    fn a_tool_that_empties_the_log_does_not_wait_for_what_is_copied_ahead() {
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let tool = Connection::open(fixture.path()).unwrap();
+        tool.busy_timeout(Duration::from_secs(10)).unwrap();
+        let empties = thread::spawn(move || {
+            tool.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
+        });
+        while !empties.is_finished() {
+            fixture.writer.connection.copy_ahead();
+            fixture.probe().unwrap();
+        }
+        assert_eq!(empties.join().unwrap(), Ok(false), "it was not in the way");
     }
 
     #[test]
