@@ -130,6 +130,12 @@ async fn listen(
             "deliveries are answered 503 meanwhile: {}",
             escape::line(&error.to_string())
         ));
+        let (output, inbox) = (output.clone(), inbox.clone());
+        tokio::spawn(async move {
+            if inbox.opened().await.is_ok() {
+                output.note("that process has ended: deliveries are stored");
+            }
+        });
     }
     log::show_refusals(output);
     // It warns of a token that can be guessed.

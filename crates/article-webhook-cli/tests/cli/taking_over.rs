@@ -148,6 +148,26 @@ fn a_receiver_that_waits_ends_by_a_signal() {
     assert!(deliver(&first.url, "job_1").starts_with("HTTP/1.1 200 "));
 }
 
+#[test]
+fn a_receiver_that_waits_says_when_it_begins_to_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let first = Listening::start(&file, free_port(), &["--no-page"]);
+    let mut second = tool(["listen", "--no-page", "--port", "0", "--wait", "--inbox", text(&file)]);
+    let second = second.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stderr(Stdio::piped());
+    let mut second = second.stdout(Stdio::null()).spawn().unwrap();
+    let mut notes = BufReader::new(second.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(
+        notes.any(
+            |note| note.contains("deliveries are answered 503 meanwhile: another process uses")
+        )
+    );
+    assert_eq!(first.end(Signal::TERM), Some(0));
+    assert!(notes.any(|note| note == "that process has ended: deliveries are stored"));
+    second.kill().unwrap();
+    second.wait().unwrap();
+}
+
 /// The old file was damaged by what came between.
 #[test]
 fn a_receiver_whose_start_is_refused_after_the_wait_ends() {
