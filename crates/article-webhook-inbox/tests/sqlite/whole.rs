@@ -79,6 +79,19 @@ async fn a_log_that_was_removed_after_a_kill_is_missed() {
     }
 }
 
+#[tokio::test]
+async fn a_tool_hides_nothing_of_what_is_missing() {
+    let fixture = after_deliveries().await;
+    fs::remove_file(fixture.beside("-wal")).unwrap();
+    for _ in 0..2 {
+        let refused = SqliteStore::open_shared(&fixture.path).unwrap_err();
+        assert_eq!(refused.to_string(), behind(&fixture, 20));
+    }
+    assert_eq!(refused(&fixture), behind(&fixture, 20));
+    lock_moved_away(&fixture);
+    SqliteStore::open_shared(&fixture.path).unwrap();
+}
+
 fn killed_copy(fixture: &Fixture, endings: &[&str]) -> Fixture {
     let other = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
     endings.iter().for_each(|ending| copy(&fixture.beside(ending), &other.beside(ending)));

@@ -7,7 +7,7 @@ use super::{
     connection::{self, Access, SecondWriter},
     damage::{self, Part},
     fault::Fault,
-    files::{self, Lock},
+    files::{self, Lock, acknowledged_beside},
     schema,
     wal_identity::{self, WalIdentity},
     writer::{Shared, WriteConnection, Writer, try_start},
@@ -153,8 +153,11 @@ pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     }
     files::check_local(&path)?;
     files::validate(&path)?;
+    let recorded = acknowledged_beside(&path);
     let connection = connection::open(&path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
+    // A commit is counted, and would hide from the next start that others are missing.
+    commit_counter::validate(&connection, &path, recorded)?;
     connection::make_durable(&connection, &path, Access::Shared)?;
     let shared = Shared::new(path, Clock::system(), None);
     let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());

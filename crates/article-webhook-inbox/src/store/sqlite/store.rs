@@ -137,8 +137,8 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// There is no such file; it belongs to another version; it is damaged; or the linked SQLite is older than 3.51.3,
-    /// in which two connections that write are not safe.
+    /// There is no such file; it belongs to another version; it is damaged, or lacks something that was acknowledged; or the
+    /// linked SQLite is older than 3.51.3, in which two connections that write are not safe.
     pub fn open_shared(path: impl AsRef<Path>) -> Result<Self, Error> {
         let writer = opening::shared(path.as_ref())?;
         Ok(Self { slot: Arc::new(WriterSlot::open(writer)) })
