@@ -175,7 +175,7 @@ impl Inbox {
     ///
     /// The store failed to close, or could not be [opened](Self::opened). No acknowledged delivery is lost.
     pub async fn close(&self) -> Result<(), Error> {
-        self.expect_queue().keep(|jobs| self.0.store.keep(jobs));
+        self.expect_queue().keep_last(|jobs| self.0.store.keep(jobs));
         let closed = self.0.store.close().await;
         let mut queue = self.expect_queue();
         // A store that was never open has kept nothing.

@@ -301,9 +301,16 @@ pub(crate) fn expected_at_the_end<'a>(
     let lost: Vec<_> = lost.map(|job| job.as_str().escape_debug().to_string()).collect();
     if lost.len() as u64 + dropped > 0 {
         let (jobs, count) = (lost.join(" "), lost.len());
+        let others = if dropped == 0 {
+            String::new()
+        } else {
+            format!(
+                ". {dropped} others were dropped, because too many waited, and have no ids here"
+            )
+        };
         log!(
-            error: %jobs, dropped, "the store has not accepted {count} jobs with a refused delivery, and they are not kept: collect \
-            them by these ids. Others were dropped, because too many waited, and have no ids here"
+            error: %jobs, "the store has not accepted {count} jobs with a refused delivery, and they are not kept: collect them by \
+            these ids{others}"
         );
     }
 }

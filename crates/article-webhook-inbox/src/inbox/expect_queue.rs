@@ -101,6 +101,12 @@ impl ExpectQueue {
         }
     }
 
+    /// Has the jobs kept for the next start, although none may have been added: what was kept may be lost.
+    pub(crate) fn keep_last(&mut self, keep: impl FnOnce(&[Expect]) -> usize) {
+        self.is_changed = true;
+        self.keep(keep);
+    }
+
     /// The jobs that are kept until the next start, and those that are not.
     pub(crate) fn at_the_end(&mut self) -> (&[Expect], &[Expect]) {
         let jobs = self.waiting.make_contiguous();
@@ -194,6 +200,9 @@ mod tests {
         assert_eq!(kept(&mut jobs, 2), Some(4));
         jobs.push(job(1));
         assert_eq!(kept(&mut jobs, 2), None, "it waits already");
+        jobs.keep_last(|jobs| jobs.len() - 1);
+        assert_eq!(jobs.at_the_end(), (&[job(1), job(2), job(3)][..], &[job(4)][..]));
+        jobs.keep_last(|_| 2);
         assert_eq!(jobs.at_the_end(), (&[job(1), job(2)][..], &[job(3), job(4)][..]));
         jobs.stored();
         assert_eq!(jobs.at_the_end(), (&[job(2)][..], &[job(3), job(4)][..]));

@@ -352,7 +352,8 @@ impl Run for SqliteStore {
         else {
             return 0;
         };
-        let Some(notes) = writer.shared.status.notes() else { return 0 };
+        let Shared { path, status, .. } = &writer.shared;
+        let Some(notes) = status.notes().filter(|notes| notes.are_beside(path)) else { return 0 };
         let (mut text, mut kept) = (Vec::new(), 0);
         for job in jobs {
             let line = KeptJob::line(job);

@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     database_file::with_suffix,
+    identity::{identity, of_metadata},
     positioned::{read_at, write_at},
 };
 use crate::Digest;
@@ -57,6 +58,12 @@ impl Notes {
     /// The notes beside a database, to be read. `None` if there are none.
     pub(in crate::store::sqlite) fn beside(path: &Path) -> Option<Self> {
         OpenOptions::new().read(true).open(with_suffix(path, "-lock")).ok().map(Self)
+    }
+
+    /// Whether the next receiver finds them: the lock file may have been removed or replaced.
+    pub(in crate::store::sqlite) fn are_beside(&self, path: &Path) -> bool {
+        let open = self.0.metadata().ok().as_ref().and_then(of_metadata);
+        identity(&with_suffix(path, "-lock")) == open
     }
 
     /// Replaces a note. One that has no room is refused.
