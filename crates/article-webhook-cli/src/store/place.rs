@@ -175,9 +175,16 @@ pub(crate) async fn shared_file(path: &Path) -> Result<SqliteStore, Failure> {
 
 fn refused(path: &Path, error: Error) -> Failure {
     let failure = Failure::from(error);
-    match path.exists() {
-        true => failure,
-        false => failure.fix("check the path; the receiver creates the file when it starts"),
+    let mut lock = path.as_os_str().to_owned();
+    lock.push("-lock");
+    match (path.exists(), Path::new(&lock).exists()) {
+        (true, _) => failure,
+        (false, true) => {
+            failure.fix("put it back: its lock file shows that a receiver has used it")
+        }
+        (false, false) => {
+            failure.fix("check the path; the receiver creates the file when it starts")
+        }
     }
 }
 

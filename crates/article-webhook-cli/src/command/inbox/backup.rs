@@ -97,6 +97,8 @@ fn content(backup: &Backup) -> String {
 
 fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
     let Restored { backup, moved_to, missing, unread, was_in_use, .. } = restored;
+    // Its log may have been moved alone.
+    let has_old = moved_to.as_ref().is_some_and(|moved_to| moved_to.exists());
     let moved_to = moved_to.as_ref().map(|moved_to| quoted(&moved_to.display().to_string()));
     let mut lines = vec![format!("restored {}", content(backup))];
     if let Some(moved_to) = &moved_to {
@@ -115,8 +117,9 @@ fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
             "to take over what the old file has, before the receiver starts: article-webhook inbox copy {moved_to} {inbox}"
         )),
         (Some(unread), Some(moved_to)) => lines.push(format!(
-            "more may be missing, because {unread}: article-webhook inbox salvage {moved_to} NEW, then article-webhook inbox copy NEW \
-             {inbox}, and fetch the jobs of that time from the API"
+            "more may be missing, because {unread}: {}article-webhook inbox salvage {moved_to} NEW, then article-webhook inbox copy NEW \
+             {inbox}, and fetch the jobs of that time from the API",
+            if has_old { String::new() } else { format!("if you find it, move it to {moved_to}, then ") }
         )),
         (Some(unread), None) => lines.push(format!(
             "more may be missing, because {unread}: fetch the jobs of that time from the API"

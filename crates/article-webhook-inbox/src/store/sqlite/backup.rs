@@ -175,10 +175,15 @@ impl SqliteStore {
         let missing = missing.into_iter().map(|expect| expect.job_id).collect();
 
         let moved_to = move_away(&file, &lock)?;
-        folder.move_out(&path, &file, &[""])?;
-        // A start before this would be refused, because the record says more.
-        let recorded = lock.set_acknowledged(counted).and_then(|()| sync_folder_of(&file));
-        recorded.map_err(|error| cannot_be_written(&file, error))?;
+        // A start before the end of this would be refused, because the record says more.
+        let put = fs::rename(&path, &file)
+            .and_then(|()| sync_folder_of(&file))
+            .and_then(|()| lock.set_acknowledged(counted))
+            .and_then(|()| sync_folder_of(&file));
+        put.map_err(|error| match &moved_to {
+            Some(moved_to) => half_restored(&file, moved_to, error),
+            None => cannot_be_written(&file, error),
+        })?;
         Ok(Restored { backup, moved_to, missing, unread, was_in_use })
     }
 }
@@ -429,12 +434,18 @@ fn move_away(file: &Path, lock: &Lock) -> Result<Option<PathBuf>, Error> {
         if let Err(error) = moved
             && error.kind() != io::ErrorKind::NotFound
         {
-            let (file, away) = (file.display(), away.display());
-            let says = format!(
-                "{file} cannot be moved to {away}, where some of its files may be by now: look at the disk, and restore again"
-            );
-            return Err(Error::unavailable(says).because(error));
+            return Err(half_restored(file, &away, error));
         }
     }
     Ok(Some(away))
+}
+
+/// The error for a restore that has moved files, and has put no other in their place.
+fn half_restored(file: &Path, away: &Path, error: io::Error) -> Error {
+    let (file, away) = (file.display(), away.display());
+    Error::unavailable(format!(
+        "files of {file} were moved to {away}, and the restore is not complete: look at the disk, move {away}, {away}-wal and \
+         {away}-shm back, as far as they are there, and restore again"
+    ))
+    .because(error)
 }

@@ -17,8 +17,7 @@ use crate::{
     rules::{BodyLine, Bucket, EntryLine, IntentLine, IntentRow, JobLine, JobRow, Row},
     script::Intents,
     store::sqlite::{
-        commit_counter,
-        connection::{self, damaged},
+        commit_counter, connection,
         damage::Findings,
         files::{
             Acknowledged,
@@ -85,13 +84,13 @@ impl Source {
         let mut connection = open().map_err(|error| failed(&error))?;
         if !is_readable(&connection) {
             drop(connection);
-            let unreadable = |_| damaged(damaged_path, "its schema cannot be read");
             let first_page = first_page()?;
             let file = File::options().write(true).open(copy);
-            file.and_then(|file| write_at(&file, 0, &first_page)).map_err(unreadable)?;
+            file.and_then(|file| write_at(&file, 0, &first_page))
+                .map_err(|_| unreadable(damaged_path))?;
             connection = open().map_err(|error| failed(&error))?;
             if !is_readable(&connection) || !matches!(schema::exists(&connection), Ok(true)) {
-                return Err(damaged(damaged_path, "its schema cannot be read"));
+                return Err(unreadable(damaged_path));
             }
         }
         schema::check_unless_damaged(&connection, damaged_path)?;
@@ -327,6 +326,15 @@ fn is_readable(connection: &Connection) -> bool {
     tables
         .iter()
         .all(|table| connection.prepare(&format!("SELECT * FROM article_inbox_{table}")).is_ok())
+}
+
+/// The error for a file of which nothing can be read.
+fn unreadable(path: &Path) -> Error {
+    let path = path.display();
+    Error::damaged(format!(
+        "nothing of an inbox can be read in {path}: name another file, or restore a backup with `article-webhook inbox restore BACKUP \
+         {path}`"
+    ))
 }
 
 /// The tables of the inbox begin before this page, if it has made its own file.
