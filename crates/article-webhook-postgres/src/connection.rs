@@ -1,5 +1,6 @@
 //! The connections, and the transactions on them.
 
+mod plaintext;
 mod tls;
 
 mod hosts;

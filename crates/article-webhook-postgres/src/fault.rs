@@ -16,6 +16,10 @@ const UNREACHABLE: &str =
 const NO_PASSWORD: &str = "PostgreSQL asks for a password, and the URL has none: write \
     postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
 
+/// What the connection says that is asked to send the password as it is.
+pub(crate) const CLEARTEXT_PASSWORD: &str = "PostgreSQL asks for the password in clear text, and the connection to its machine is \
+    not encrypted: use TLS, without sslmode=disable in the URL, or scram-sha-256 in pg_hba.conf";
+
 /// Why a transaction has not committed, as far as is known.
 ///
 /// What an operator must change refuses a start ([`refusal`](Self::refusal)). Later it is an outage like any other, which
@@ -128,6 +132,7 @@ impl Fault {
             Self::Connecting(error) => {
                 let codes = ["28P01", "28000", "3D000", "42501"];
                 lacks_a_password(error)
+                    || asks_for_cleartext(error)
                     || error.code().is_some_and(|code| codes.contains(&code.code()))
             }
             Self::Unsuitable(_) => true,
@@ -235,6 +240,9 @@ fn of_connecting(error: &tokio_postgres::Error) -> Error {
         if lacks_a_password(error) {
             return Error::unavailable(NO_PASSWORD);
         }
+        if asks_for_cleartext(error) {
+            return Error::unavailable(CLEARTEXT_PASSWORD);
+        }
         let cause = std::error::Error::source(error).map(ToString::to_string);
         let cause = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
         return Error::unavailable(UNREACHABLE).because(cause);
@@ -285,7 +293,15 @@ fn copy(error: &Error) -> Error {
 
 /// Whether the server asked for a password that the URL does not have. The driver has no other sign of it.
 fn lacks_a_password(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.to_string() == "password missing")
+    is_caused_by(error, "password missing")
+}
+
+fn asks_for_cleartext(error: &tokio_postgres::Error) -> bool {
+    is_caused_by(error, CLEARTEXT_PASSWORD)
+}
+
+fn is_caused_by(error: &tokio_postgres::Error, text: &str) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.to_string() == text)
 }
 
 /// The error of something that took longer than it may.

@@ -23,5 +23,5 @@ mod batches;
 
 mod store;
 
-pub use settings::PostgresSettings;
+pub use settings::{PostgresSettings, Protection};
 pub use store::{PostgresStore, connect};

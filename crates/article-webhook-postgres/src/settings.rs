@@ -1,10 +1,12 @@
+mod protection;
 mod url;
 
 use std::{fmt, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::{Clock, Error};
-use tokio_postgres::config::{Config, SslMode};
+use tokio_postgres::config::Config;
 
+pub use self::protection::Protection;
 use self::url::Url;
 
 /// The settings of a [`PostgresStore`](crate::PostgresStore).
@@ -49,19 +51,21 @@ impl PostgresSettings {
     /// connection that is silent for ten seconds counts as lost, and a host that cannot be used after three is passed over for
     /// the next. All hosts together have eight seconds.
     ///
-    /// | `sslmode` | with the feature `tls` | without it |
+    /// | `sslmode` | to this machine: `localhost`, an address of the loopback, a Unix socket | to another machine |
     /// |---|---|---|
-    /// | `disable` | no TLS | no TLS |
-    /// | `prefer`, the default | TLS if the server offers it. Its certificate is verified, and a wrong one is refused. An attacker on the network can say that it offers none | no TLS |
-    /// | `require`, `verify-ca`, `verify-full` | TLS, with a certificate of an authority that is trusted, for the host of the URL | refused |
+    /// | none, or `prefer` | TLS if the server offers it | TLS |
+    /// | `require`, `verify-ca`, `verify-full` | TLS | TLS |
+    /// | `disable` | no TLS | no TLS: whoever can read the network reads every article. A server that asks for the password in clear text is refused |
+    ///
+    /// With TLS, the certificate must be of an authority that is trusted, and for the host of the URL. Without the feature `tls`,
+    /// connections that need TLS are refused when they are made.
     ///
     /// Trusted are the authorities of the system, or those in the file that a URL names as `sslrootcert`, in PEM.
     /// Certificates of the client are not supported.
     ///
     /// # Errors
     ///
-    /// It is no such URL. It names no host or no user. It asks for TLS, and the crate was built without the feature `tls`; or
-    /// it names certificates and does not ask for TLS.
+    /// It is no such URL. It names no host or no user. It names certificates and does not ask for TLS.
     pub fn new(url: &str) -> Result<Self, Error> {
         let Url { config, roots } = Url::read(url)?;
         Ok(Self { roots, ..Self::from_config(config)? })
@@ -91,11 +95,6 @@ impl PostgresSettings {
         if config.get_user().is_none() {
             return Err(missing("user"));
         }
-        if config.get_ssl_mode() == SslMode::Require && !cfg!(feature = "tls") {
-            return Err(Error::invalid(
-                "the connections to the database shall use TLS: turn on the feature `tls` of article-webhook-postgres",
-            ));
-        }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(ADDRESS_TIMEOUT);
         }
@@ -117,6 +116,12 @@ impl PostgresSettings {
         }
         let (schema, receiving, working) = ("public".into(), 4, 2);
         Ok(Self { config, roots: None, schema, receiving, working, clock: None })
+    }
+
+    /// How connections with these settings are protected: of several hosts, the weakest counts.
+    #[must_use]
+    pub fn protection(&self) -> Protection {
+        Protection::of(&self.config)
     }
 
     /// The schema of the tables. It is created if it is not there. The default is `public`.
@@ -215,15 +220,6 @@ mod tests {
         let own = format!("{URL}?connect_timeout=1");
         let config = PostgresSettings::new(&own).unwrap().config;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(1)));
-    }
-
-    #[cfg(not(feature = "tls"))]
-    #[test]
-    fn tls_without_the_feature_is_refused() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let error = PostgresSettings::new(&format!("{URL}?sslmode={mode}")).unwrap_err();
-            assert!(error.to_string().contains("turn on the feature `tls`"), "{error}");
-        }
     }
 
     #[test]

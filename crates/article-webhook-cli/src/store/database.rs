@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{Error, Inbox};
-use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_postgres::{PostgresSettings, PostgresStore, Protection};
 use tokio::time::timeout;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 use zeroize::Zeroizing;
@@ -51,6 +51,10 @@ impl Database {
             Failure::usage(error.to_string())
                 .fix("write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public")
         })
+    }
+
+    pub(crate) fn protection(&self) -> Result<Protection, Failure> {
+        Ok(self.settings()?.protection())
     }
 
     /// Makes the tables of the inbox, and gives a role the rights that it needs.

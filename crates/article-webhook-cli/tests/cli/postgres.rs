@@ -72,7 +72,12 @@ fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
     let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
     let (exit, _, error) = run(&["inbox", "list", &url]);
     assert_eq!(exit, Some(5), "{error}");
-    assert!(error.contains("PostgreSQL offers no TLS, and the URL asks for it"), "{error}");
+    assert!(
+        error.contains(
+            "PostgreSQL offers no TLS, and is on another machine or the URL asks for TLS"
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -273,10 +278,20 @@ fn has(url: &str, code: &str, severity: &str) {
 async fn doctor_judges_a_server_and_its_inbox() {
     let Some((url, inbox)) = inbox().await else { return };
     let (findings, out) = found(&url);
-    for code in ["server", "connections", "writable", "sound", "nothing_due", "entries", "jobs"] {
+    for code in [
+        "connection",
+        "server",
+        "connections",
+        "writable",
+        "sound",
+        "nothing_due",
+        "entries",
+        "jobs",
+    ] {
         assert!(findings.contains(&(code.to_owned(), "ok".to_owned())), "{code}: {out}");
     }
     for shown in [
+        "the connection to PostgreSQL stays on this machine",
         "PostgreSQL 1",
         "fsync=on",
         "full_page_writes=on",
@@ -290,6 +305,21 @@ async fn doctor_judges_a_server_and_its_inbox() {
     has("postgres://blog@127.0.0.1:1/blog", "unreachable", "fail");
     has("postgres://127.0.0.1/blog", "refused", "fail");
     inbox.close().await.unwrap();
+}
+
+#[test]
+fn doctor_says_how_the_connection_to_another_machine_is_protected() {
+    let Some((url, _)) = place() else { return };
+    // The system connects to itself by this address, which is not of the loopback.
+    let url = url.replace("127.0.0.1", "0.0.0.0").replace("localhost", "0.0.0.0");
+    has(&url, "connection", "ok");
+    has(&url, "unreachable", "fail");
+    let (_, out) = found(&url);
+    assert!(out.contains("has TLS, and the certificate is verified"), "{out}");
+    assert!(out.contains("write sslmode=disable in the URL"), "{out}");
+    let url = format!("{url}?sslmode=disable");
+    has(&url, "plaintext", "warn");
+    has(&url, "server", "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Connection, NoTls, Socket,
+    AsyncMessage, Client, Config, Connection, Socket,
     error::{DbError, Severity},
     tls::{MakeTlsConnect, TlsConnect},
 };
@@ -82,7 +82,8 @@ impl PostgresSettings {
     ///
     /// The certificates that the settings name cannot be used. The server cannot be reached, or refuses the connection.
     pub async fn client(&self) -> Result<Client, Error> {
-        let (hosts, tls) = (Arc::new(Hosts::of(&self.config)), Tls::new(self)?);
+        let hosts = Arc::new(Hosts::of(&self.config));
+        let tls = Tls::new(self, &hosts)?;
         let runtime = tokio::runtime::Handle::current();
         let connector = Connector { hosts, wanted: Wanted::Any, tls, runtime };
         let session = connector.connect(|_| ()).await;
@@ -97,7 +98,7 @@ impl Connector {
         on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Session, Fault> {
         match &self.tls {
-            Tls::None => self.connect_by(NoTls, on_notify).await,
+            Tls::None(plaintext) => self.connect_by(plaintext.clone(), on_notify).await,
             #[cfg(feature = "tls")]
             Tls::Rustls(tls) => self.connect_by((**tls).clone(), on_notify).await,
         }

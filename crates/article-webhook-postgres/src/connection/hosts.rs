@@ -4,9 +4,9 @@ use std::{
 };
 
 use tokio::net::lookup_host;
-use tokio_postgres::config::{Config, Host, LoadBalanceHosts};
+use tokio_postgres::config::{Config, Host, LoadBalanceHosts, SslMode, SslNegotiation};
 
-use crate::fault::Fault;
+use crate::{fault::Fault, settings::Protection};
 
 /// How long connecting may take, with all hosts. A start may take ten seconds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -36,6 +36,11 @@ impl Hosts {
         };
         let is_random = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
         Self { each, is_random, last: AtomicUsize::new(0) }
+    }
+
+    /// Whether there is one that must not be connected to without TLS.
+    pub(super) fn need_tls(&self) -> bool {
+        self.each.iter().any(|host| host.get_ssl_mode() == SslMode::Require)
     }
 
     /// Their numbers, in the order in which they are tried.
@@ -87,6 +92,10 @@ fn alone(config: &Config, index: usize) -> Config {
     }
     if let Some(address) = config.get_hostaddrs().get(index) {
         one.hostaddr(*address);
+        if config.get_hosts().is_empty() {
+            // TLS needs a name.
+            one.host(address.to_string());
+        }
     }
     let ports = config.get_ports();
     if let Some(port) = ports.get(index).or(ports.first()) {
@@ -120,8 +129,17 @@ fn alone(config: &Config, index: usize) -> Config {
     if let Some(retries) = config.get_keepalives_retries() {
         one.keepalives_retries(retries);
     }
-    one.ssl_mode(config.get_ssl_mode())
-        .ssl_negotiation(config.get_ssl_negotiation())
+    let (mode, negotiation) = match Protection::of_host(config, index) {
+        // TLS that begins at once is a `Plaintext`.
+        Protection::Plaintext => (SslMode::Require, SslNegotiation::Direct),
+        Protection::ThisMachine if !cfg!(feature = "tls") => {
+            (SslMode::Disable, config.get_ssl_negotiation())
+        }
+        Protection::ThisMachine => (config.get_ssl_mode(), config.get_ssl_negotiation()),
+        Protection::Tls => (SslMode::Require, config.get_ssl_negotiation()),
+    };
+    one.ssl_mode(mode)
+        .ssl_negotiation(negotiation)
         .channel_binding(config.get_channel_binding())
         .target_session_attrs(config.get_target_session_attrs());
     one
@@ -145,9 +163,12 @@ mod tests {
         }
         let hosts =
             Hosts::of(&"host=/run/a,db hostaddr=10.0.0.1,10.0.0.2 user=blog".parse().unwrap());
-        let expected =
-            ["host=/run/a hostaddr=10.0.0.1 user=blog", "host=db hostaddr=10.0.0.2 user=blog"];
+        let expected = ["host=/run/a hostaddr=10.0.0.1", "host=db hostaddr=10.0.0.2"];
+        let expected = expected.map(|one| format!("{one} user=blog sslmode=require"));
         assert_eq!(hosts.each, expected.map(|one| one.parse().unwrap()));
+        let hosts = Hosts::of(&"hostaddr=10.0.0.1 user=blog".parse().unwrap());
+        let named = "host=10.0.0.1 hostaddr=10.0.0.1 user=blog sslmode=require";
+        assert_eq!(hosts.each, [named.parse().unwrap()]);
     }
 
     #[test]

@@ -57,8 +57,8 @@ pub(crate) type OpenCall = OwnedRwLockReadGuard<()>;
 
 impl Connections {
     pub(crate) fn new(settings: &PostgresSettings) -> Result<Self, Error> {
-        let (runtime, tls) = (Handle::current(), Tls::new(settings)?);
         let hosts = Arc::new(Hosts::of(&settings.config));
+        let (runtime, tls) = (Handle::current(), Tls::new(settings, &hosts)?);
         let pool = |size| {
             let (hosts, tls, runtime) = (Arc::clone(&hosts), tls.clone(), runtime.clone());
             let wanted = Wanted::Suitable(settings.schema.clone());

@@ -1,33 +1,46 @@
 use article_webhook_inbox::Error;
 #[cfg(feature = "tls")]
 use rustls::RootCertStore;
+use tokio_postgres::config::SslMode;
 
+use super::{hosts::Hosts, plaintext::WithoutTls};
 use crate::settings::PostgresSettings;
 
 /// How a connection may be encrypted.
 #[derive(Clone)]
 pub(super) enum Tls {
     /// It cannot.
-    None,
-    /// By TLS, if the URL asks for it or the server offers it.
+    None(WithoutTls),
+    /// By TLS, where a host needs it or offers it.
     #[cfg(feature = "tls")]
     Rustls(Box<tokio_postgres_rustls::MakeRustlsConnect>),
 }
 
 impl Tls {
+    /// TLS, unless the settings exclude it or no host needs it and it is not built in.
+    pub(super) fn new(settings: &PostgresSettings, hosts: &Hosts) -> Result<Self, Error> {
+        let config = &settings.config;
+        if config.get_ssl_mode() == SslMode::Disable || !cfg!(feature = "tls") && !hosts.need_tls()
+        {
+            let password = config.get_password().map(<[u8]>::to_vec);
+            return Ok(Self::None(WithoutTls { password }));
+        }
+        Self::with_tls(settings)
+    }
+
     #[cfg(not(feature = "tls"))]
-    pub(super) fn new(_: &PostgresSettings) -> Result<Self, Error> {
-        Ok(Self::None)
+    fn with_tls(_: &PostgresSettings) -> Result<Self, Error> {
+        Err(Error::invalid(
+            "the database is on another machine, or its URL asks for TLS, and TLS is not built in: turn on the feature `tls` of \
+             article-webhook-postgres; or write sslmode=disable in the URL, and whoever can read the network reads every article",
+        ))
     }
 
     /// TLS that trusts the certificates that the URL names, or else those of the system.
     #[cfg(feature = "tls")]
-    pub(super) fn new(settings: &PostgresSettings) -> Result<Self, Error> {
+    fn with_tls(settings: &PostgresSettings) -> Result<Self, Error> {
         use std::sync::Arc;
 
-        if settings.config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
-            return Ok(Self::None);
-        }
         let roots = match &settings.roots {
             Some(file) => named(file)?,
             None => of_the_system(),
@@ -73,4 +86,33 @@ fn named(file: &std::path::Path) -> Result<RootCertStore, Error> {
         return Err(unusable("there are none".into()));
     }
     Ok(roots)
+}
+
+#[cfg(all(test, not(feature = "tls")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_needs_tls_is_refused_where_it_is_not_built_in() {
+        let new = |host: &str, query: &str| {
+            let url = format!("postgresql://blog:canary@{host}/blog{query}");
+            let settings = PostgresSettings::new(&url).unwrap();
+            Tls::new(&settings, &Hosts::of(&settings.config))
+        };
+        for (host, query) in [
+            ("db.example", ""),
+            ("db.example", "?sslmode=prefer"),
+            ("db.example", "?sslmode=verify-full"),
+            ("localhost", "?sslmode=require"),
+            ("localhost,db.example", ""),
+        ] {
+            let error = new(host, query).err().unwrap();
+            assert!(error.is_invalid(), "{error}");
+            let error = error.to_string();
+            assert!(error.contains("turn on the feature `tls`"), "{error}");
+            assert!(error.contains("write sslmode=disable"), "{error}");
+        }
+        assert!(new("db.example", "?sslmode=disable").is_ok());
+        assert!(new("localhost", "").is_ok());
+    }
 }

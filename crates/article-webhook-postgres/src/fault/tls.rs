@@ -7,7 +7,8 @@ pub(super) fn tls_failure(error: &tokio_postgres::Error) -> Option<&'static str>
     let cause = error.source()?;
     if cause.to_string() == "server does not support TLS" {
         return Some(
-            "PostgreSQL offers no TLS, and the URL asks for it: set ssl = on in its settings",
+            "PostgreSQL offers no TLS, and is on another machine or the URL asks for TLS: set ssl = on in its settings; or write \
+             sslmode=disable in the URL, and whoever can read the network reads every article",
         );
     }
     let error = cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>()?;

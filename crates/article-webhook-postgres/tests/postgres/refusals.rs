@@ -180,13 +180,19 @@ fn a_server_that_allows_no_writing_is_refused() {
 
 /// Makes the role `blog` with the password `right`.
 pub(crate) fn with_password(server: &Server) {
-    let rules = server.folder().join("data/pg_hba.conf");
-    let rules = rules.display();
     run(
         &server.url(),
         "CREATE ROLE blog LOGIN PASSWORD 'right'; GRANT CREATE ON DATABASE postgres TO blog",
     );
-    let lines = "host all blog 127.0.0.1/32 scram-sha-256\nhost all postgres 127.0.0.1/32 trust";
+    ask_for_password(server, "scram-sha-256");
+}
+
+/// Lets the server ask for the password of the role `blog` by this method.
+pub(crate) fn ask_for_password(server: &Server, method: &str) {
+    let rules = server.folder().join("data/pg_hba.conf");
+    let rules = rules.display();
+    let lines =
+        format!("host all blog 127.0.0.1/32 {method}\nhost all postgres 127.0.0.1/32 trust");
     run(
         &server.url(),
         &format!("COPY (SELECT unnest(string_to_array(E'{lines}', E'\n'))) TO '{rules}'"),

@@ -12,6 +12,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair,
 use tempfile::TempDir;
 
 use crate::{
+    refusals,
     scene::{self, wait},
     server::{Server, User},
 };
@@ -138,4 +139,49 @@ fn a_server_without_tls_is_refused_by_a_url_that_asks_for_it() {
     let error = wait(PostgresStore::connect(PostgresSettings::new(&url).unwrap())).unwrap_err();
     assert!(error.to_string().contains("offers no TLS"), "{error:?}");
     wait(PostgresStore::connect(PostgresSettings::new(&server.url()).unwrap())).unwrap();
+}
+
+/// The system connects to itself by this address, which is not of the loopback.
+const OF_ANOTHER_MACHINE: &str = "0.0.0.0";
+
+#[test]
+fn another_machine_gets_no_plaintext_unless_the_url_says_so() {
+    let Some(server) = Server::start(&[]) else { return };
+    let url = server.url().replace("127.0.0.1", OF_ANOTHER_MACHINE);
+    for query in ["", "?sslmode=prefer"] {
+        let settings = PostgresSettings::new(&format!("{url}{query}")).unwrap();
+        let error = wait(PostgresStore::connect(settings.clone())).unwrap_err().to_string();
+        assert!(
+            error.starts_with("PostgreSQL offers no TLS, and is on another machine"),
+            "{error}"
+        );
+        assert!(error.contains("write sslmode=disable in the URL"), "{error}");
+        let error = wait(settings.client()).unwrap_err().to_string();
+        assert!(error.starts_with("PostgreSQL offers no TLS"), "{error}");
+    }
+    let settings = PostgresSettings::new(&format!("{url}?sslmode=disable")).unwrap();
+    let store = wait(PostgresStore::connect(settings)).unwrap();
+    wait(async move {
+        assert_eq!(store.counts().await.unwrap().total(), 0);
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
+fn no_password_goes_in_clear_text_to_another_machine() {
+    let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
+    let here = format!("{}?sslmode=disable", server.url().replace("postgres@", "blog:right@"));
+    let other = here.replace("127.0.0.1", OF_ANOTHER_MACHINE);
+    let connect = |url: &str| {
+        let settings = PostgresSettings::new(url).unwrap().schema("inbox").unwrap();
+        wait(PostgresStore::connect(settings)).map(drop)
+    };
+    refusals::with_password(&server);
+    connect(&other).unwrap();
+    refusals::ask_for_password(&server, "password");
+    let error = connect(&other).unwrap_err();
+    let says = "PostgreSQL asks for the password in clear text, and the connection to its machine is not encrypted: ";
+    assert!(error.to_string().starts_with(says), "{error}");
+    assert!(!error.is_transient() && !format!("{error:?}").contains("right"), "{error:?}");
+    connect(&here).unwrap();
 }

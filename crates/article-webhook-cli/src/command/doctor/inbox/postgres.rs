@@ -1,5 +1,6 @@
 //! An inbox in PostgreSQL, and the server.
 
+use article_webhook_postgres::Protection;
 use tokio_postgres::SimpleQueryRow;
 
 use super::content::{Opened, content, refused};
@@ -43,11 +44,18 @@ fn question(schema: &str) -> String {
 }
 
 pub(super) async fn examine(database: &Database, place: &Place, context: &Context) -> Vec<Finding> {
+    let mut findings = match database.protection() {
+        Ok(protection) => vec![connection(protection)],
+        Err(failure) => return vec![refused(failure)],
+    };
     let server = match database.row(&question(database.schema())).await {
         Ok(row) => Server(row),
-        Err(failure) => return vec![unreachable(failure)],
+        Err(failure) => {
+            findings.push(unreachable(failure));
+            return findings;
+        }
     };
-    let mut findings = server.judge();
+    findings.extend(server.judge());
     if !server.is("has_inbox") {
         let found = format!("the database has no inbox in the schema {}", database.schema());
         findings
@@ -65,6 +73,25 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
         Err(failure) => findings.push(refused(failure)),
     }
     findings
+}
+
+/// How the connection is protected, by the URL: the server may see that of a pooler.
+fn connection(protection: Protection) -> Finding {
+    match protection {
+        Protection::ThisMachine => {
+            Finding::ok("inbox.connection", "the connection to PostgreSQL stays on this machine")
+        }
+        Protection::Tls => Finding::ok(
+            "inbox.connection",
+            "the connection to PostgreSQL has TLS, and the certificate is verified",
+        ),
+        _ => Finding::warn(
+            "inbox.plaintext",
+            "the connection to PostgreSQL is not encrypted, and leads to another machine",
+        )
+        .because("the URL has sslmode=disable: whoever can read the network reads every article")
+        .fix("set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL"),
+    }
 }
 
 fn unreachable(failure: Failure) -> Finding {
