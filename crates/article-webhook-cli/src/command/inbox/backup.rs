@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// How many of the jobs that a backup lacks are named to a person.
+const MAX_NAMED: usize = 100;
+
 pub(super) const BACKUP_HELP: &str = "\
 A receiver may use the file. The copy is whole, and only its owner can read it.
 
@@ -109,7 +112,12 @@ fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
         lines.push(format!(
             "{jobs} an entry in the old file alone, and the ledger expects it: article-webhook collect --inbox {inbox}"
         ));
-        lines.extend(missing.iter().map(|job_id| format!("  {job_id}")));
+        lines.extend(missing.iter().take(MAX_NAMED).map(|job_id| format!("  {job_id}")));
+        if missing.len() > MAX_NAMED {
+            lines.push(
+                "  and others: --json names all of them, and `inbox jobs` lists them".to_owned(),
+            );
+        }
     }
     match (unread, &moved_to) {
         (None, None) => {}

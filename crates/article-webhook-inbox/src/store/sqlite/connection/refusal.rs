@@ -75,8 +75,9 @@ pub(crate) fn another_database(path: &Path) -> Error {
 /// The error for a database that lacks transactions that were acknowledged.
 pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     let path = path.display();
+    let last = if missing == 1 { "transaction" } else { &format!("{missing} transactions") };
     Error::damaged(format!(
-        "{path} lacks the last {missing} transactions, and what they stored was acknowledged: its log {path}-wal was removed or \
+        "{path} lacks the last {last}, and what they stored was acknowledged: its log {path}-wal was removed or \
          cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can \
          be trusted into a new file with `article-webhook inbox salvage {path} NEW`; or restore a backup with `article-webhook inbox \
          restore BACKUP {path}`; or, to go on without them, move {path}-lock \
