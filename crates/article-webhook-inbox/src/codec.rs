@@ -6,7 +6,21 @@
 use std::{fmt::Display, str::FromStr, time::SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
+
+/// The fields of a document that only a newer version knows. They stay as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct NewerFields(Option<Box<Map<String, Value>>>);
+
+impl<'de> Deserialize<'de> for NewerFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Box::<Map<_, _>>::deserialize(deserializer)?;
+        // Of a line of an export, and not of the document in it.
+        fields.remove("kind");
+        Ok(Self((!fields.is_empty()).then_some(fields)))
+    }
+}
 
 /// The document of a row.
 pub fn document(row: &impl Serialize) -> String {
@@ -163,5 +177,26 @@ pub(crate) mod body {
         let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
         let (pairs, []) = digits.as_ref()?.as_chunks::<2>() else { return None };
         pairs.iter().map(|[high, low]| u8::try_from(high << 4 | low).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{EntryLine, Row};
+
+    #[test]
+    fn a_field_of_a_newer_version_stays_in_the_document_also_by_way_of_an_export() {
+        let stored = r#"{"interrupted":1,"conflicts":0,"route":{"to":["north"]}}"#;
+        assert_eq!(document(&row::<Row>(stored).unwrap()), stored);
+
+        let line = r#"{"kind":"entry","job_id":"job_1","event":"article.complete","state":"done","attempts":1,
+            "received_at":1,"at":2,"since":2,"interrupted":0,"conflicts":0,"route":"north",
+            "bodies":[{"received_at":1,"sha256":"0000000000000000000000000000000000000000000000000000000000000000",
+            "source":"webhook","target":"blog","lang":"de"}]}"#;
+        let line: EntryLine = serde_json::from_str(line).unwrap();
+        assert_eq!(document(&line.row()), r#"{"interrupted":0,"conflicts":0,"route":"north"}"#);
+        let body = line.bodies[0].row();
+        assert_eq!(document(&body), r#"{"source":"webhook","target":"blog","lang":"de"}"#);
     }
 }

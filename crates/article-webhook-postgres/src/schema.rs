@@ -16,7 +16,9 @@ use crate::{
     settings::PostgresSettings,
 };
 
-/// Each step takes the schema to the next version. A released step is never changed.
+/// Each step takes the schema to the next version. A released step is never changed. It notes the oldest version whose nodes work on
+/// its tables as `compatible_from` in `article_inbox_meta`, or removes that note: they keep columns, fields of documents and rows in
+/// states that they do not know.
 ///
 /// Entries are narrow and change often, bodies are large and do not, so they never share a page. No index holds the end of
 /// a lease, so that extending one changes no index. Texts are compared byte by byte: another version of the system's
@@ -228,14 +230,14 @@ async fn migrate(
         true => version(tx).await?,
         false => 0,
     };
-    if version > steps.len() {
+    if version > steps.len() && !is_compatible(tx, steps.len()).await? {
         return Err(Fault::Unsuitable(format!(
             "the schema \"{schema}\" has version {version} of the inbox's tables, and this version knows those up to {}: \
              use a newer version of this program",
             steps.len()
         )));
     }
-    if version == steps.len() {
+    if version >= steps.len() {
         return Ok(());
     }
     if let (0, Some(name)) = (version, in_the_way) {
@@ -266,8 +268,18 @@ async fn migrate(
 
 /// The version of the tables.
 async fn version(tx: &mut Transaction<'_>) -> Result<usize, Fault> {
-    let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
-    let rows = tx.query(Statement::new(version)).await?;
-    let version: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
-    Ok(usize::try_from(version).unwrap_or_default())
+    Ok(meta(tx, "schema").await?.unwrap_or_default())
+}
+
+/// Whether a program with tables of this version works on newer tables. The step that makes those notes the oldest version that
+/// does, as `compatible_from`.
+async fn is_compatible(tx: &mut Transaction<'_>, version: usize) -> Result<bool, Fault> {
+    Ok(meta(tx, "compatible_from").await?.is_some_and(|oldest| oldest <= version))
+}
+
+async fn meta(tx: &mut Transaction<'_>, name: &str) -> Result<Option<usize>, Fault> {
+    let select = "SELECT value FROM article_inbox_meta WHERE name = $1";
+    let rows = tx.query(Statement::new(select).with(name.to_owned())).await?;
+    let value: Option<i64> = rows.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(value.map(|value| usize::try_from(value).unwrap_or_default()))
 }

@@ -6,7 +6,7 @@ use article_webhook_inbox::{
     Body, Entry, ExpectedJob, Failure, Intent, Missing,
     store::{
         BodyLine, EntryLine, ExportLine, IntentLine, IntentRow, JobLine, JobRow, Row, from_millis,
-        tables::{BodyBytes, BodyRow},
+        tables::{BodyBytes, BodyRow, codec::NewerFields},
         to_millis,
     },
 };
@@ -47,6 +47,7 @@ fn body_line(body: Body) -> BodyLine {
         intent: body.intent,
         digest: body.digest,
         bytes: BodyBytes::Removed,
+        newer: NewerFields::default(),
     };
     BodyLine {
         received_at: rounded(body.received_at),

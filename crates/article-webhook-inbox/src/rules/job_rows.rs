@@ -17,7 +17,7 @@ use crate::{
         Arrival, Expect, JobState, Lease, Outcome, PollLease, PollOutcome, PollSettled, Prune,
         Pruned, Reason, Recorded, Settled,
     },
-    codec,
+    codec::{self, NewerFields},
 };
 
 /// Everything that is stored about one job: what the ledger knows of it, its entries and their bodies. Each transition of
@@ -70,6 +70,9 @@ pub struct BodyRow {
     /// Its bytes.
     #[serde(skip)]
     pub bytes: BodyBytes,
+    /// What only a newer version knows.
+    #[serde(flatten)]
+    pub newer: NewerFields,
 }
 
 /// No body has it.
@@ -96,6 +99,7 @@ pub struct Tracked<T> {
     pub id: i64,
     stored: Option<T>,
     now: Option<T>,
+    is_of_newer: bool,
 }
 
 /// What saving a row means.
@@ -115,19 +119,25 @@ impl<T: Clone + PartialEq> Tracked<T> {
     /// No row.
     #[must_use]
     pub fn none() -> Self {
-        Self { id: 0, stored: None, now: None }
+        Self { id: 0, stored: None, now: None, is_of_newer: false }
     }
 
     /// A row that the store has.
     #[must_use]
     pub fn stored(id: i64, row: T) -> Self {
-        Self { id, stored: Some(row.clone()), now: Some(row) }
+        Self { id, stored: Some(row.clone()), now: Some(row), is_of_newer: false }
+    }
+
+    /// A row in a state that only a newer version knows. It can be removed, and not changed. `row` is what it is taken for.
+    #[must_use]
+    pub fn of_newer(id: i64, row: T) -> Self {
+        Self { is_of_newer: true, ..Self::stored(id, row) }
     }
 
     /// A row that the store does not have yet.
     #[must_use]
     pub fn new(row: T) -> Self {
-        Self { id: 0, stored: None, now: Some(row) }
+        Self { id: 0, stored: None, now: Some(row), is_of_newer: false }
     }
 
     /// The row as the store has it.
@@ -144,12 +154,14 @@ impl<T: Clone + PartialEq> Tracked<T> {
 
     /// The row as it is now, to be changed.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.now.as_mut()
+        self.now.as_mut().filter(|_| !self.is_of_newer)
     }
 
     /// The row has this content now.
     pub fn set(&mut self, row: T) {
-        self.now = Some(row);
+        if !self.is_of_newer {
+            self.now = Some(row);
+        }
     }
 
     /// The row is to be removed.
@@ -182,8 +194,10 @@ impl BodyRow {
         let damage = document.is_none().then(|| "its checksum does not match".to_owned());
         let digest = digest.try_into().ok().filter(|_| damage.is_none());
         // A body is taken for a delivered one unless it is known to come from the API.
-        let (source, target, intent) = document
-            .map_or((Source::Webhook, "".into(), None), |row| (row.source, row.target, row.intent));
+        let (source, target, intent, newer) = document.map_or_else(
+            || (Source::Webhook, "".into(), None, NewerFields::default()),
+            |row| (row.source, row.target, row.intent, row.newer),
+        );
         let row = Self {
             received_at,
             source,
@@ -191,6 +205,7 @@ impl BodyRow {
             intent,
             digest: digest.map_or_else(no_digest, |digest: [u8; 32]| digest.into()),
             bytes: length.map_or(BodyBytes::Removed, BodyBytes::Stored),
+            newer,
         };
         (row, damage)
     }
@@ -226,6 +241,7 @@ impl BodyRow {
             intent: arrival.intent.clone(),
             digest: arrival.digest,
             bytes: BodyBytes::New(arrival.bytes.clone()),
+            newer: NewerFields::default(),
         }
     }
 }
@@ -265,7 +281,13 @@ impl EntryRows {
     fn record(&mut self, arrival: &Arrival, now: SystemTime) -> Recorded {
         let known: Vec<_> = self.bodies().map(KnownBody::from).collect();
         let new = KnownBody::from(arrival);
-        let Some(row) = self.row.get_mut() else { return Recorded::Stored };
+        let Some(row) = self.row.get_mut() else {
+            // Another body is for a node that knows the state of the entry.
+            return match known.iter().any(|body| body.digest == new.digest) {
+                true => Recorded::Duplicate,
+                false => Recorded::BodyLimitReached,
+            };
+        };
         let recording = if arrival.key.is_failure() {
             row.record_failure(new, &known, now)
         } else {

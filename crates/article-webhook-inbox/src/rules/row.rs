@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Entry, EntryKey, State,
+    codec::NewerFields,
     entry::{Failure, MAX_FAILURES_PER_ENTRY},
     timestamp::later,
 };
@@ -43,6 +44,9 @@ pub struct Row {
     /// The last causes, the oldest first. At most [`MAX_FAILURES_PER_ENTRY`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// What only a newer version knows.
+    #[serde(flatten)]
+    pub newer: NewerFields,
 }
 
 /// The failure of an attempt that ended without an outcome.
@@ -88,6 +92,7 @@ impl Row {
             conflicts: 0,
             cause: None,
             failures: Vec::new(),
+            newer: NewerFields::default(),
         }
     }
 
@@ -110,6 +115,7 @@ impl Row {
             conflicts,
             cause,
             failures,
+            newer: _,
         } = self;
         Entry {
             id,

@@ -32,7 +32,7 @@ impl Script for Intend {
         let now = tables.now();
         let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
         if let Some(known) = intent.intent(now)
-            && !(self.again && known.state.may_be_ordered_again())
+            && !(self.again && known.state.may_be_ordered_again() && intent.row.get_mut().is_some())
         {
             return Ok(Intended::Known(known));
         }

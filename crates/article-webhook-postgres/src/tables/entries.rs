@@ -55,7 +55,8 @@ pub(super) fn add(job: &mut JobRows, row: &Row, now: SystemTime) {
 fn entry(job_id: &JobId, id: i64, row: &Row, now: SystemTime) -> EntryRows {
     let event = text(row, ENTRY + 1);
     let received_at = number(row, ENTRY + 2);
-    let state = State::from_name(text(row, ENTRY + 3));
+    let name = text(row, ENTRY + 3);
+    let known_state = State::from_name(name);
     let attempts = u32::try_from(number(row, ENTRY + 4));
     let (fence, at, lease_end, since) = (
         number(row, ENTRY + 5),
@@ -66,9 +67,7 @@ fn entry(job_id: &JobId, id: i64, row: &Row, now: SystemTime) -> EntryRows {
     let document = text(row, ENTRY + 9);
     let is_sound = number(row, ENTRY + 10) == checksum(job_id, event, received_at, document);
     let known = codec::row::<EntryRow>(document).filter(|_| is_sound);
-    let damage = if state.is_none() {
-        Some("its state is damaged")
-    } else if attempts.is_err() || fence < 0 {
+    let damage = if attempts.is_err() || fence < 0 {
         Some("its number of attempts or its fence is damaged")
     } else if known.is_none() {
         Some("its checksum does not match")
@@ -76,14 +75,20 @@ fn entry(job_id: &JobId, id: i64, row: &Row, now: SystemTime) -> EntryRows {
         None
     };
     let damage = damage.map(str::to_owned);
-    let state = state.unwrap_or_default();
+    let state = known_state.unwrap_or(State::Dead);
     let at = if state == State::Leased { lease_end } else { at };
-    let stored = EntryRow::read(
+    let mut stored = EntryRow::read(
         known,
         (state, attempts.unwrap_or(u32::MAX), fence.max(0)),
         (from_millis(at), from_millis(since)),
     );
-    let mut tracked = Tracked::stored(id, stored);
+    let mut tracked = match known_state {
+        Some(_) => Tracked::stored(id, stored),
+        None => {
+            stored.cause = Some(format!("a newer version of the inbox has it as {name:?}"));
+            Tracked::of_newer(id, stored)
+        }
+    };
     // What is done stays done, whatever became of its document.
     let live = tracked.get_mut().filter(|stored| stored.state != State::Done);
     if let (Some(stored), Some(damage)) = (live, &damage) {

@@ -96,7 +96,7 @@ fn intent(row: &Row, tx: &mut Transaction<'_>) -> IntentRows {
     let state = IntentState::from_name(text(row, 2));
     let (created_at, document) = (number(row, 3), text(row, 7));
     let is_sound = number(row, 8) == checksum(name, created_at, document);
-    let known = codec::row::<IntentRow>(document).filter(|_| is_sound && state.is_some());
+    let known = codec::row::<IntentRow>(document).filter(|_| is_sound);
     if known.is_none() {
         tx.add_damage(
             "ledger",
@@ -113,9 +113,10 @@ fn intent(row: &Row, tx: &mut Transaction<'_>) -> IntentRows {
         at: from_millis(number(row, 4)),
         fence: number(row, 5),
         job_id: value::<&str>(row, 6).and_then(|job_id| job_id.parse().ok()),
-        erased: known.map(|known| known.erased).unwrap_or_default(),
+        ..known.unwrap_or_else(IntentRow::unread)
     };
-    IntentRows { name: name.into(), row: Tracked::stored(number(row, 0), stored) }
+    let tracked = if state.is_some() { Tracked::stored } else { Tracked::of_newer };
+    IntentRows { name: name.into(), row: tracked(number(row, 0), stored) }
 }
 
 fn checksum(name: &str, created_at: i64, document: &str) -> i64 {

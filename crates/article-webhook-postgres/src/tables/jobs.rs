@@ -148,7 +148,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
     let time = |column| from_millis(number(row, column));
     let state = JobState::from_name(text(row, 2));
     let document = text(row, 10);
-    let is_sound = state.is_some() && number(row, 11) == checksum(job_id, document);
+    let is_sound = number(row, 11) == checksum(job_id, document);
     let known = codec::row::<JobRow>(document).filter(|_| is_sound);
     if known.is_none() {
         tx.add_damage(
@@ -161,7 +161,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
         );
     }
     let stored = JobRow {
-        // A state that cannot be read is taken for one that is polled.
+        // That of a newer version is taken for one that is polled.
         state: state.unwrap_or_default(),
         intent: value::<&str>(row, 3).map(Into::into),
         expected_at: time(4),
@@ -172,7 +172,8 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
         collected_at: value(row, 9).map(from_millis),
         ..known.unwrap_or_else(JobRow::unread)
     };
-    Tracked::stored(id, stored)
+    let tracked = if state.is_some() { Tracked::stored } else { Tracked::of_newer };
+    tracked(id, stored)
 }
 
 fn checksum(job_id: &JobId, document: &str) -> i64 {

@@ -95,8 +95,14 @@ pub(super) async fn expected(
             "SELECT id FROM article_inbox_jobs WHERE state IN ('expected', 'polling') ORDER BY at, id",
         ),
         Expected::Ended { before, limit } => {
-            let ended = "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'polling') AND at < $1 \
-                ORDER BY at, id LIMIT $2";
+            // The first condition is that of the index. A state of a newer version is none of the others.
+            let ended = JobState::ALL.into_iter().filter(|state| !state.is_open());
+            let ended: Vec<_> = ended.map(|state| format!("'{state}'")).collect();
+            let ended = format!(
+                "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'polling') AND state IN ({}) AND at < $1 \
+                 ORDER BY at, id LIMIT $2",
+                ended.join(", ")
+            );
             Statement::new(ended).with(to_millis(*before)).with(i64::from(*limit))
         }
         // Must agree with `JobFilter::accepts`.
@@ -137,8 +143,8 @@ pub(super) async fn counts(tx: &mut Transaction<'_>) -> Result<Counts, Fault> {
     let count = "SELECT state, count(*) FROM article_inbox_entries GROUP BY state";
     let rows = tx.query(Statement::new(count)).await?;
     let count = |row: &Row| {
-        // A state that cannot be read is that of a damaged entry.
-        let state = State::from_name(text(row, 0)).unwrap_or(State::Corrupt);
+        // As an entry in a state of a newer version is shown.
+        let state = State::from_name(text(row, 0)).unwrap_or(State::Dead);
         (state, number(row, 1).unsigned_abs())
     };
     Ok(rows.iter().map(count).collect())

@@ -19,6 +19,7 @@ mod lock_order;
 mod locked;
 mod moving;
 mod network;
+mod newer;
 mod nodes;
 mod notifications;
 mod outages;

@@ -6,7 +6,7 @@ use article_webhook_inbox::{
     State,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
-use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
@@ -31,48 +31,6 @@ fn nodes_that_start_at_once_make_one_schema() {
     for store in stores {
         assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
     }
-}
-
-/// A newer version may add columns and tables. A node of this version works on, keeps what it does not know, and starts no
-/// more.
-#[test]
-fn a_node_works_beside_one_of_a_newer_version() {
-    let Some(url) = shared_url() else { return };
-    let schema = scene::fresh_schema();
-    let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
-    wait(async move {
-        let store = PostgresStore::connect(settings.clone()).await.unwrap();
-        store.record(arrival("job_1", "{}")).await.unwrap();
-        let newer = scene::connect(&url).await;
-        let step = format!(
-            "SET search_path = {schema}; \
-             ALTER TABLE article_inbox_entries ADD COLUMN later text NOT NULL DEFAULT 'default'; \
-             ALTER TABLE article_inbox_bodies ADD COLUMN later text NOT NULL DEFAULT 'default'; \
-             UPDATE article_inbox_entries SET later = 'newer'; UPDATE article_inbox_bodies SET later = 'newer'; \
-             UPDATE article_inbox_meta SET value = 1000 WHERE name = 'schema'"
-        );
-        newer.batch_execute(&step).await.unwrap();
-
-        assert_eq!(store.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
-        let conflict = store.record(arrival("job_1", "{\"a\":1}")).await.unwrap();
-        assert_eq!(conflict, Recorded::Conflict { kept: true });
-        for claimed in store.claim(CLAIM).await.unwrap().claimed {
-            let held = store.extend(&[claimed.lease], CLAIM.lease).await.unwrap();
-            assert_eq!(held, [claimed.lease]);
-            assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
-        }
-        assert_eq!(store.counts().await.unwrap().of(State::Done), 2);
-        let later = "SELECT later FROM article_inbox_entries WHERE job_id = 'job_1' \
-            UNION ALL SELECT later FROM article_inbox_bodies WHERE entry = 1 AND slot = 0";
-        for row in newer.query(later, &[]).await.unwrap() {
-            assert_eq!(row.get::<_, &str>(0), "newer");
-        }
-
-        let error = PostgresStore::connect(settings).await.unwrap_err();
-        assert!(error.to_string().contains("use a newer version of this program"), "{error}");
-        let version = "SELECT value FROM article_inbox_meta WHERE name = 'schema'";
-        assert_eq!(newer.query_one(version, &[]).await.unwrap().get::<_, i64>(0), 1000);
-    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{super::lease::next_fence, JobRow};
 use crate::{
     Digest,
     call::{Intent, IntentLease, IntentState},
+    codec::{self, NewerFields},
     timestamp::later,
 };
 
@@ -42,6 +43,9 @@ pub struct IntentRow {
     /// Digests of the ids of [erased](Self::erase) jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub erased: Vec<Digest>,
+    /// What only a newer version knows.
+    #[serde(flatten)]
+    pub newer: NewerFields,
 }
 
 impl IntentRow {
@@ -55,7 +59,14 @@ impl IntentRow {
             fence: first_fence(now),
             job_id: None,
             erased: Vec::new(),
+            newer: NewerFields::default(),
         }
+    }
+
+    /// What a document that cannot be trusted leaves of a row. Its columns are still missing.
+    #[must_use]
+    pub fn unread() -> Self {
+        Self::new(Duration::ZERO, codec::no_time())
     }
 
     /// What is known at that time.
@@ -174,6 +185,7 @@ impl IntentRow {
             fence: next_fence(first_fence(created_at), now),
             job_id: Some(job_id.clone()),
             erased: Vec::new(),
+            newer: NewerFields::default(),
         }
     }
 
@@ -192,7 +204,7 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { state: _, created_at, at, fence: _, job_id, erased: _ } = self;
+        let Self { state: _, created_at, at, fence: _, job_id, erased: _, newer: _ } = self;
         Intent { id, name, state, created_at, at, job_id }
     }
 }

@@ -7,7 +7,7 @@ use super::ArticleEntry;
 use crate::{
     Digest, EntryKey,
     call::{Expect, ExpectedJob, JobState, Missing, Reason},
-    codec,
+    codec::{self, NewerFields},
     timestamp::rounded,
 };
 
@@ -68,6 +68,9 @@ pub struct JobRow {
     /// As [`ExpectedJob::cause`]. Collected: that an earlier body of the API could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// What only a newer version knows.
+    #[serde(flatten)]
+    pub newer: NewerFields,
 }
 
 impl JobRow {
@@ -91,6 +94,7 @@ impl JobRow {
             returned: None,
             unconfirmed: None,
             cause: None,
+            newer: NewerFields::default(),
         };
         if let Some(entry) = entry {
             row.sync_with_entry(entry.state, entry.source(), now);
@@ -118,6 +122,7 @@ impl JobRow {
             returned: None,
             unconfirmed: None,
             cause: None,
+            newer: NewerFields::default(),
         }
     }
 
@@ -193,6 +198,7 @@ impl JobRow {
             returned: _,
             unconfirmed,
             cause,
+            newer: _,
         } = self;
         ExpectedJob {
             id,

@@ -107,7 +107,7 @@ fn intent(row: &SqlRow<'_>, now: SystemTime, findings: &Findings) -> Result<Inte
         at: if is_sound { at } else { at.min(now) },
         fence: number(5)?,
         job_id: job_id.and_then(|job_id| job_id.parse().ok()),
-        erased: known.map(|known| known.erased).unwrap_or_default(),
+        ..known.unwrap_or_else(IntentRow::unread)
     };
     Ok(IntentRows { name: name.into(), row: Tracked::stored(id, row) })
 }
