@@ -21,3 +21,8 @@ pub struct Application;
 #[cfg(doctest)]
 #[doc = include_str!("../crates/article-webhook/src/guide/compile.md")]
 pub struct Compile;
+
+/// The code of the page on several machines compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/article-webhook/src/guide/machines.md")]
+pub struct Machines;

@@ -41,7 +41,8 @@ pub mod glossary {}
 #[doc = include_str!("guide/invariants.md")]
 pub mod invariants {}
 
-#[doc = include_str!("guide/machines.md")]
+// As for `application`.
+#[cfg_attr(not(doctest), doc = include_str!("guide/machines.md"))]
 pub mod machines {}
 
 #[doc = include_str!("guide/missing.md")]
