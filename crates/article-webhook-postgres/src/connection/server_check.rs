@@ -1,4 +1,4 @@
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, Row, error::SqlState};
 
 use crate::{
     fault::Fault,
@@ -20,12 +20,20 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
     check_row(server.first().ok_or(Fault::Vanished)?)?;
-    let tables = client.query_typed(&objects::check(schema), &[]).await?;
+    let tables = match client.query_typed(&objects::check(schema), &[]).await {
+        // The role has stricter time-outs, and the server was busy. The next check comes soon, and a start checks in a transaction.
+        Err(error) if is_time_out(error.code()) => return Ok(()),
+        tables => tables?,
+    };
     match objects::defects(schema, &tables)? {
         Defects { loses: Some(defect), .. } => Err(Fault::Unsuitable(defect)),
         // What is missing fails the calls that need it, and no others.
         Defects { loses: None, .. } => Ok(()),
     }
+}
+
+fn is_time_out(code: Option<&SqlState>) -> bool {
+    matches!(code, Some(&SqlState::QUERY_CANCELED | &SqlState::LOCK_NOT_AVAILABLE))
 }
 
 /// Refuses a server on which an acknowledged delivery could be lost, by what it says of itself.
