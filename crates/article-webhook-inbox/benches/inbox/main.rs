@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench -p article-webhook-inbox --bench inbox                      all of it, in minutes
 //! cargo bench -p article-webhook-inbox --bench inbox -- --long            more rounds, ten million tombstones, a million deliveries
-//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, many, tombstones, memory
+//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, many, tombstones, memory, start
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
@@ -19,6 +19,7 @@ mod memory;
 mod receiver;
 mod resident;
 mod scratch;
+mod start;
 mod store;
 mod table;
 mod tombstones;
@@ -39,6 +40,12 @@ fn main() -> ExitCode {
         store::slow::child();
         return ExitCode::SUCCESS;
     }
+    if let [role, path, end] = &arguments[..]
+        && role == start::CHILD
+    {
+        start::child(path, end);
+        return ExitCode::SUCCESS;
+    }
     if let [role, path] = &arguments[..]
         && role == many::TOOL
     {
@@ -47,7 +54,7 @@ fn main() -> ExitCode {
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
-    let parts: [Part; 7] = [
+    let parts: [Part; 8] = [
         ("store", store::run),
         ("slow", store::slow::run),
         ("receiver", receiver::run),
@@ -55,6 +62,7 @@ fn main() -> ExitCode {
         ("many", many::run),
         ("tombstones", tombstones::run),
         ("memory", memory::run),
+        ("start", start::run),
     ];
     let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
     let are_all = !parts.iter().any(|(name, _)| is_asked(name));
