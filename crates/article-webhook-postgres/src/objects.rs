@@ -118,8 +118,8 @@ fn quoted(role: &str) -> String {
     format!("\"{}\"", role.replace('"', "\"\""))
 }
 
-/// Selects what a crash would empty. A transaction that has read the tables, and so keeps others from altering them, is told
-/// for as long as it lasts.
+/// Selects what a crash would empty. The answer holds until the end of a
+/// transaction that has read the tables, and so keeps others from altering them.
 pub(crate) static UNLOGGED: LazyLock<String> = LazyLock::new(|| {
     let names = OBJECTS.map(|(name, ..)| format!("'{name}'::regclass"));
     format!(

@@ -93,7 +93,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         let found = "the receiver, because it is not named";
         findings.push(Finding::not_checked("receiver.not_named", found).fix("give --url URL"));
     }
-    findings.extend(clock::judge(&clocks));
+    findings.extend(clock::findings(&clocks));
 
     output.progress("looking at the inbox …");
     match &arguments.inbox {

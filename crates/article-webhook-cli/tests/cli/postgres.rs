@@ -275,7 +275,7 @@ fn has(url: &str, code: &str, severity: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doctor_judges_a_server_and_its_inbox() {
+async fn doctor_checks_a_server_and_its_inbox() {
     let Some((url, inbox)) = inbox().await else { return };
     let (findings, out) = found(&url);
     for code in [

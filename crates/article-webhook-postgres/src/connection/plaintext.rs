@@ -13,7 +13,8 @@ use tokio_postgres::{
 
 use crate::fault::CLEARTEXT_PASSWORD;
 
-/// Makes connections without TLS. To another machine, the driver is told to begin TLS at once, and gets a [`Plaintext`].
+/// Makes connections without TLS. To another machine, the settings of the driver say that TLS begins at once, and the driver gets a
+/// [`Plaintext`].
 #[derive(Clone)]
 pub(super) struct WithoutTls {
     pub(super) password: Option<Vec<u8>>,

@@ -37,7 +37,7 @@ use article_webhook_inbox::{
     Digest, EntryKey, Source,
     store::{Arrival, Claim, Events},
 };
-use article_webhook_postgres::PostgresSettings;
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 const CLAIM: Claim = Claim {
     limit: 100,
@@ -68,4 +68,23 @@ fn fresh(url: &str) -> PostgresSettings {
 fn schema(settings: &PostgresSettings) -> String {
     let reported = format!("{settings:?}");
     reported.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
+}
+
+/// New tables, and a role that has every right to them and may create none: the schema, the role and its settings.
+fn role_of_new_tables(url: &str) -> (String, String, PostgresSettings) {
+    let settings = fresh(url);
+    let schema = schema(&settings);
+    scene::wait(PostgresStore::connect(settings)).unwrap();
+    let role = format!("role_of_{schema}");
+    refusals::run(
+        url,
+        &format!(
+            "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+             GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+             GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
+        ),
+    );
+    let url_of_role = url.replace("postgres@", &format!("{role}@"));
+    let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+    (schema, role, settings)
 }

@@ -12,8 +12,8 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use crate::{
     CLAIM, arrival, fresh,
     refusals::run,
+    role_of_new_tables,
     scene::{self, wait},
-    schema,
     server::{Server, shared_url},
 };
 
@@ -52,20 +52,7 @@ struct Scene {
 
 impl Scene {
     fn new(url: &str) -> Self {
-        let settings = fresh(url);
-        let schema = schema(&settings);
-        wait(PostgresStore::connect(settings)).unwrap();
-        let role = format!("role_of_{schema}");
-        run(
-            url,
-            &format!(
-                "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; \
-                 GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
-                 GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
-            ),
-        );
-        let url_of_role = url.replace("postgres@", &format!("{role}@"));
-        let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+        let (schema, role, settings) = role_of_new_tables(url);
         Self { url: url.to_owned(), schema, role, settings }
     }
 

@@ -8,6 +8,7 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use crate::{
     CLAIM, arrival, fresh,
     refusals::{refused, run, says},
+    role_of_new_tables,
     scene::wait,
     schema,
     server::shared_url,
@@ -156,20 +157,7 @@ fn a_policy_that_hides_rows_is_an_outage_and_not_the_end_of_an_entry() {
 #[test]
 fn a_right_that_is_missing_is_named() {
     let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(PostgresStore::connect(settings)).unwrap();
-    let role = format!("role_of_{schema}");
-    run(
-        &url,
-        &format!(
-            "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}; \
-             GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
-             GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
-        ),
-    );
-    let url_of_role = url.replace("postgres@", &format!("{role}@"));
-    let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
+    let (schema, role, settings) = role_of_new_tables(&url);
     wait(PostgresStore::connect(settings.clone())).unwrap();
     run(&url, &format!("REVOKE INSERT ON {schema}.article_inbox_bodies FROM {role}"));
     run(&url, &format!("REVOKE USAGE ON SEQUENCE {schema}.article_inbox_ids FROM {role}"));

@@ -6,7 +6,7 @@ use crate::text::moment;
 /// From here on, the clock is said to be off.
 const OFF: Duration = Duration::from_secs(10);
 
-/// From here on, certificates and URLs that expire are judged wrongly.
+/// From here on, certificates and URLs that expire are checked wrongly.
 const FAR_OFF: Duration = Duration::from_secs(300);
 
 /// The clock of another machine, as the `Date` of an answer shows it.
@@ -49,7 +49,7 @@ impl Difference {
     }
 }
 
-pub(super) fn judge(readings: &[Reading]) -> Vec<Finding> {
+pub(super) fn findings(readings: &[Reading]) -> Vec<Finding> {
     if readings.is_empty() {
         let found = "this machine's clock, because no answer had a `Date`";
         return vec![

@@ -15,7 +15,7 @@ use crate::{calls::CERTIFICATES, text::moment};
 type Cause = dyn Error + 'static;
 
 /// Why a receiver gave no answer.
-pub(super) fn judge(why: NoAnswer) -> Finding {
+pub(super) fn finding(why: NoAnswer) -> Finding {
     let error = match why {
         NoAnswer::Setup(failure) => {
             let finding = Finding::fail("receiver.not_asked", failure.text());

@@ -38,7 +38,7 @@ pub(super) async fn examine(
 impl Examined {
     async fn all(&mut self, prober: &Prober<'_>, token: Option<&str>) -> Step {
         let is_private = self.way(prober.url).await?;
-        let answer = self.answer(prober.wrong_token().await.map_err(connection::judge)?);
+        let answer = self.answer(prober.wrong_token().await.map_err(connection::finding)?);
         let of_wrong_token = answer.status;
         self.findings.extend(refusal_of_wrong_token(&answer)?);
         if prober.url.scheme() == "https" {
@@ -59,7 +59,7 @@ impl Examined {
         self.findings.push(match answer {
             Ok(answer) => body_limit(&answer),
             Err(why) => {
-                let why = connection::judge(why);
+                let why = connection::finding(why);
                 Finding::warn(
                     "receiver.body_cut",
                     "the connection ended while a body of 8 MiB was sent",
@@ -108,7 +108,7 @@ impl Examined {
         token: &str,
         of_wrong_token: StatusCode,
     ) -> Step {
-        let answer = prober.invalid_job_id(token).await.map_err(connection::judge)?;
+        let answer = prober.invalid_job_id(token).await.map_err(connection::finding)?;
         let answer = self.answer(answer);
         accepted_token(&answer)?;
         self.findings.push(match answer.status == of_wrong_token {
@@ -129,7 +129,7 @@ impl Examined {
             _ => return Err(no_codes()),
         });
         let has_job_id = answer.code.as_deref() == Some("invalid_job_id");
-        let answer = prober.invalid_event(token).await.map_err(connection::judge)?;
+        let answer = prober.invalid_event(token).await.map_err(connection::finding)?;
         let answer = self.answer(answer);
         let name = prober.event_header;
         self.findings.push(match answer.code.as_deref() {

@@ -77,7 +77,7 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inb
         return Ok(vec![Finding::not_checked("inbox.sound", found).fix(fix)]);
     }
     let mut found = inbox.check().await?;
-    // The settings of the server are judged apart.
+    // The settings of the server are checked apart.
     found.retain(article_webhook_inbox::Finding::is_damage);
     if found.is_empty() {
         return Ok(vec![Finding::ok("inbox.sound", "no damage found")]);

@@ -55,7 +55,7 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
             return findings;
         }
     };
-    findings.extend(server.judge());
+    findings.extend(server.findings());
     if !server.is("has_inbox") {
         let found = format!("the database has no inbox in the schema {}", database.schema());
         findings
@@ -117,7 +117,7 @@ impl Server {
         self.text(name).parse().unwrap_or_default()
     }
 
-    fn judge(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<Finding> {
         let shown = SHOWN.map(|name| format!("{name}={}", self.text(name))).join(" ");
         let found = format!("PostgreSQL {} has the settings {shown}", self.text("version"));
         let mut findings = vec![match self.number("number") {
