@@ -136,6 +136,7 @@ pub(crate) mod body {
     use serde::de::Error;
 
     use super::{Deserialize, Deserializer, Serialize, Serializer};
+    use crate::digest::{Hex, bytes_of_hex};
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
@@ -150,7 +151,7 @@ pub(crate) mod body {
     ) -> Result<S::Ok, S::Error> {
         let written = |bytes| match std::str::from_utf8(bytes) {
             Ok(text) => Written::Text(text.into()),
-            Err(_) => Written::Hex { hex: hex(bytes) },
+            Err(_) => Written::Hex { hex: Hex(bytes).to_string() },
         };
         bytes.as_deref().map(written).serialize(serializer)
     }
@@ -162,21 +163,11 @@ pub(crate) mod body {
             None => Ok(None),
             Some(Written::Text(text)) => Ok(Some(text.into_owned().into())),
             Some(Written::Hex { hex }) => {
-                let bytes = bytes_of(&hex).ok_or_else(|| D::Error::custom("not bytes in hex"))?;
+                let bytes =
+                    bytes_of_hex(&hex).ok_or_else(|| D::Error::custom("not bytes in hex"))?;
                 Ok(Some(bytes.into()))
             }
         }
-    }
-
-    fn hex(bytes: &[u8]) -> String {
-        let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
-        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-    }
-
-    fn bytes_of(hex: &str) -> Option<Vec<u8>> {
-        let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
-        let (pairs, []) = digits.as_ref()?.as_chunks::<2>() else { return None };
-        pairs.iter().map(|[high, low]| u8::try_from(high << 4 | low).ok()).collect()
     }
 }
 

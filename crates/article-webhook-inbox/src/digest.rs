@@ -30,14 +30,7 @@ impl Digest {
 
     /// The digest that [`Display`](fmt::Display) wrote, in lower or upper case.
     pub(crate) fn from_hex(hex: &str) -> Option<Self> {
-        if hex.len() != 64 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        let mut bytes = [0; 32];
-        for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
-            *byte = u8::from_str_radix(&hex[at..at + 2], 16).ok()?;
-        }
-        Some(Self(bytes))
+        bytes_of_hex(hex)?.try_into().ok().map(Self)
     }
 }
 
@@ -63,7 +56,7 @@ impl From<[u8; 32]> for Digest {
 /// 64 hexadecimal digits in lower case.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        Hex(&self.0).fmt(f)
     }
 }
 
@@ -71,6 +64,22 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
+}
+
+/// Bytes as hexadecimal digits in lower case.
+pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The bytes that [`Hex`] wrote, in lower or upper case.
+pub(crate) fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+    let (pairs, []) = digits.as_ref()?.as_chunks::<2>() else { return None };
+    pairs.iter().map(|[high, low]| u8::try_from(high << 4 | low).ok()).collect()
 }
 
 #[cfg(test)]

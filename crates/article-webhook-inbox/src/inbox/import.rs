@@ -90,9 +90,7 @@ impl Inbox {
         import.store().await?;
         Ok(import.imported)
     }
-}
 
-impl Inbox {
     /// Copies everything that another inbox has into this one, which may receive and work meanwhile. Nobody may receive or work
     /// with the other one.
     ///
@@ -138,7 +136,7 @@ impl Inbox {
         let mut import = Import::new(self, Rule::Merge);
         let mut parts = Parts::all(from);
         while let Some((part, lines)) = parts.next().await? {
-            if let (Export::RemovedJobs(_), Rule::Merge) = (&part, import.rule) {
+            if matches!(part, Export::RemovedJobs(_)) && import.rule == Rule::Merge {
                 import.store().await?;
                 import.rule = Rule::MergeRemovedJobs;
             }

@@ -4,6 +4,7 @@ use article_webhook_inbox::{Backup, Restored, SqliteStore};
 use clap::Args;
 use serde_json::json;
 
+use super::salvage::gaps;
 use crate::{
     context::Context,
     exit::Exit,
@@ -134,10 +135,7 @@ fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
         )),
     }
     if unread.is_some() {
-        lines.push(format!(
-            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and \
-             then: article-webhook inbox orders-checked {inbox}"
-        ));
+        lines.push(gaps(inbox));
     }
     if *was_in_use {
         lines.push(

@@ -1,7 +1,10 @@
 use clap::Args;
 use serde_json::json;
 
-use super::transfer::{already, opened};
+use super::{
+    salvage::gaps,
+    transfer::{already, opened},
+};
 use crate::{
     context::Context,
     exit::Exit,
@@ -62,11 +65,7 @@ pub(super) async fn run(arguments: CopyArguments, context: &Context) -> Result<E
         None => {}
     }
     if gaps_since.is_some() {
-        context.output.line(&format!(
-            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and \
-             then: article-webhook inbox orders-checked {}",
-            quoted(place.shown())
-        ))?;
+        context.output.line(&gaps(&quoted(place.shown())))?;
     }
     Ok(Exit::Done)
 }

@@ -113,12 +113,17 @@ fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {
         lines.push("more may be lost that has no name: compare with a list of your own, and collect what is missing".to_owned());
     }
     if salvaged.ledger_has_gaps {
-        lines.push(format!(
-            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and \
-             then: article-webhook inbox orders-checked {new}"
-        ));
+        lines.push(gaps(new));
     }
     lines
+}
+
+/// What a person does about a ledger with gaps.
+pub(super) fn gaps(inbox: &str) -> String {
+    format!(
+        "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and then: \
+         article-webhook inbox orders-checked {inbox}"
+    )
 }
 
 /// A person has checked the orders that a salvage may have lost.

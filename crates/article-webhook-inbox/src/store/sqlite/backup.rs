@@ -404,8 +404,8 @@ fn unread(old: &Connection, recorded: Option<Acknowledged>) -> Result<Option<Str
             Some("the old file is not the one that was acknowledged to last".to_owned())
         }
         Some(recorded) if recorded.commits > counted.commits => {
-            let lost = recorded.commits - counted.commits;
-            Some(format!("the last {lost} transactions of the old file cannot be read"))
+            let lost = connection::last_transactions(recorded.commits - counted.commits);
+            Some(format!("the {lost} of the old file cannot be read"))
         }
         None if !wal_identity::was_stopped(old)? => {
             Some("no record says how far the old file was acknowledged to".to_owned())

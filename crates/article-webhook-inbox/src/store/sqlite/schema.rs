@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    connection::{refused, restore_steps},
+    connection::{refused, restore_advice},
     fault::{Fault, translate},
 };
 use crate::Error;
@@ -104,7 +104,7 @@ pub(super) fn validate(connection: &Connection, path: &Path) -> Result<(), Error
             "{}: {}: undo the change, or {}",
             path.display(),
             difference.says,
-            restore_steps(path)
+            restore_advice(path)
         )))
     })
 }

@@ -11,7 +11,7 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::damaged(format!(
             "{shown} is not a SQLite database: name another file; or, if it was one, read what is left of it into a new file with \
              `article-webhook inbox salvage {shown} NEW`; or {}",
-            restore_steps(path)
+            restore_advice(path)
         )),
         // SQLite knows no such format, no such table or no such text: it reads something that it did not write.
         None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
@@ -21,7 +21,7 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
             Error::unusable(format!(
                 "{shown} cannot be opened and written to: let this process write to it and to its folder; if it may, the \
                  header of the file is damaged: use `article-webhook inbox salvage {shown} NEW`; or {}",
-                restore_steps(path)
+                restore_advice(path)
             ))
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(format!(
@@ -41,15 +41,15 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
 
 /// The error for a database beside the log of another one.
 pub(crate) fn log_of_another(path: &Path) -> Error {
-    let path = path.display();
+    let shown = path.display();
     Error::damaged(format!(
-        "the log {path}-wal belongs to another copy of the database: put that copy back; or restore a backup with \
-         `article-webhook inbox restore BACKUP {path}`, which moves these files away"
+        "the log {shown}-wal belongs to another copy of the database: put that copy back; or {}, which moves these files away",
+        restore_advice(path)
     ))
 }
 
-/// How a backup takes the place of a database.
-pub(crate) fn restore_steps(path: &Path) -> String {
+/// The advice to put a backup in the place of a database.
+pub(crate) fn restore_advice(path: &Path) -> String {
     format!("restore a backup with `article-webhook inbox restore BACKUP {}`", path.display())
 }
 
@@ -59,28 +59,36 @@ pub(crate) fn damaged(path: &Path, finding: &str) -> Error {
     Error::damaged(format!(
         "{shown} is damaged ({finding}): stop the receiver, and read what can be trusted into a new file with `article-webhook inbox \
          salvage {shown} NEW`; to receive at once, begin with `article-webhook inbox salvage --begin NEW`; or {}",
-        restore_steps(path)
+        restore_advice(path)
     ))
 }
 
 /// The error for a database that is not the one whose lock is beside it.
 pub(crate) fn another_database(path: &Path) -> Error {
-    let path = path.display();
+    let shown = path.display();
     Error::damaged(format!(
-        "{path} is not the database that was here last: put that one back; or restore a backup with `article-webhook inbox \
-         restore BACKUP {path}`; or, to go on with this one, move {path}-lock away"
+        "{shown} is not the database that was here last: put that one back; or {}; or, to go on with this one, move {shown}-lock away",
+        restore_advice(path)
     ))
 }
 
 /// The error for a database that lacks transactions that were acknowledged.
 pub(crate) fn behind(path: &Path, missing: i64) -> Error {
-    let path = path.display();
-    let last = if missing == 1 { "transaction" } else { &format!("{missing} transactions") };
+    let shown = path.display();
     Error::damaged(format!(
-        "{path} lacks the last {last}, and what they stored was acknowledged: its log {path}-wal was removed or \
-         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can \
-         be trusted into a new file with `article-webhook inbox salvage {path} NEW`; or restore a backup with `article-webhook inbox \
-         restore BACKUP {path}`; or, to go on without them, move {path}-lock \
-         away, start again, and fetch the jobs of that time from the API"
+        "{shown} lacks the {}, and what they stored was acknowledged: its log {shown}-wal was removed or cannot be read to its \
+         end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a new file \
+         with `article-webhook inbox salvage {shown} NEW`; or {}; or, to go on without them, move {shown}-lock away, start again, \
+         and fetch the jobs of that time from the API",
+        last_transactions(missing),
+        restore_advice(path)
     ))
+}
+
+/// So many transactions, as a text.
+pub(crate) fn last_transactions(number: i64) -> String {
+    match number {
+        1 => "last transaction".to_owned(),
+        _ => format!("last {number} transactions"),
+    }
 }

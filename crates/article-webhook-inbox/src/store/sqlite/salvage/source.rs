@@ -17,7 +17,8 @@ use crate::{
     rules::{BodyLine, Bucket, EntryLine, IntentLine, IntentRow, JobLine, JobRow, Row},
     script::Intents,
     store::sqlite::{
-        commit_counter, connection,
+        commit_counter,
+        connection::{self, restore_advice},
         damage::Findings,
         files::{
             Acknowledged,
@@ -330,10 +331,10 @@ fn is_readable(connection: &Connection) -> bool {
 
 /// The error for a file of which nothing can be read.
 fn unreadable(path: &Path) -> Error {
-    let path = path.display();
     Error::damaged(format!(
-        "nothing of an inbox can be read in {path}: name another file, or restore a backup with `article-webhook inbox restore BACKUP \
-         {path}`"
+        "nothing of an inbox can be read in {}: name another file, or {}",
+        path.display(),
+        restore_advice(path)
     ))
 }
 

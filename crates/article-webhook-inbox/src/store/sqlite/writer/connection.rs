@@ -226,7 +226,9 @@ impl WriteConnection {
 
     /// Copies what was committed before the last call into the database, and begins to sync it.
     pub(super) fn copy_ahead(&mut self) {
-        self.ahead = self.ahead.take().or_else(|| CopyAhead::start(&self.shared.path));
+        if self.ahead.is_none() {
+            self.ahead = CopyAhead::start(&self.shared.path);
+        }
         self.copy_log(|connection, ahead| ahead.map_or(Ok(None), |ahead| ahead.copy(connection)));
     }
 
