@@ -11,7 +11,7 @@ mod connection;
 mod clock;
 mod schema;
 
-mod commit_counter;
+mod change_counter;
 mod wal_identity;
 
 mod damage;

@@ -109,7 +109,7 @@ async fn there_is_no_backup_of_what_is_not_whole() {
     for ending in ["", "-lock"] {
         copy(&fixture.beside(ending), &killed.beside(ending));
     }
-    assert!(refused(&killed).contains("lacks the last 9 transactions"), "its log was removed");
+    assert!(refused(&killed).contains("lacks the last 9 changes"), "its log was removed");
 
     store.close().await.unwrap();
     drop(store);
@@ -136,7 +136,7 @@ async fn a_backup_over_the_old_place_is_restored_as_the_refusal_says() {
     let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
     assert_eq!(restored.missing, []);
     let unread = restored.unread.unwrap();
-    assert_eq!(unread, "the last 6 transactions of the old file cannot be read");
+    assert_eq!(unread, "the last 6 changes of the old file cannot be read");
     let inbox = Inbox::new(fixture.open());
     assert_eq!(expected(&inbox).await, ["job_kept"], "the lock file keeps it");
     inbox.close().await.unwrap();

@@ -67,7 +67,7 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
 
     let salvaged = SqliteStore::salvage(&killed.path, new(&killed)).unwrap();
     assert_eq!((salvaged.entries, salvaged.doubtful), (2, 2));
-    assert!(salvaged.lost_transactions.is_some_and(|lost| lost > 0));
+    assert!(salvaged.lost_changes.is_some_and(|lost| lost > 0));
     assert!(salvaged.may_lack_names && salvaged.ledger_has_gaps);
     let store = SqliteStore::open(new(&killed)).unwrap();
     let (entry, _) = store.show(key("job_0")).await.unwrap().unwrap();

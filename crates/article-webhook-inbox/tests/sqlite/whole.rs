@@ -45,7 +45,7 @@ fn refused(fixture: &Fixture) -> String {
 
 fn behind(fixture: &Fixture, missing: i64) -> String {
     let shown = fixture.shown();
-    let last = if missing == 1 { "transaction" } else { &format!("{missing} transactions") };
+    let last = if missing == 1 { "change" } else { &format!("{missing} changes") };
     format!(
         "{shown} lacks the last {last}, and what they stored was acknowledged: its log {shown}-wal was removed or \
          cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a \

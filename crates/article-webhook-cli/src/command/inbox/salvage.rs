@@ -55,7 +55,7 @@ pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Resul
             "ledger": salvaged.ledger,
             "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "may_lack_names": salvaged.may_lack_names,
-            "lost_transactions": salvaged.lost_transactions,
+            "lost_changes": salvaged.lost_changes,
             "ledger_has_gaps": salvaged.ledger_has_gaps,
         }))?;
         return Ok(exit);
@@ -92,13 +92,13 @@ fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {
             salvaged.doubtful
         ));
     }
-    match salvaged.lost_transactions {
+    match salvaged.lost_changes {
         Some(0) => {}
         Some(lost) => lines.push(format!(
             "the last {} cannot be read without doubt",
-            counted(lost, "transaction", "transactions")
+            counted(lost, "change", "changes")
         )),
-        None => lines.push("it is not known whether the last transactions can be read".to_owned()),
+        None => lines.push("it is not known whether the last changes can be read".to_owned()),
     }
     if !salvaged.lost.is_empty() {
         let lost = salvaged.lost.len() as u64;

@@ -11,7 +11,7 @@ use article_webhook::JobId;
 use rusqlite::{Connection, backup::StepResult};
 
 use super::{
-    SqliteStore, commit_counter,
+    SqliteStore, change_counter,
     connection::{self, Access},
     damage::{self, Findings},
     fault::Fault,
@@ -103,7 +103,7 @@ impl SqliteStore {
         let advice =
             "stop the receiver and start it again, which builds indexes again, or says what to do";
         let made = Duplicate::new(&source, &file, folder.path("inbox.db"), advice)?;
-        commit_counter::validate(&made.connection, &file, recorded)?;
+        change_counter::validate(&made.connection, &file, recorded)?;
         let path = made.path.clone();
         let backup = made.finish()?;
         folder.move_out(&path, &copy, &[""])?;
@@ -245,7 +245,7 @@ impl Duplicate {
     }
 
     fn counted(&self) -> Result<Acknowledged, Error> {
-        commit_counter::read(&self.connection).map_err(|error| Fault::from(error).into())
+        change_counter::read(&self.connection).map_err(|error| Fault::from(error).into())
     }
 
     /// Adds what the old database knows and this one does not. From now on this one is another database, so that a start never
@@ -398,13 +398,13 @@ fn jobs_without_an_entry(old: &Connection, backup: &Connection) -> Result<Vec<Jo
 
 /// Why the old database may have had more that was acknowledged than can be read.
 fn unread(old: &Connection, recorded: Option<Acknowledged>) -> Result<Option<String>, Fault> {
-    let counted = commit_counter::read(old)?;
+    let counted = change_counter::read(old)?;
     Ok(match recorded {
         Some(recorded) if recorded.database != counted.database => {
             Some("the old file is not the one that was acknowledged to last".to_owned())
         }
-        Some(recorded) if recorded.commits > counted.commits => {
-            let lost = connection::last_transactions(recorded.commits - counted.commits);
+        Some(recorded) if recorded.changes > counted.changes => {
+            let lost = connection::last_changes(recorded.changes - counted.changes);
             Some(format!("the {lost} of the old file cannot be read"))
         }
         None if !wal_identity::was_stopped(old)? => {

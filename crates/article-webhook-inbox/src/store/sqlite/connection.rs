@@ -19,8 +19,7 @@ use crate::Error;
 pub(super) use self::{
     checkpoint::{Checkpoint, checkpoint, empty_log, frames, is_copied, write_first_page},
     refusal::{
-        another_database, behind, damaged, last_transactions, log_of_another, refused,
-        restore_advice,
+        another_database, behind, damaged, last_changes, log_of_another, refused, restore_advice,
     },
     required_settings::{settings, wrong_settings},
     sqlite_version::{SecondWriter, check_two_writers},

@@ -3,7 +3,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    commit_counter,
+    change_counter,
     connection::{self, Access, SecondWriter},
     damage::{self, Part},
     fault::Fault,
@@ -27,10 +27,10 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Option<Writer>, Err
         // SQLite would make an empty log.
         let file = connection::open_without_log(&path);
         let file = file.map_err(|error| connection::refused(&path, &error))?;
-        commit_counter::validate(&file, &path, recorded)?;
+        change_counter::validate(&file, &path, recorded)?;
     }
     let mut connection = connection::open_for_checks(&path)?;
-    commit_counter::validate(&connection, &path, recorded)?;
+    change_counter::validate(&connection, &path, recorded)?;
     let shared = Shared::new(path.clone(), clock, lock.notes());
     if recorded.is_none() {
         if let Some(unreadable) = damage::unreadable(&path) {
@@ -157,7 +157,7 @@ pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     let connection = connection::open(&path, Access::Shared)?;
     schema::check_current(&connection, &path)?;
     // A commit is counted, and would hide from the next start that others are missing.
-    commit_counter::validate(&connection, &path, recorded)?;
+    change_counter::validate(&connection, &path, recorded)?;
     connection::make_durable(&connection, &path, Access::Shared)?;
     let shared = Shared::new(path, Clock::system(), None);
     let connection = WriteConnection::new(shared.clone(), connection, None, Vec::new());

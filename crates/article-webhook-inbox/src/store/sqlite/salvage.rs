@@ -56,8 +56,9 @@ pub struct Salvaged {
     pub lost: Vec<JobId>,
     /// There may be lost entries whose jobs cannot be named: compare with a list of your own.
     pub may_lack_names: bool,
-    /// Transactions that were acknowledged and cannot be read; `None` if their number is not known.
-    pub lost_transactions: Option<u64>,
+    /// Changes that were acknowledged and cannot be read: new rows, and transactions that added none. `None` if their
+    /// number is not known.
+    pub lost_changes: Option<u64>,
     /// Orders may be missing in the ledger, until [`Inbox::orders_checked`](crate::Inbox::orders_checked).
     pub ledger_has_gaps: bool,
 }
@@ -66,11 +67,11 @@ impl Salvaged {
     /// Whether everything was kept as it was.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        let Self { doubtful, lost, may_lack_names, lost_transactions, ledger_has_gaps, .. } = self;
+        let Self { doubtful, lost, may_lack_names, lost_changes, ledger_has_gaps, .. } = self;
         *doubtful == 0
             && lost.is_empty()
             && !may_lack_names
-            && *lost_transactions == Some(0)
+            && *lost_changes == Some(0)
             && !ledger_has_gaps
     }
 }
@@ -193,7 +194,7 @@ struct Sources {
     newest: Newest,
     /// Entries that were stored last may be in no copy.
     may_lack_names: bool,
-    lost_transactions: Option<u64>,
+    lost_changes: Option<u64>,
 }
 
 impl Sources {
@@ -230,22 +231,22 @@ impl Sources {
         }
         let source = open(&copy);
         let counted = source.as_ref().ok().and_then(Source::counted);
-        let lost_transactions = match (recorded, counted) {
+        let lost_changes = match (recorded, counted) {
             (Some(recorded), Some(counted)) if recorded.database == counted.database => {
-                Some(recorded.commits.saturating_sub(counted.commits).max(0).unsigned_abs())
+                Some(recorded.changes.saturating_sub(counted.changes).max(0).unsigned_abs())
             }
             (None, Some(_)) if everything.is_none() => {
                 source.as_ref().is_ok_and(Source::was_stopped).then_some(0)
             }
             _ => None,
         };
-        if lost_transactions == Some(0) {
+        if lost_changes == Some(0) {
             let (copies, newest) = (vec![source?], Newest::Known);
-            return Ok(Self { copies, newest, may_lack_names: false, lost_transactions });
+            return Ok(Self { copies, newest, may_lack_names: false, lost_changes });
         }
         let (Some(log), Some(everything)) = (&log, everything) else {
             let (copies, newest) = (vec![source?], Newest::MayBeLost);
-            return Ok(Self { copies, newest, may_lack_names: true, lost_transactions });
+            return Ok(Self { copies, newest, may_lack_names: true, lost_changes });
         };
         drop(source);
         replay(log, Commits::BehindBreak, &copy)?;
@@ -258,15 +259,14 @@ impl Sources {
         // If the last commit is not whole, what it stored may have no name in any copy.
         let counted = copies.first().and_then(Source::counted);
         let is_last =
-            |(counted, recorded): (Acknowledged, Acknowledged)| counted.commits >= recorded.commits;
+            |(counted, recorded): (Acknowledged, Acknowledged)| counted.changes >= recorded.changes;
         let may_lack_names = !counted.zip(recorded).is_some_and(is_last);
-        Ok(Self { copies, newest: Newest::MayBeLost, may_lack_names, lost_transactions })
+        Ok(Self { copies, newest: Newest::MayBeLost, may_lack_names, lost_changes })
     }
 
     /// Writes what can be trusted into a new database.
     fn write(&self, new: &Path, kept: Vec<Expect>, now: SystemTime) -> Result<Salvaged, Error> {
-        let mut salvaged =
-            Salvaged { lost_transactions: self.lost_transactions, ..Salvaged::default() };
+        let mut salvaged = Salvaged { lost_changes: self.lost_changes, ..Salvaged::default() };
         salvaged.ledger_has_gaps = self.newest == Newest::MayBeLost;
         salvaged.may_lack_names = self.may_lack_names;
         let mut writer = NewDatabase::open(new)?;

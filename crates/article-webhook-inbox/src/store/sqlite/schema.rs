@@ -16,7 +16,7 @@ const SCHEMA: &str = "
         name TEXT PRIMARY KEY,
         value ANY NOT NULL
     ) STRICT, WITHOUT ROWID;
-    INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 1), ('database', random()), ('commits', 0);
+    INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 1), ('database', random());
 
     CREATE TABLE article_inbox_entries (
         id INTEGER PRIMARY KEY,

@@ -72,7 +72,7 @@ pub(crate) fn another_database(path: &Path) -> Error {
     ))
 }
 
-/// The error for a database that lacks transactions that were acknowledged.
+/// The error for a database that lacks changes that were acknowledged.
 pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     let shown = path.display();
     Error::damaged(format!(
@@ -80,15 +80,15 @@ pub(crate) fn behind(path: &Path, missing: i64) -> Error {
          end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a new file \
          with `article-webhook inbox salvage {shown} NEW`; or {}; or, to go on without them, move {shown}-lock away, start again, \
          and fetch the jobs of that time from the API",
-        last_transactions(missing),
+        last_changes(missing),
         restore_advice(path)
     ))
 }
 
-/// So many transactions, as a text.
-pub(crate) fn last_transactions(number: i64) -> String {
+/// So many changes, as a text.
+pub(crate) fn last_changes(number: i64) -> String {
     match number {
-        1 => "last transaction".to_owned(),
-        _ => format!("last {number} transactions"),
+        1 => "last change".to_owned(),
+        _ => format!("last {number} changes"),
     }
 }

@@ -3,7 +3,7 @@ use crate::Digest;
 /// How far an inbox has acknowledged.
 ///
 /// SQLite cannot tell that a log was removed, or that its end cannot be read: it opens the database as it was before. So each
-/// transaction raises a counter in the database, and after the commit, before any answer, the lock file records its value.
+/// transaction raises the number of its changes, and after the commit, before any answer, the lock file records it.
 /// A database that is behind the record lacks something that was acknowledged.
 ///
 /// The record is not synced. After a power cut it may be an earlier one, which asks for less.
@@ -11,8 +11,8 @@ use crate::Digest;
 pub(in crate::store::sqlite) struct Acknowledged {
     /// The random id of the database.
     pub(in crate::store::sqlite) database: i64,
-    /// How many transactions were committed to it.
-    pub(in crate::store::sqlite) commits: i64,
+    /// How many changes it had.
+    pub(in crate::store::sqlite) changes: i64,
 }
 
 /// A record: a mark, the id, the counter, and the beginning of the SHA-256 of these.
@@ -25,7 +25,7 @@ impl Acknowledged {
         let mut record = [0; 32];
         record[..8].copy_from_slice(&MARK);
         record[8..16].copy_from_slice(&self.database.to_be_bytes());
-        record[16..24].copy_from_slice(&self.commits.to_be_bytes());
+        record[16..24].copy_from_slice(&self.changes.to_be_bytes());
         let digest = Digest::of(&record[..24]);
         record[24..].copy_from_slice(&digest.as_bytes()[..8]);
         record
@@ -34,7 +34,7 @@ impl Acknowledged {
     /// `None` if these bytes are no record.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
         let number = |at: usize| Some(i64::from_be_bytes(record[at..at + 8].try_into().ok()?));
-        let found = Self { database: number(8)?, commits: number(16)? };
+        let found = Self { database: number(8)?, changes: number(16)? };
         (found.to_record() == *record).then_some(found)
     }
 }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_record_with_a_flipped_bit_is_none() {
-        let acknowledged = Acknowledged { database: -7, commits: 12 };
+        let acknowledged = Acknowledged { database: -7, changes: 12 };
         let record = acknowledged.to_record();
         assert_eq!(Acknowledged::from_record(&record), Some(acknowledged));
         for bit in 0..record.len() * 8 {

@@ -17,7 +17,6 @@ use crate::{
     rules::{BodyLine, Bucket, EntryLine, IntentLine, IntentRow, JobLine, JobRow, Row},
     script::Intents,
     store::sqlite::{
-        commit_counter,
         connection::{self, restore_advice},
         damage::Findings,
         files::{
@@ -173,9 +172,18 @@ impl Source {
             [jobs, jobs_by_name, jobs_by_state, intents, intents_by_name].contains(&false);
     }
 
-    /// How far this copy counts. `None` if that cannot be read.
+    /// How far this copy has come, by what can be read of it. `None` if its id cannot be read.
     pub(super) fn counted(&self) -> Option<Acknowledged> {
-        commit_counter::read(&self.connection).ok()
+        let database = self.once("database").ok()??;
+        let removed: i64 = self.once("last_removed_id").ok()?.unwrap_or_default();
+        let others: i64 = self.once("other_changes").ok()?.unwrap_or_default();
+        let [entries, jobs, intents] = [
+            self.entries.last_key_value().map(|(id, _)| *id),
+            self.jobs.last_key_value().map(|(id, _)| *id),
+            self.intents.last_key_value().map(|(id, _)| *id),
+        ];
+        let rows = [entries, jobs, intents].into_iter().flatten().fold(removed, i64::max);
+        Some(Acknowledged { database, changes: rows.saturating_add(others) })
     }
 
     /// Whether the last stop was an orderly one.

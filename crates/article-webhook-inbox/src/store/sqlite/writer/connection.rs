@@ -11,7 +11,7 @@ use crate::{
     Error,
     script::ShortenWaits,
     store::sqlite::{
-        clock, commit_counter,
+        change_counter, clock,
         connection::{self, Access, Checkpoint, LogAtClose},
         damage::Part,
         fault::{self, Fault},
@@ -123,13 +123,13 @@ impl WriteConnection {
         begun.inspect_err(|fault| self.close_if_broken(fault))
     }
 
-    /// What a transaction at this time changes before its calls: it is counted, gives the log a number, if the commit may be
-    /// its first, and shortens waits, if the clock was set back since the last commit.
-    pub(super) fn prepare_group(&mut self, now: SystemTime) -> Result<(), Fault> {
+    /// What a transaction at this time changes before its calls: it gives the log a number, if the commit may be its first, and
+    /// shortens waits, if the clock was set back since the last commit. Returns how far the database had come before.
+    pub(super) fn prepare_group(&mut self, now: SystemTime) -> Result<Acknowledged, Fault> {
         let is_exclusive = self.access() == Access::Exclusive;
         let back = self.last_commit.and_then(|last| last.duration_since(now).ok());
         let Some(connection) = &mut self.connection else { return Err(moved().into()) };
-        self.next = Some(commit_counter::count(connection)?);
+        let began_at = change_counter::read(connection)?;
         if self.numbers_log {
             wal_identity::number_wal(connection)?;
         }
@@ -137,6 +137,12 @@ impl WriteConnection {
             telemetry::clock_was_set_back(back);
             tables::run(&ShortenWaits, connection, now, &self.shared.findings)?;
         }
+        Ok(began_at)
+    }
+
+    /// Counts the transaction, whose calls were run.
+    pub(super) fn count(&mut self, began_at: Acknowledged) -> Result<(), Fault> {
+        self.next = Some(change_counter::count(self.get()?, began_at)?);
         Ok(())
     }
 
@@ -211,7 +217,7 @@ impl WriteConnection {
     /// Records what tools and the application have committed.
     pub(super) fn record_others(&mut self) {
         let Some(connection) = &self.connection else { return };
-        if let Ok(found) = commit_counter::read(connection) {
+        if let Ok(found) = change_counter::read(connection) {
             self.record(found);
         }
     }
@@ -392,7 +398,7 @@ impl WriteConnection {
             // From now on the file itself says that it is in use.
             let left = connection::checkpoint(connection, Checkpoint::Passive)?;
             let is_copied = left == 0 && connection::is_copied(connection)?;
-            self.record(commit_counter::read(connection)?);
+            self.record(change_counter::read(connection)?);
             if let Some(from) = retention_from {
                 self.shared.status.begin_retention(from);
             }

@@ -131,10 +131,11 @@ impl WriterThread {
         }
 
         let now = rounded(self.shared.clock.now());
-        let outcome = self.connection.prepare_group(now).and_then(|()| {
+        let outcome = self.connection.prepare_group(now).and_then(|began_at| {
             let findings = &self.shared.findings;
             let connection = self.connection.get()?;
-            group.iter_mut().try_for_each(|call| call.work.run(connection, now, findings))
+            group.iter_mut().try_for_each(|call| call.work.run(connection, now, findings))?;
+            self.connection.count(began_at)
         });
         if let Err(fault) = outcome {
             self.connection.roll_back(&fault);
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
     use crate::{
         Clock,
-        store::sqlite::{commit_counter, connection, damage::Findings, files::Lock, writer::calls},
+        store::sqlite::{change_counter, connection, damage::Findings, files::Lock, writer::calls},
     };
 
     /// A writer whose thread is the test.
@@ -390,12 +391,14 @@ mod tests {
     fn a_group_is_one_transaction() {
         let mut fixture = fixture();
         fixture.probe().unwrap();
-        let commits = |tx: &mut Connection, _, _: &Findings| Ok(commit_counter::read(tx)?.commits);
+        let changes = |tx: &mut Connection, _, _: &Findings| Ok(change_counter::read(tx)?.changes);
         let callers = [probes; 3].map(|probes| fixture.call(probes));
-        let commits = [commits; 2].map(|commits| fixture.call(commits));
+        let before = fixture.call(changes);
+        fixture.commit();
+        let after = fixture.call(changes);
         fixture.commit();
         assert_eq!(callers.map(|caller| caller.answer().unwrap()), [2, 3, 4]);
-        assert_eq!(commits.map(|caller| caller.answer().unwrap()), [2, 2]);
+        assert_eq!([before, after].map(|caller| caller.answer().unwrap()), [1, 2]);
     }
 
     #[test]
