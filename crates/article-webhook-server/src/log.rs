@@ -12,8 +12,10 @@ pub(crate) enum Missing {
 }
 
 #[cfg(feature = "tracing")]
+const TARGET: &str = "article_webhook_server";
+
+#[cfg(feature = "tracing")]
 pub(crate) fn no_room(missing: Missing, age: Duration, connections: &Activities) {
-    const TARGET: &str = "article_webhook_server";
     let seconds = age.as_secs();
     match missing {
         Missing::Slot => tracing::warn!(
@@ -32,6 +34,25 @@ pub(crate) fn no_room(missing: Missing, age: Duration, connections: &Activities)
         ),
     }
 }
+
+/// What the sender wrote is not in hyper's error.
+#[cfg(feature = "tracing")]
+pub(crate) fn refused_head(error: &hyper::Error) {
+    let (status, advice) = match error.is_parse_too_large() {
+        true => (431, "a head may have 64 KiB and 100 headers: look at what a proxy in front adds"),
+        false => (400, "something that does not speak HTTP/1.1 sends to this port"),
+    };
+    tracing::warn!(
+        target: TARGET,
+        status,
+        error = %error,
+        "a request was refused before the application could see it; {advice}. Strangers can cause this, and it is logged at \
+         most once in ten seconds"
+    );
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn refused_head(_: &hyper::Error) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn no_room(_: Missing, _: Duration, _: &Activities) {}

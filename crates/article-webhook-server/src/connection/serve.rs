@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     exchange::{Dispatcher, HttpService},
+    log,
     slot::ConnectionSlot,
 };
 
@@ -67,7 +68,11 @@ async fn serve_http1<S: HttpService>(
         }
         match connection.poll_without_shutdown(context) {
             Poll::Ready(ended) => {
-                let is_malformed = ended.is_err_and(|error| error.is_parse());
+                let refused = ended.err().filter(hyper::Error::is_parse);
+                if let Some(error) = refused.as_ref().filter(|_| slot.reports_refused_head()) {
+                    log::refused_head(error);
+                }
+                let is_malformed = refused.is_some();
                 Poll::Ready(is_malformed || slot.is_body_unread())
             }
             Poll::Pending if slot.is_closing() => Poll::Ready(true),

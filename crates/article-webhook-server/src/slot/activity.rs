@@ -1,10 +1,16 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
+    time::Duration,
 };
+
+use tokio::time::Instant;
+
+/// The pause between two reports of refused heads. Strangers can cause them, and must not fill a log.
+const REPORT_PAUSE: Duration = Duration::from_secs(10);
 
 /// What the server waits for on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +45,7 @@ impl Activity {
 pub(crate) struct Activities {
     counts: [AtomicUsize; Activity::ALL.len()],
     is_full: AtomicBool,
+    refused_head: Mutex<Option<Instant>>,
 }
 
 impl Activities {
@@ -70,6 +77,16 @@ impl Activities {
     /// Whether new connections wait because there is no room for them.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Relaxed)
+    }
+
+    /// A head is refused now. Returns whether that is to be reported.
+    pub(super) fn reports_refused_head(&self, now: Instant) -> bool {
+        let mut reported = self.refused_head.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = reported.is_none_or(|reported| now - reported >= REPORT_PAUSE);
+        if is_due {
+            *reported = Some(now);
+        }
+        is_due
     }
 }
 

@@ -65,6 +65,11 @@ impl ConnectionSlot {
         self.deadline().unwrap_or_else(Instant::now)
     }
 
+    /// Whether a head that is refused now is to be reported.
+    pub(crate) fn reports_refused_head(&self) -> bool {
+        self.activities.reports_refused_head(Instant::now())
+    }
+
     /// The connection has ended.
     pub(crate) fn release(&self) {
         self.update(|state, _| state.end());

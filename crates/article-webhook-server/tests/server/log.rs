@@ -4,6 +4,7 @@ use std::{
 };
 
 use tokio::time::sleep;
+use tracing::subscriber::DefaultGuard;
 
 use crate::common::*;
 
@@ -20,17 +21,54 @@ impl Write for Lines {
     }
 }
 
+impl Lines {
+    /// Collects the log of this thread.
+    fn collect() -> (Self, DefaultGuard) {
+        let lines = Self::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .without_time()
+            .with_writer(move || writer.clone())
+            .finish();
+        (lines, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().expect("no thread panics").clone()).expect("it is text")
+    }
+}
+
+#[tokio::test]
+async fn a_refused_head_is_logged_without_what_it_says_and_the_next_is_not() {
+    for (head, line) in [
+        (
+            "GET / HTTP/1.1\r\nHost: receiver.test\r\nX: ".to_owned() + &"canary".repeat(12_000),
+            "a request was refused before the application could see it; a head may have 64 KiB and 100 headers: look at what a \
+             proxy in front adds. Strangers can cause this, and it is logged at most once in ten seconds status=431 \
+             error=message head is too large\n",
+        ),
+        (
+            "canary\r\n\r\n".to_owned(),
+            "a request was refused before the application could see it; something that does not speak HTTP/1.1 sends to this \
+             port. Strangers can cause this, and it is logged at most once in ten seconds status=400 error=invalid HTTP method \
+             parsed\n",
+        ),
+    ] {
+        let (lines, _guard) = Lines::collect();
+        let running = Running::start(server(), counting());
+        for _ in 0..2 {
+            let mut peer = running.connect().await;
+            peer.send(head.clone()).await;
+            assert!(peer.rest().await.starts_with("HTTP/1.1 4"));
+        }
+        assert_eq!(lines.text(), format!(" WARN article_webhook_server: {line}"));
+    }
+}
+
 #[tokio::test]
 async fn a_full_server_says_once_what_its_connections_wait_for() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .without_time()
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
-
+    let (lines, _guard) = Lines::collect();
     let server = server().head_deadline(PATIENCE * 4);
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
@@ -40,12 +78,11 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
         peers.push(peer);
     }
     sleep(HEAD / 2).await;
-    assert_eq!(lines.0.lock().expect("no thread panics").len(), 0, "there is room for one more");
+    assert_eq!(lines.text(), "", "there is room for one more");
     peers.push(running.connect().await);
     sleep(HEAD).await;
-    let lines = String::from_utf8(lines.0.lock().expect("no thread panics").clone());
     let line = " WARN article_webhook_server: the server is full: a new connection waits until one ends. \
                 Strangers can cause this, and a proxy in front can limit them seconds=0 \
                 connections=4 without a complete head, 1 without a complete body\n";
-    assert_eq!(lines.expect("it is text"), line);
+    assert_eq!(lines.text(), line);
 }
