@@ -32,6 +32,12 @@ impl Failure {
         Self::new(Exit::NothingMatched, what)
     }
 
+    /// A wrong setting. The text of most ends with what fixes them, after a colon.
+    pub(crate) fn of_setting(text: &str, otherwise: &str) -> Self {
+        let (what, fix) = text.rsplit_once(": ").unwrap_or((text, otherwise));
+        Self::usage(what).fix(fix)
+    }
+
     /// Adds the command or the change that fixes it.
     pub(crate) fn fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }
@@ -71,6 +77,13 @@ impl Failure {
         Self::of_output(&io::ErrorKind::BrokenPipe.into())
     }
 
+    /// The system gives the program no thread, or nothing that one needs.
+    pub(crate) fn of_threads(error: &io::Error) -> Self {
+        Self::failed("cannot start threads")
+            .because(error)
+            .fix("raise the limits of threads and of open files")
+    }
+
     /// A failed write to standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         let is_closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
@@ -96,7 +109,7 @@ impl Failure {
         }
         match error.response().map(|response| &response.outcome) {
             Some(CallOutcome::Unauthorized) => {
-                failure.fix("set ARTICLE_API_KEY to the key that the service issued for this URL")
+                failure.fix("give the key that the service issued for this URL")
             }
             Some(CallOutcome::NotFound | CallOutcome::Page | CallOutcome::Redirect) => {
                 failure.fix("check --api-url or ARTICLE_API_URL: the part of the URL before /v1")
@@ -131,7 +144,7 @@ impl From<article_webhook_inbox::Error> for Failure {
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
         let (cause, text) = (error.source().map(causes), error.to_string());
         match text.rsplit_once(": ") {
-            Some((what, fix)) if !error.is_invalid() && !error.is_transient() => {
+            Some((what, fix)) if !error.is_invalid() => {
                 Self { cause, ..Self::new(exit, what) }.fix(fix)
             }
             _ => Self { cause, ..Self::new(exit, text) },
@@ -177,8 +190,7 @@ mod tests {
         // What follows the colon is the cause.
         let (what, fix) = of(article_webhook_inbox::Error::invalid("line 3 is no entry: no key"));
         assert_eq!((&*what, &*fix), ("line 3 is no entry: no key", AGAIN));
-        let (what, _) =
-            of(article_webhook_inbox::Error::unavailable("it cannot be asked: no answer"));
-        assert_eq!(what, "it cannot be asked: no answer");
+        let (what, fix) = of(article_webhook_inbox::Error::unavailable("a is locked: end b"));
+        assert_eq!((&*what, &*fix), ("a is locked", "end b"));
     }
 }

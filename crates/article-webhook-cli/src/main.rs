@@ -41,8 +41,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments, output: Output) -> Result<Exit, Failure> {
     let context = Context::new(output, arguments.env_file())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::failed("cannot start threads").because(&error))?;
+    let runtime = runtime.map_err(|error| Failure::of_threads(&error))?;
     let ended = runtime.block_on(arguments.run(&context));
     // A thread may wait for a line on standard input, which cannot be interrupted.
     runtime.shutdown_background();

@@ -107,12 +107,11 @@ impl Output {
             Format::Human => format!("{}\n", painted(colour, Tone::Bad, &told(lost))),
         };
         let noted = move |lost| format!("{}\n", told(lost));
-        let queues = || {
+        let queues = || -> io::Result<_> {
             let stderr = Queue::new(stderr(), Box::new(noted))?;
             Ok(Queues { stdout: Queue::new(stdout(), Box::new(shown))?, stderr })
         };
-        let queues = queues()
-            .map_err(|error: io::Error| Failure::failed("cannot start threads").because(&error))?;
+        let queues = queues().map_err(|error| Failure::of_threads(&error))?;
         Ok(Self { queues: Some(queues), has_progress: false, ..self.clone() })
     }
 

@@ -197,10 +197,10 @@ impl<C: Call> Waiting<C> {
     fn add(&mut self, waiting: WaitingCall<C>) -> Result<bool, Error> {
         let bytes = waiting.call.bytes();
         if self.calls.len() >= MAX_WAITING_CALLS {
-            return Err(Error::unavailable("the store is too busy: too many calls wait"));
+            return Err(Error::unavailable("the store is too busy, because too many calls wait"));
         }
         if self.bytes + bytes > MAX_WAITING_BYTES {
-            return Err(Error::unavailable("the store is too busy: too many bytes wait"));
+            return Err(Error::unavailable("the store is too busy, because too many bytes wait"));
         }
         self.bytes += bytes;
         self.calls.push_back(waiting);
@@ -293,7 +293,7 @@ mod tests {
         let (large, _answered) = delivery(MAX_WAITING_BYTES + 1);
         assert_eq!(
             waiting.add(large).unwrap_err().to_string(),
-            "the store is too busy: too many bytes wait"
+            "the store is too busy, because too many bytes wait"
         );
     }
 }

@@ -168,7 +168,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
     let Some(answer) = error.as_db_error() else {
         if is_unreadable(error) {
             return Error::unavailable(
-                "PostgreSQL has stored a value that cannot be read: check the inbox",
+                "PostgreSQL has stored a value that cannot be read: run `article-webhook inbox check`",
             )
             .because(error.to_string());
         }
@@ -198,7 +198,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => format!(
             "PostgreSQL has no number for a new row: {sentence}: set the sequence to the largest id in the tables"
         ),
-        (_, "42") => format!(
+        (_, "42" | "55") => format!(
             "PostgreSQL refuses a statement: {sentence}: undo what was changed in the tables, or in the rights of the role"
         ),
         (_, "23") => format!(
@@ -213,11 +213,13 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
                 .to_owned()
         }
         (_, "XX") => {
-            "PostgreSQL cannot read what it has stored: check the inbox, and restore the server from a backup or fail over to a \
-             standby"
+            "PostgreSQL cannot read what it has stored: run `article-webhook inbox check`, and restore the server from a backup \
+             or fail over to a standby"
                 .to_owned()
         }
-        (_, "53" | "55") => format!("PostgreSQL refuses a statement: {sentence}"),
+        (_, "53") => {
+            format!("PostgreSQL refuses a statement: {sentence}: look at its log and its limits")
+        }
         (_, "22" | "54") => {
             return Error::invalid(format!("PostgreSQL cannot store a value (SQLSTATE {code})"));
         }
@@ -252,8 +254,10 @@ fn of_connecting(error: &tokio_postgres::Error) -> Error {
             "correct the role and the password of the URL, or pg_hba.conf"
         }
         SqlState::INVALID_CATALOG_NAME => "create the database, or correct its name in the URL",
-        SqlState::TOO_MANY_CONNECTIONS => "raise max_connections, or make the pools smaller",
-        SqlState::CANNOT_CONNECT_NOW => "it is starting or stopping: try again",
+        SqlState::TOO_MANY_CONNECTIONS => {
+            "raise max_connections, or the limit of the role or the database, or make the pools smaller"
+        }
+        SqlState::CANNOT_CONNECT_NOW => "try again, because it is starting or stopping",
         _ => "correct the URL or the server",
     };
     Error::unavailable(format!("PostgreSQL refuses the connection: {}: {remedy}", answer.message()))

@@ -112,7 +112,9 @@ fn wrong(error: &CheckError) -> Failure {
                 .fix("start the receiver, or check host and port of the URL")
         }
         CheckError::Remote => remote(),
-        _ => Failure::usage(error.to_string())
-            .fix("correct the URL, the token or the names of the headers; --help shows them"),
+        _ => Failure::of_setting(
+            &error.to_string(),
+            "correct the URL, the token or the names of the headers; --help shows them",
+        ),
     }
 }

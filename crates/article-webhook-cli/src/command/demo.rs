@@ -17,7 +17,10 @@ use std::path::{Path, PathBuf};
 use article_webhook_inbox::stop_signal;
 use clap::Args;
 
-use crate::{context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments};
+use crate::{
+    context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments,
+    text::command,
+};
 use environment::Running;
 
 #[derive(Debug, Args)]
@@ -85,10 +88,10 @@ fn must_be_new(file: &Path) -> Result<(), Failure> {
     if file.symlink_metadata().is_err() {
         return Ok(());
     }
-    let file = file.display();
-    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).fix(
-        format!(
-            "name a file that does not exist; `inbox list {file}` shows what an earlier demo left"
-        ),
-    ))
+    let file = file.display().to_string();
+    let fix = format!(
+        "name a file that does not exist; this shows what an earlier demo left: {}",
+        command::list(&file)
+    );
+    Err(Failure::usage(format!("{file} exists, and the demo would handle what is in it")).fix(fix))
 }

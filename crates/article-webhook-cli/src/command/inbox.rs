@@ -138,7 +138,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     }
     if changes && arguments.read_only {
         return Err(Failure::usage("this command changes the inbox, and --read-only forbids that")
-            .fix("leave it out, or look first with --dry-run"));
+            .fix("leave it out"));
     }
     match arguments.command {
         Is::List(arguments) => list::run(arguments, context).await,

@@ -41,7 +41,7 @@ pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListene
     TcpListener::bind(address).await.map_err(|error| {
         Failure::failed(format!("cannot show the page on {address}"))
             .because(&error)
-            .fix("end the program that has the port, or choose another")
+            .fix("end the program that has the port, or choose another with --page")
     })
 }
 

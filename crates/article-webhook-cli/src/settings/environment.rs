@@ -57,7 +57,7 @@ impl Environment {
             Some(_) => Err(Failure::usage(
                 "this command changes the inbox, and ARTICLE_INBOX_READ_ONLY forbids that",
             )
-            .fix("unset ARTICLE_INBOX_READ_ONLY, or look first with --dry-run")),
+            .fix("unset ARTICLE_INBOX_READ_ONLY, or remove it from the file of --env-file")),
         }
     }
 

@@ -22,10 +22,7 @@ pub(crate) fn usable(file: Option<&Path>, environment: &Environment) -> Result<A
     let token = read(file, environment)?;
     let setting = if file.is_some() { OPTION } else { VARIABLE };
     AuthToken::new(&token).map_err(|error| {
-        let text = error.to_string();
-        // Most of them name what fixes them, after a colon.
         let whole = "give the whole auth_token of the publish target, as in `Bearer <token>`";
-        let (what, fix) = text.rsplit_once(": ").unwrap_or((&text, whole));
-        Failure::usage(format!("{setting}: {what}")).fix(fix)
+        Failure::of_setting(&error.to_string(), whole).after(setting)
     })
 }

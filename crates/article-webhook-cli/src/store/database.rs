@@ -48,8 +48,10 @@ impl Database {
             .and_then(|settings| settings.schema(&self.schema))
             .and_then(|settings| settings.working_connections(CONNECTIONS));
         settings.map_err(|error| {
-            Failure::usage(error.to_string())
-                .fix("write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public")
+            Failure::of_setting(
+                &error.to_string(),
+                "write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public",
+            )
         })
     }
 
@@ -98,15 +100,12 @@ impl Database {
             answer.map_err(|error| Error::unavailable(what).because(error))
         };
         let answer = timeout(PATIENCE, asked).await.map_err(|_| {
-            Failure::from(Error::unavailable(format!("{what}: no answer within 10 seconds"))).fix(
-                "check host and port of the URL, and whether a firewall drops what is sent there",
-            )
+            Failure::from(Error::unavailable(format!(
+                "{what}, and has not answered within 10 seconds"
+            )))
+            .fix("check host and port of the URL, and whether a firewall drops what is sent there")
         })?;
-        let answer = answer.map_err(|error| {
-            Failure::from(error).fix(
-                "start the server, or correct the URL: role, password, host, port and database; a URL with a password stands in a variable, as env:DATABASE_URL",
-            )
-        })?;
+        let answer = answer.map_err(Failure::from)?;
         let mut rows = answer.into_iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,

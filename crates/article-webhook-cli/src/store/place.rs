@@ -175,16 +175,16 @@ pub(crate) async fn shared_file(path: &Path) -> Result<SqliteStore, Failure> {
 
 fn refused(path: &Path, error: Error) -> Failure {
     let failure = Failure::from(error);
+    if path.exists() { failure } else { failure.fix(fix_of_missing(path)) }
+}
+
+/// What is to be done about a file that does not exist.
+pub(crate) fn fix_of_missing(path: &Path) -> &'static str {
     let mut lock = path.as_os_str().to_owned();
     lock.push("-lock");
-    match (path.exists(), Path::new(&lock).exists()) {
-        (true, _) => failure,
-        (false, true) => {
-            failure.fix("put it back: its lock file shows that a receiver has used it")
-        }
-        (false, false) => {
-            failure.fix("check the path; the receiver creates the file when it starts")
-        }
+    match Path::new(&lock).exists() {
+        true => "put it back: its lock file shows that a receiver has used it",
+        false => "check the path; the receiver creates the file when it starts",
     }
 }
 

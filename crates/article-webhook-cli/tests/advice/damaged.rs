@@ -114,7 +114,7 @@ async fn damage_that_is_met_while_running_is_named_by_the_next_start() {
     let error = inbox.list(Default::default()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the database is damaged: stop the receiver and start it again, which says what to do"
+        "the database is damaged: stop the receiver and start it again, which builds indexes again, or says what to do"
     );
     let _ = inbox.close().await;
     drop(inbox);
@@ -128,7 +128,7 @@ async fn damage_that_is_met_while_running_is_named_by_the_next_start() {
 async fn what_lacks_something_that_was_acknowledged_is_completed_salvaged_or_goes_on_without() {
     let scene = Scene::new().await;
     scene.move_away(&["-wal", "-shm"]);
-    let text = scene.refused("Put the removed log or the latest copy back");
+    let text = scene.refused("put the removed log or the latest copy back");
     let new = scene.path("new.db");
     run_named(&text, "inbox salvage", &new);
     assert_eq!(
@@ -138,5 +138,29 @@ async fn what_lacks_something_that_was_acknowledged_is_completed_salvaged_or_goe
     );
 
     copy(&scene.path("away/inbox.db-wal"), &scene.beside("-wal"));
+    assert_eq!(stored(&scene.file).await, jobs(JOBS));
+}
+
+/// A table is removed, and a value is changed, while the receiver runs.
+#[tokio::test]
+async fn what_the_database_no_longer_knows_is_named_by_the_next_start() {
+    let scene = Scene::new().await;
+    let inbox = Inbox::open(&scene.file).await.unwrap();
+    let sql = Connection::open(&scene.file).unwrap();
+    let rename = |from: &str, to: &str| {
+        sql.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}")).unwrap();
+    };
+    rename("article_inbox_entries", "entries");
+    let error = inbox.list(Default::default()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the database does not know what is asked of it: stop the receiver and start it again, which builds indexes again, or says \
+         what to do"
+    );
+    let _ = inbox.close().await;
+    drop(inbox);
+    scene.refused(": undo the change, or restore ");
+    rename("entries", "article_inbox_entries");
+    drop(sql);
     assert_eq!(stored(&scene.file).await, jobs(JOBS));
 }

@@ -6,11 +6,21 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod damaged;
+mod doctor;
+mod files;
 mod full_disk;
+mod jobs;
+mod limits;
 mod owners;
 mod places;
 mod processes;
 mod scene;
+mod settings;
+mod stage;
+
+#[allow(dead_code, reason = "the tests of the tool use more of it")]
+#[path = "../cli/sample.rs"]
+mod sample;
 
 #[allow(dead_code, reason = "the tests of the tool use more of it")]
 #[path = "../cli/tool.rs"]

@@ -25,7 +25,7 @@ fn refused(scene: &Scene) -> Option<String> {
     scene.refused_by(Command::new(program).uid(USER).gid(USER))
 }
 
-fn own(path: &Path, user: u32) {
+pub(crate) fn own(path: &Path, user: u32) {
     chown(path, Some(user), Some(user)).unwrap();
 }
 

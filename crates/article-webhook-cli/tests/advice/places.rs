@@ -25,7 +25,7 @@ async fn the_file_itself_takes_the_place_of_a_link_or_the_link_is_removed() {
         ));
         fs::remove_file(&link).unwrap();
         if ending == "-wal" && !puts_back {
-            scene.refused("Put the removed log or the latest copy back");
+            scene.refused("put the removed log or the latest copy back");
         }
         if puts_back || ending == "-wal" {
             fs::rename(&elsewhere, &link).unwrap();
@@ -48,7 +48,7 @@ async fn what_is_no_regular_file_is_moved_away() {
         scene.refused(&says);
         scene.move_away(&[ending]);
         if ending == "-wal" {
-            scene.refused("Put the removed log or the latest copy back");
+            scene.refused("put the removed log or the latest copy back");
             fs::rename(&kept, &file).unwrap();
         }
         assert_eq!(stored(&scene.file).await, jobs(JOBS), "{ending}");

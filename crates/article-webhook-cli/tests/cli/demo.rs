@@ -121,8 +121,10 @@ async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
             let demo = tool(["demo", form, "--inbox", text(file)]).output().unwrap();
             let (exit, out, error) = seen(&demo);
             assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-            let next =
-                format!("name a file that does not exist; `inbox list {}` shows", text(file));
+            let next = format!(
+                "name a file that does not exist; this shows what an earlier demo left: article-webhook inbox list {}",
+                text(file)
+            );
             assert!(error.contains(&next), "{error}");
         }
     }

@@ -59,7 +59,7 @@ fn a_header_with_two_meanings_is_refused_before_an_inbox_is_made() {
     let (exit, _, error) = seen(&listen.output().unwrap());
     assert_eq!(exit, Some(2), "{error}");
     assert!(
-        error.contains("\nfix:   give --event-header and --job-id-header two names"),
+        error.contains("\nfix:   give the event and the job id a header of their own each\n"),
         "{error}"
     );
     assert!(!file.exists());

@@ -175,7 +175,7 @@ async fn an_export_that_was_cut_off_or_changed_is_refused_from_a_file_and_from_a
             };
             let (exit, out, error) = import(&given, &[]);
             assert_eq!((exit, &*out), (Some(1), ""), "{way}");
-            let expected = format!("error: {cause}: export again, or import it as a partial export\nfix:   {fix}\n");
+            let expected = format!("error: {cause}\nfix:   {fix}\n");
             assert_eq!(error, expected, "{way}");
             let (exit, out, _) = import(&given, &["--partial", "--json"]);
             let expected = format!("{{\"added\":{there},\"present\":0}}\n");

@@ -162,7 +162,7 @@ impl Order {
         let now = self.shared.began();
         // If the clock was set back since then, how long that took is not known.
         if began.store_time + TOKEN_VALIDITY < now.store_time || now.is_set_back_since(began) {
-            let message = "the store took too long to keep the intent: nothing was ordered";
+            let message = "the store took too long to keep the intent, and nothing was ordered";
             return Err(Err(Error::unavailable(message)));
         }
         let pause = self.shared.unstored_pause().and_then(|report| report.pause(now.store_time));

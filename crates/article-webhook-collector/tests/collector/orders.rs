@@ -148,7 +148,7 @@ async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
     let world = World::new();
     world.ledger.fault("intend", Fault::Takes(5 * SECOND + SECOND / 1000));
     let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
-    let message = "the store took too long to keep the intent: nothing was ordered";
+    let message = "the store took too long to keep the intent, and nothing was ordered";
     assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
     assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
 
@@ -163,7 +163,7 @@ async fn nothing_is_sent_when_the_clock_was_set_back_meanwhile() {
     world.ledger.fault("intend", Fault::Slow(10 * SECOND));
     let collector = world.collector();
     let error = collector.order("post-17", &shoes()).await.unwrap_err();
-    let message = "the store took too long to keep the intent: nothing was ordered";
+    let message = "the store took too long to keep the intent, and nothing was ordered";
     assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
     assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
 }

@@ -264,7 +264,7 @@ async fn a_restore_that_is_refused_changes_nothing() {
     );
     let text = fixture.beside("-text");
     fs::write(&text, "no database ".repeat(1000)).unwrap();
-    assert!(refused(text).contains("-text is not a SQLite database: name another file"));
+    assert!(refused(text).contains("-text is no sound database: restore another backup, or "));
     let empty = fixture.beside("-empty");
     fs::write(&empty, "").unwrap();
     assert!(refused(empty).contains("-empty is a database without an inbox"));

@@ -126,10 +126,12 @@ async fn a_damaged_file_is_refused() {
     assert_eq!(fixture.total().await, 0);
 }
 
-#[test]
-fn another_schema_is_refused() {
+#[tokio::test]
+async fn another_schema_is_refused_and_stays_as_it_is() {
     let fixture = Fixture::new();
-    drop(fixture.open());
+    let store = fixture.open();
+    super::record(&store, 0..1).await;
+    drop(store);
     fixture
         .sql()
         .execute("UPDATE article_inbox_meta SET value = 99 WHERE name = 'schema'", [])
@@ -141,6 +143,15 @@ fn another_schema_is_refused() {
     assert_eq!(refusal(&fixture), expected);
     let error = SqliteStore::open_shared(&fixture.path).unwrap_err();
     assert_eq!(error.to_string(), expected);
+
+    // As it is for the version that made the file.
+    fixture
+        .sql()
+        .execute("UPDATE article_inbox_meta SET value = 1 WHERE name = 'schema'", [])
+        .unwrap();
+    assert_eq!(fixture.total().await, 1);
+    let other = SqliteStore::open(fixture.path.with_file_name("other.db")).unwrap();
+    assert_eq!(other.counts().await.unwrap().total(), 0, "another file");
 }
 
 #[test]

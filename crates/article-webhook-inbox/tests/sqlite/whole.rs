@@ -47,8 +47,8 @@ fn behind(fixture: &Fixture, missing: i64) -> String {
     let shown = fixture.shown();
     let last = if missing == 1 { "change" } else { &format!("{missing} changes") };
     format!(
-        "{shown} lacks the last {last}, and what they stored was acknowledged: its log {shown}-wal was removed or \
-         cannot be read to its end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a \
+        "{shown} lacks the last {last}, and what they stored was acknowledged, because its log {shown}-wal was removed or \
+         cannot be read to its end, or this is an older copy: put the removed log or the latest copy back; or read what can be trusted into a \
          new file with `article-webhook inbox salvage {shown} NEW`; or restore a backup with `article-webhook inbox restore BACKUP {shown}`; or, to go on without them, move {shown}-lock away, start again, and fetch the jobs of that time from the API"
     )
 }

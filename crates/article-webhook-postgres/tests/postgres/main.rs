@@ -10,6 +10,7 @@ mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
+mod advice;
 mod clocks;
 mod closing;
 mod distant;

@@ -186,7 +186,7 @@ const HINDRANCES: [(&str, &str, &str); 3] = [
         "CREATE PUBLICATION of_a_test FOR TABLE S.article_inbox_entries; \
          ALTER TABLE S.article_inbox_entries REPLICA IDENTITY NOTHING",
         "workers are hindered: PostgreSQL refuses a statement: cannot update table \"article_inbox_entries\" because it does not \
-         have a replica identity and publishes updates (SQLSTATE 55000)",
+         have a replica identity and publishes updates: undo what was changed in the tables, or in the rights of the role (SQLSTATE 55000)",
         "DROP PUBLICATION of_a_test; ALTER TABLE S.article_inbox_entries REPLICA IDENTITY DEFAULT",
     ),
     (

@@ -160,13 +160,13 @@ mod tests {
             (" \t", "the token is only white space: give the publish target's auth_token"),
             (
                 "Bearer",
-                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+                "the token is the scheme word `Bearer` alone: give it as in `Bearer <token>`",
             ),
             (
                 "bearer ",
-                "the token is the scheme word `Bearer` alone: the secret after it is missing",
+                "the token is the scheme word `Bearer` alone: give it as in `Bearer <token>`",
             ),
-            ("Basic", "the token is the scheme word `Basic` alone: the secret after it is missing"),
+            ("Basic", "the token is the scheme word `Basic` alone: give it as in `Basic <token>`"),
             (
                 "bearer BEARER x",
                 "the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`",
@@ -219,6 +219,25 @@ mod tests {
         ];
         for (token, message) in cases {
             assert_eq!(AuthToken::new(token).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn what_a_refusal_says_to_give_or_to_remove_makes_a_token() {
+        for (wrong, right) in [
+            ("", "x"),
+            (" \t", "x"),
+            ("Bearer", "Bearer x"),
+            ("Basic", "Basic x"),
+            ("bearer BEARER x", "Bearer x"),
+            ("bearer: x", "Bearer x"),
+            (" Bearer x\n", "Bearer x"),
+            ("\"Bearer x\"", "Bearer x"),
+            ("AUTHORIZATION: Bearer x", "Bearer x"),
+            ("Bearer <auth_token>", "Bearer x"),
+        ] {
+            assert!(AuthToken::new(wrong).is_err(), "{wrong}");
+            assert_eq!(AuthToken::new(right).unwrap().expose_secret(), right);
         }
     }
 

@@ -20,7 +20,7 @@ pub enum TokenError {
     #[error("the token is only white space: give the publish target's auth_token")]
     OnlyWhiteSpace,
     /// The token is a scheme word without a secret.
-    #[error("the token is the scheme word `{scheme}` alone: the secret after it is missing")]
+    #[error("the token is the scheme word `{scheme}` alone: give it as in `{scheme} <token>`")]
     SchemeOnly {
         /// The scheme word as it is registered.
         scheme: &'static str,

@@ -243,6 +243,35 @@ mod tests {
     }
 
     #[test]
+    fn what_a_refusal_says_to_change_is_accepted() {
+        let large = |builder: ReceiverBuilder| builder.body_limit((64 << 20) + 1);
+        let small = |builder: ReceiverBuilder| builder.body_budget((8 << 20) - 1);
+        let builder = || Receiver::builder(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        for (wrong, right) in [
+            (builder().event_header("a b"), builder().event_header("X-Event")),
+            (
+                builder().event_header("X-A").job_id_header("X-A"),
+                builder().event_header("X-A").job_id_header("X-B"),
+            ),
+            (large(builder()), large(builder()).body_budget((64 << 20) + 1)),
+            (large(builder()), large(builder()).body_limit(64 << 20)),
+            (small(builder()), small(builder()).body_budget(8 << 20)),
+            (builder().body_limit(0), builder().body_limit(8_388_608)),
+            (
+                builder().body_deadline(Duration::ZERO),
+                builder().body_deadline(Duration::from_secs(30)),
+            ),
+            (
+                builder().answer_deadline(Duration::ZERO),
+                builder().answer_deadline(Duration::from_secs(5)),
+            ),
+        ] {
+            assert!(wrong.build().is_err());
+            right.build().unwrap();
+        }
+    }
+
+    #[test]
     fn a_header_has_one_meaning() {
         let taken = |name: &str| {
             format!(

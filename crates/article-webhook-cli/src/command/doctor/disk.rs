@@ -10,6 +10,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::finding::Finding;
+use crate::text::command::quoted;
 
 /// How many syncs are timed.
 const SYNCS: usize = 32;
@@ -128,7 +129,7 @@ fn rights(folder: &Path) -> Option<Finding> {
         let folder = folder.display();
         Finding::warn("disk.folder_open_to_others", format!("all users may write to {folder}"))
             .because("each of them can replace or remove the inbox")
-            .fix(format!("chmod o-w {folder}"))
+            .fix(format!("chmod o-w {}", quoted(&folder.to_string())))
     })
 }
 

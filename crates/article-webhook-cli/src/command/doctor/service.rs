@@ -16,9 +16,6 @@ const NO_JOB: &str = "article-webhook-doctor";
 /// How long the service may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const NO_KEY: &str =
-    "set ARTICLE_API_KEY to the key as the service issued it, or name a file with it";
-
 /// Asks the service for a job that does not exist. Nothing is ordered.
 pub(super) async fn examine(
     url: Option<&str>,
@@ -42,7 +39,7 @@ pub(super) async fn examine(
                 None => Finding::warn("service.key_not_set", failure.text())
                     .because("without a key, nothing can be ordered or collected"),
             };
-            return (None, vec![finding.fix(failure.fix.unwrap_or_else(|| NO_KEY.to_owned()))]);
+            return (None, vec![finding.fix(failure.fix_text())]);
         }
         (None, Ok(_)) => {
             return (
@@ -59,7 +56,7 @@ pub(super) async fn examine(
         Ok(client) => client,
         Err(failure) => {
             let finding = Finding::fail("service.settings", failure.text());
-            return (None, vec![finding.fix(failure.fix.unwrap_or_else(|| NO_KEY.to_owned()))]);
+            return (None, vec![finding.fix(failure.fix_text())]);
         }
     };
     let no_job: JobId = NO_JOB.parse().expect("a constant job id is valid");
@@ -86,14 +83,14 @@ pub(super) async fn examine(
         }
         CallOutcome::Unauthorized => Finding::fail("service.key_refused", "the service refuses the API key")
             .because(shown)
-            .fix("set ARTICLE_API_KEY to the key that the service issued for this URL"),
+            .fix("give the key that the service issued for this URL"),
         CallOutcome::Forbidden => Finding::fail("service.key_forbidden", "the API key may not read articles")
             .because(shown)
             .fix("give the key the right to read articles, or use another key; a proxy may answer 403 as well"),
         CallOutcome::NotFound | CallOutcome::Page | CallOutcome::Redirect | CallOutcome::NotJson => {
             Finding::fail("service.wrong_url", "at ARTICLE_API_URL is no API of the service")
                 .because(shown)
-                .fix("set ARTICLE_API_URL to the part of the URL before /v1")
+                .fix("give the part of the URL before /v1")
         }
         CallOutcome::RateLimited => Finding::warn("service.rate_limited", "the service limits the rate of calls")
             .because(shown)

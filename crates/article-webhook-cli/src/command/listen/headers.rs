@@ -25,8 +25,10 @@ impl HeaderArguments {
             .event_header(&self.event_header)
             .job_id_header(&self.job_id_header);
         receiver.build().map_err(|error| {
-            Failure::usage(error.to_string())
-                .fix("give --event-header and --job-id-header two names that no other header has")
+            Failure::of_setting(
+                &error.to_string(),
+                "give --event-header and --job-id-header two names that no other header has",
+            )
         })
     }
 

@@ -61,9 +61,13 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         "repeat the command: the inbox remembers the intent, so that nothing is ordered twice, and says what is known",
     );
     let outcome = match arguments.again {
-        true => collector.order_again(intent, &article).await?,
-        false => collector.order(intent, &article).await?,
+        true => collector.order_again(intent, &article).await,
+        false => collector.order(intent, &article).await,
     };
+    let outcome = outcome.map_err(|error| match error.is_invalid() {
+        true => Failure::usage(error.to_string()).fix("give --intent such a name"),
+        false => error.into(),
+    })?;
     context.interruption.means_nothing_more();
     let again = "look at the service; then repeat the command with --again to order all the same";
     let failed = |what: String| Failure::failed(what);

@@ -91,9 +91,7 @@ impl TargetsArguments {
                 0 => format!("{count} URLs, and no --name"),
                 names => format!("{count} URLs, and {names} times --name"),
             };
-            return Err(
-                Failure::usage(what).fix("give each target a --name, in the order of the URLs")
-            );
+            return Err(Failure::usage(what).fix("give one --name for each URL, in their order"));
         }
         let mut distinct = HashSet::new();
         if let Some(name) = names.iter().find(|name| !distinct.insert(*name)) {

@@ -14,7 +14,7 @@ use super::{
     SqliteStore, change_counter,
     connection::{self, Access},
     damage::{self, Findings},
-    fault::Fault,
+    fault::{Fault, RESTART},
     files::{self, Acknowledged, Lock, acknowledged_beside, private, with_suffix},
     folder::{Folder, cannot_be_written, ensure_new, sync_folder_of},
     opening::{has_log_of_another, refused},
@@ -100,9 +100,7 @@ impl SqliteStore {
         let recorded = acknowledged_beside(&file);
         let source = connection::open(&file, Access::Shared)?;
         let folder = Folder::beside(&copy)?;
-        let advice =
-            "stop the receiver and start it again, which builds indexes again, or says what to do";
-        let made = Duplicate::new(&source, &file, folder.path("inbox.db"), advice)?;
+        let made = Duplicate::new(&source, &file, folder.path("inbox.db"), RESTART)?;
         change_counter::validate(&made.connection, &file, recorded)?;
         let path = made.path.clone();
         let backup = made.finish()?;
@@ -163,9 +161,15 @@ impl SqliteStore {
             "restore another backup, or read what can be trusted with `article-webhook inbox salvage {} NEW`",
             backup.display()
         );
-        let source = open_to_read(&backup)?;
-        let mut made = Duplicate::new(&source, &backup, folder.path("inbox.db"), &advice)?;
-        drop(source);
+        let made = open_to_read(&backup)
+            .and_then(|source| Duplicate::new(&source, &backup, folder.path("inbox.db"), &advice));
+        let mut made = made.map_err(|error| match error.is_damage() {
+            // What refuses a database names a backup of it, and this is the backup.
+            true if !error.to_string().ends_with(&advice) => {
+                Error::damaged(format!("{} is no sound database: {advice}", backup.display()))
+            }
+            _ => error,
+        })?;
         let (was_in_use, now) = (!made.was_stopped()?, rounded(SystemTime::now()));
         let newer = Newer::read(&file, &made.connection, lock.acknowledged(), now);
         made.add(&newer, now)?;

@@ -2,6 +2,10 @@ use rusqlite::ErrorCode;
 
 use crate::Error;
 
+/// What is to be done with damage that is met while the store is open.
+pub(super) const RESTART: &str =
+    "stop the receiver and start it again, which builds indexes again, or says what to do";
+
 /// An error inside a transaction.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -95,7 +99,7 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
 /// Translates an error of SQLite. Only its code is kept as the source, because its text may contain SQL.
 pub(super) fn translate(error: &rusqlite::Error) -> Error {
     let Some(code) = error.sqlite_error_code() else {
-        return Error::damaged("the database holds a value of another type: run a check");
+        return damaged("the database holds a value of another type");
     };
     let ours = match code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
@@ -120,25 +124,26 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
         ErrorCode::FileLockingProtocolFailed => {
             Error::unavailable("the database's locks are contended")
         }
-        ErrorCode::DatabaseCorrupt => Error::damaged(
-            "the database is damaged: stop the receiver and start it again, which says what to do",
-        ),
+        ErrorCode::DatabaseCorrupt => damaged("the database is damaged"),
         ErrorCode::ConstraintViolation if is_duplicate_key(error) => {
-            Error::damaged("an index of the database is damaged: start the receiver again")
+            damaged("an index of the database is damaged")
         }
-        ErrorCode::NotADatabase => Error::damaged(
-            "the file is not a database: stop the receiver and start it again, which says what to do",
-        ),
+        ErrorCode::NotADatabase => damaged("the file is not a database"),
         ErrorCode::ConstraintViolation => Error::unusable(
             "the database refused the change by a rule of its own: look for triggers on the inbox's tables",
         ),
         ErrorCode::TooBig => Error::invalid("the body is larger than the database allows"),
-        _ => Error::unusable("the database does not know what is asked of it: run a check"),
+        _ => Error::unusable(format!("the database does not know what is asked of it: {RESTART}")),
     };
     match source(error) {
         Some(source) => ours.because(source),
         None => ours,
     }
+}
+
+/// The error of a call that has met damage.
+pub(super) fn damaged(what: &str) -> Error {
+    Error::damaged(format!("{what}: {RESTART}"))
 }
 
 /// The code of a failure. Its text is the meaning of the code and nothing else.
@@ -177,6 +182,33 @@ mod tests {
             assert!(of(code).is_damage(), "{code}");
         }
         assert!(!of(ffi::SQLITE_ERROR).is_transient());
+    }
+
+    #[test]
+    fn what_can_be_done_is_named() {
+        use rusqlite::ffi;
+        let restart = format!(": {RESTART}");
+        for (code, fix) in [
+            (ffi::SQLITE_FULL, ": free some space"),
+            (ffi::SQLITE_NOMEM, ": give the program more"),
+            (
+                ffi::SQLITE_CANTOPEN,
+                ": check who may read them and their folder, and the limit of open files",
+            ),
+            (
+                ffi::SQLITE_READONLY,
+                ": check who may write to it and its folder, and whether the disk is read-only",
+            ),
+            (
+                ffi::SQLITE_IOERR,
+                ": look whether it or a quota is full, look into the log of the system, and check the disk",
+            ),
+            (ffi::SQLITE_CORRUPT, &restart),
+            (ffi::SQLITE_NOTADB, &restart),
+            (ffi::SQLITE_ERROR, &restart),
+        ] {
+            assert!(of(code).to_string().ends_with(fix), "{code}: {}", of(code));
+        }
     }
 
     #[test]

@@ -26,9 +26,15 @@ impl Folder {
         std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
         match folder.create(&path) {
             Ok(()) => Ok(Self(path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::unusable(format!(
+                    "{} exists, because another salvage, backup or restore runs or was interrupted: wait for its end, or remove that \
+                 folder",
+                    path.display()
+                )))
+            }
             Err(error) => Err(Error::unusable(format!(
-                "the folder {} cannot be made: let this process write beside it; if it is there, another salvage, backup or \
-                 restore runs or was interrupted: wait, or remove it",
+                "the folder {} cannot be made: let this process write beside it",
                 path.display()
             ))
             .because(error)),

@@ -7,7 +7,7 @@ use super::{
     SqliteSettings, clock,
     connection::{self, Access, SecondWriter},
     damage::{self, Findings},
-    fault::Fault,
+    fault::{Fault, RESTART},
     files::{self, Note, Notes},
     opening,
     reader::Length,
@@ -305,8 +305,7 @@ impl Run for SqliteStore {
                 let mut found = findings.of_log();
                 found.extend(schema::differences(&connection)?);
                 let pages = damage::integrity(&connection)?;
-                let advice = "stop the receiver and start it again, which builds indexes again, or says what to do";
-                let says = |line: &String| format!("SQLite's check found: {line}: {advice}");
+                let says = |line: &String| format!("SQLite's check found: {line}: {RESTART}");
                 found.extend(pages.iter().map(says));
                 if pages.is_empty() {
                     let of_check = Findings::silent();

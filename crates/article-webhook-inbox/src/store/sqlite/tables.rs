@@ -24,7 +24,7 @@ pub(super) use self::{
 };
 use super::{
     damage::{Findings, Part},
-    fault::Fault,
+    fault::{Fault, RESTART},
 };
 use crate::{
     Error,
@@ -74,9 +74,7 @@ pub(super) fn run<S: Script>(
 /// Reports that a page cannot be read, if that is why a call failed.
 pub(super) fn note_damage(fault: &Fault, findings: &Findings) {
     if fault.is_damage() {
-        let says = "a page of the database cannot be read: stop the receiver and start it again, which builds indexes again, \
-            or says what to do";
-        findings.add(Part::Page, says.to_owned());
+        findings.add(Part::Page, format!("a page of the database cannot be read: {RESTART}"));
     }
 }
 

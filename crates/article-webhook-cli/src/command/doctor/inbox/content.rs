@@ -101,7 +101,7 @@ fn states(counts: &Counts) -> Vec<Finding> {
     };
     note(State::Dead, |found| {
         Finding::warn("inbox.dead", found).because("their handler failed at every attempt").fix(
-            "article-webhook inbox list INBOX --state dead; then fix the cause and `inbox requeue`",
+            "article-webhook inbox list INBOX --state dead; then fix the cause, and: article-webhook inbox requeue INBOX --state dead",
         )
     });
     note(State::Unhandled, |found| {

@@ -12,7 +12,8 @@ use crate::{
     command::doctor::finding::Finding,
     context::Context,
     failure::Failure,
-    store::{blocking, shared_file},
+    store::{blocking, fix_of_missing, shared_file},
+    text::command::quoted,
 };
 
 pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure> {
@@ -24,10 +25,7 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
     let mut findings = blocking(move || disk::examine(&folder)).await?;
     if !place.exists {
         let found = format!("{} does not exist", file.display());
-        findings.push(
-            Finding::warn("inbox.missing", found)
-                .fix("check the path; the receiver makes the file when it starts"),
-        );
+        findings.push(Finding::warn("inbox.missing", found).fix(fix_of_missing(&place.path)));
         return Ok(findings);
     }
     findings.extend(open_to_others(&place));
@@ -52,10 +50,9 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
 fn open_to_others(place: &SqliteLocation) -> Option<Finding> {
     let first = place.open_to_others.first()?;
     let found = format!("others than the owner have rights on {}", first.display());
-    let fix = format!(
-        "chmod go= {0} {0}-wal {0}-shm; a receiver does it when it starts",
-        place.path.display()
-    );
+    let files = place.open_to_others.iter().map(|file| quoted(&file.display().to_string()));
+    let files = files.collect::<Vec<_>>().join(" ");
+    let fix = format!("chmod go= {files}; a receiver does it when it starts");
     Some(
         Finding::warn("inbox.open_to_others", found)
             .because("bodies of articles are stored as they came")

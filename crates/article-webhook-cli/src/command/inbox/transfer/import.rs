@@ -18,6 +18,9 @@ use crate::{
     text::number::{counted, entries},
 };
 
+/// What the inbox says of an export that is not whole. Here it is an option.
+const PARTIAL: &str = ": export again, or import it as a partial export";
+
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
     /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
@@ -64,7 +67,11 @@ impl ImportArguments {
         let mut lines = Counting::new(lines, "read", &context.output);
         let imported = inbox.import(&mut lines).await;
         lines.into_inner();
-        imported.map_err(|error| failed(error, "export again, or add what is there with --partial"))
+        imported.map_err(|error| {
+            let failure = failed(error, "export again, or add what is there with --partial");
+            let what = failure.what.strip_suffix(PARTIAL).unwrap_or(&failure.what).to_owned();
+            Failure { what, ..failure }
+        })
     }
 }
 

@@ -19,8 +19,9 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
-                "{shown} cannot be opened and written to: let this process write to it and to its folder; if it may, the \
-                 header of the file is damaged: use `article-webhook inbox salvage {shown} NEW`; or {}",
+                "{shown} cannot be opened and written to: let this process write to it and to its folder, and raise its limit of \
+                 open files if that is reached; otherwise the header of the file is damaged, and `article-webhook inbox salvage \
+                 {shown} NEW` reads what is left; or {}",
                 restore_advice(path)
             ))
         }
@@ -76,8 +77,8 @@ pub(crate) fn another_database(path: &Path) -> Error {
 pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     let shown = path.display();
     Error::damaged(format!(
-        "{shown} lacks the {}, and what they stored was acknowledged: its log {shown}-wal was removed or cannot be read to its \
-         end, or this is an older copy. Put the removed log or the latest copy back; or read what can be trusted into a new file \
+        "{shown} lacks the {}, and what they stored was acknowledged, because its log {shown}-wal was removed or cannot be read to \
+         its end, or this is an older copy: put the removed log or the latest copy back; or read what can be trusted into a new file \
          with `article-webhook inbox salvage {shown} NEW`; or {}; or, to go on without them, move {shown}-lock away, start again, \
          and fetch the jobs of that time from the API",
         last_changes(missing),

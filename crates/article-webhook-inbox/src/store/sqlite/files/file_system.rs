@@ -98,6 +98,15 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_on_a_disk_of_this_machine_is_accepted_and_not_warned_of() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let file = folder.path().join("inbox.db");
+        std::fs::write(&file, "").unwrap();
+        check_local(&file).unwrap();
+        assert_eq!(easily_lost(&file), None);
+    }
+
+    #[test]
     fn file_systems_on_which_files_are_easily_lost_are_known_by_their_numbers() {
         let [tmpfs, overlay, fuse, ext4] = [0x0102_1994, 0x794C_7630, 0x6573_5546, 0xEF53];
         let starts = |magic| why_easily_lost(magic).map(|why| why.split(',').next());

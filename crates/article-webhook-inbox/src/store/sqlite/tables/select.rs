@@ -14,7 +14,7 @@ use crate::{
     script::{Entries, Expected, Next},
     store::sqlite::{
         damage::{Findings, Part},
-        fault::Fault,
+        fault::{Fault, RESTART},
     },
     timestamp::{from_millis, to_millis},
 };
@@ -109,8 +109,7 @@ fn by_time(
             _ => findings.add(
                 Part::Index,
                 format!(
-                    "row {id} is passed over, because its job id cannot be read, or an index differs from its table: stop \
-                     the receiver and start it again, which builds indexes again, or says what to do"
+                    "row {id} is passed over, because its job id cannot be read, or an index differs from its table: {RESTART}"
                 ),
             ),
         }

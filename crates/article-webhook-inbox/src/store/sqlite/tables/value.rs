@@ -1,12 +1,9 @@
 use rusqlite::{Connection, types::ValueRef};
 
-use crate::{
-    Error,
-    store::sqlite::{
-        change_counter,
-        damage::{Findings, Part},
-        fault::Fault,
-    },
+use crate::store::sqlite::{
+    change_counter,
+    damage::{Findings, Part},
+    fault::{self, Fault},
 };
 
 /// An id that no row of these tables has or had. The transaction keeps other processes from taking the same id.
@@ -33,8 +30,7 @@ pub(super) fn delete(connection: &Connection, statement: &str, id: i64) -> Resul
 
 /// The failure of a call for a job whose row is that of another, and not its own with a damaged name. Nothing is changed.
 pub(super) fn index_differs(findings: &Findings) -> Fault {
-    let says = "an index differs from its table: stop the receiver and start it again, which builds indexes again, or says \
-        what to do";
-    findings.add(Part::Index, says.to_owned());
-    Error::damaged(says).into()
+    let differs = fault::damaged("an index differs from its table");
+    findings.add(Part::Index, differs.to_string());
+    differs.into()
 }

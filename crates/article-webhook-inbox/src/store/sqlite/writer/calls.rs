@@ -175,7 +175,7 @@ impl Calls {
 
 /// The error of a call that cannot wait, or has waited too long.
 pub(super) fn too_busy(why: &str) -> Error {
-    Error::unavailable(format!("the store is too busy: {why}"))
+    Error::unavailable(format!("the store is too busy, because {why}"))
 }
 
 /// Where the writer takes its groups from. A group is all that waits, within the limits of one transaction.
@@ -310,7 +310,10 @@ mod tests {
             push(&calls, Effect::Adds(0)).unwrap();
         }
         let refused = push(&calls, Effect::Adds(0)).err().unwrap();
-        assert_eq!(refused.to_string(), "the store is too busy: too many calls wait for the disk");
+        assert_eq!(
+            refused.to_string(),
+            "the store is too busy, because too many calls wait for the disk"
+        );
         assert_eq!(next(&mut groups).len(), MAX_GROUP);
         push(&calls, Effect::Adds(0)).unwrap();
     }
@@ -320,7 +323,10 @@ mod tests {
         let (calls, mut groups) = channel();
         push(&calls, Effect::Adds(MAX_WAITING_BYTES * 2)).unwrap();
         let refused = push(&calls, Effect::Adds(0)).err().unwrap();
-        assert_eq!(refused.to_string(), "the store is too busy: too many bytes wait for the disk");
+        assert_eq!(
+            refused.to_string(),
+            "the store is too busy, because too many bytes wait for the disk"
+        );
         assert_eq!(next(&mut groups).len(), 1);
         push(&calls, Effect::Adds(0)).unwrap();
     }

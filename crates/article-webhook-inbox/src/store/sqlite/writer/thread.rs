@@ -421,7 +421,7 @@ mod tests {
         let mut group = fixture.group();
         group[0].since -= Duration::from_secs(2);
         fixture.writer.commit(group);
-        let says = "the store is too busy: the call waited too long for the disk";
+        let says = "the store is too busy, because the call waited too long for the disk";
         assert_eq!(late.answer().unwrap_err().to_string(), says);
         assert_eq!(other.answer().unwrap(), 1);
     }

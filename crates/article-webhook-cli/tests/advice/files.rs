@@ -1,0 +1,201 @@
+//! What the tool reads and writes.
+
+use crate::stage::Stage;
+
+#[test]
+fn a_file_that_cannot_be_read_or_written_is_replaced() {
+    let stage = Stage::new();
+    let json = "fix:   name a file that you may read, and that has one JSON object, such as {\"name\":\"My shop\"}";
+    let none = "nowhere cannot be read: No such file or directory (os error 2)";
+    for (command, says, ways) in [
+        (
+            "article-webhook brand $K nowhere",
+            format!("{none}\n{json}"),
+            &["article-webhook brand $K brand.json"][..],
+        ),
+        (
+            "article-webhook brand $K token",
+            format!("token is not one JSON object: expected value at line 1 column 1\n{json}"),
+            &["echo '{\"name\":\"My shop\"}' >shop; article-webhook brand $K shop"],
+        ),
+        (
+            "article-webhook send $RECEIVER $T --file nowhere",
+            format!("{none}\nfix:   name a file that you may read, or leave out --file for a sample"),
+            &["article-webhook send $RECEIVER $T"],
+        ),
+        (
+            "article-webhook send $RECEIVER $T --file brand.json",
+            "brand.json is not an article result with a job id\nfix:   add --job JOB to send it all the same".to_owned(),
+            &["article-webhook send $RECEIVER $T --file brand.json --job job_1"],
+        ),
+        (
+            "article-webhook collect --inbox inbox.db --from nowhere $K",
+            format!("{none}\nfix:   name a file that you may read, or - for standard input"),
+            &[
+                "article-webhook collect --inbox inbox.db --from ids --dry-run",
+                "article-webhook collect --inbox inbox.db --from - --dry-run <ids",
+            ],
+        ),
+        (
+            "printf 'job_1\\na b\\n' >wrong; article-webhook collect --inbox inbox.db --from wrong --dry-run",
+            "line 2 is not a job id: a job id is UTF-8 without white space and control characters\n\
+             fix:   correct line 2 of wrong, or remove it"
+                .to_owned(),
+            &[
+                "sed 's/a b/a_b/' wrong >corrected; article-webhook collect --inbox inbox.db --from corrected --dry-run",
+                "sed -i 2d wrong; article-webhook collect --inbox inbox.db --from wrong --dry-run",
+            ],
+        ),
+        (
+            "echo '# job_1' >empty; article-webhook collect --inbox inbox.db --from empty --dry-run",
+            "there is no job id in it\nfix:   write one job id a line; `#` begins a comment".to_owned(),
+            &["echo job_1 >empty; article-webhook collect --inbox inbox.db --from empty --dry-run"],
+        ),
+        (
+            "article-webhook demo --headless --inbox inbox.db",
+            "inbox.db exists, and the demo would handle what is in it\n\
+             fix:   name a file that does not exist; this shows what an earlier demo left: article-webhook inbox list inbox.db"
+                .to_owned(),
+            &["article-webhook inbox list inbox.db"],
+        ),
+    ] {
+        stage.follow(command, &format!("error: {says}"), ways);
+    }
+}
+
+#[test]
+fn an_export_is_written_elsewhere_and_an_import_adds_what_is_there() {
+    let stage = Stage::new();
+    let there = "error: ids cannot be written: File exists (os error 17)\n\
+        fix:   name a file that does not exist, in a folder that you may write to";
+    stage.follow(
+        "article-webhook inbox export inbox.db --output ids",
+        there,
+        &["article-webhook inbox export inbox.db --output lines"],
+    );
+    let new = "article-webhook listen --inbox new.db --port 0 --no-page $T";
+    stage.works(new);
+    let import = "article-webhook inbox import new.db";
+    let all = "article-webhook inbox counts new.db --json | grep '\"total\":5'";
+    let again = "fix:   export again, or add what is there with --partial";
+    let from_pipe = format!("{import} <lines");
+    for (command, says, ways) in [
+        (
+            format!("{import} nowhere"),
+            "nowhere cannot be read: No such file or directory (os error 2)\n\
+             fix:   name a file that you may read, or leave it out for standard input"
+                .to_owned(),
+            vec![from_pipe],
+        ),
+        (
+            format!("cat lines | TMPDIR=/nowhere {import}"),
+            "what is imported cannot be kept in a temporary file: No such file or directory (os error 2)\n\
+             fix:   write it to a file, and name that"
+                .to_owned(),
+            vec![format!("TMPDIR=/nowhere {import} lines")],
+        ),
+        (
+            format!("head -n 3 lines >cut; {import} cut"),
+            format!("the export was cut off at line 3, because its last line, with counts and a hash, is missing\n{again}"),
+            vec![format!("{import} cut --partial"), format!("article-webhook inbox export inbox.db | {import}")],
+        ),
+        (
+            format!("cat lines lines >two; {import} two"),
+            format!("line 7 comes after the end of the export: import each export by itself\n{again}"),
+            vec![format!("{import} lines"), format!("{import} two --partial")],
+        ),
+        (
+            format!("sed '2s/.*/no entry/' lines >wrong; {import} wrong"),
+            format!("line 2 is no line of an export: expected ident before column 2\n{again}"),
+            vec![format!("sed 2d wrong | {import} --partial")],
+        ),
+        (
+            format!("{import} wrong --partial"),
+            "line 2 is no line of an export: expected ident before column 2\n\
+             fix:   correct or remove that line; what was before it is added, and a repeated import leaves it as it is"
+                .to_owned(),
+            vec![format!("sed -i 2d wrong; {import} wrong --partial")],
+        ),
+    ] {
+        let ways: Vec<_> = ways.iter().map(String::as_str).chain([all]).collect();
+        stage.follow(&command, &format!("error: {says}"), &ways);
+    }
+}
+
+#[test]
+fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
+    let stage = Stage::new();
+    stage.works("cp token text");
+    let backup = "article-webhook inbox backup inbox.db copy.db";
+    for (command, says, ways) in [
+        ("backup inbox.db ids", "ids exists\nfix:   name a new file", &[backup][..]),
+        (
+            "backup nowhere.db new.db",
+            "nowhere.db does not exist\nfix:   name the database",
+            &["article-webhook inbox backup inbox.db copy-2.db"],
+        ),
+        (
+            "restore inbox.db inbox.db",
+            "inbox.db is the database itself\nfix:   name a backup first",
+            &["article-webhook inbox restore copy.db inbox.db"],
+        ),
+        (
+            "restore nowhere.db inbox.db",
+            "nowhere.db does not exist\nfix:   name the backup",
+            &["article-webhook inbox restore copy.db inbox.db"],
+        ),
+        (
+            "restore text inbox.db",
+            "text is no sound database\n\
+             fix:   restore another backup, or read what can be trusted with `article-webhook inbox salvage text NEW`",
+            &["article-webhook inbox restore copy.db inbox.db"],
+        ),
+        (
+            "salvage nowhere.db new.db",
+            "nowhere.db does not exist\nfix:   name the damaged database",
+            &["article-webhook inbox salvage inbox.db salvaged.db"],
+        ),
+        (
+            "salvage inbox.db ids",
+            "ids exists\nfix:   name a new file",
+            &["article-webhook inbox salvage inbox.db salvaged-2.db"],
+        ),
+        (
+            "salvage text new.db",
+            "nothing of an inbox can be read in text\n\
+             fix:   name another file, or restore a backup with `article-webhook inbox restore BACKUP text`",
+            &[
+                "article-webhook inbox restore copy.db text; test $? = 1",
+                "article-webhook inbox salvage text new.db; test $? = 1",
+            ],
+        ),
+        (
+            "backup inbox.db copy-3.db",
+            "copy-3.db-unfinished exists, because another salvage, backup or restore runs or was interrupted\n\
+             fix:   wait for its end, or remove that folder",
+            &["rm -r copy-3.db-unfinished; article-webhook inbox backup inbox.db copy-3.db"],
+        ),
+    ] {
+        let before = if command.contains("copy-3") { "mkdir copy-3.db-unfinished; " } else { "" };
+        stage.follow(
+            &format!("{before}article-webhook inbox {command}"),
+            &format!("error: {says}"),
+            ways,
+        );
+    }
+    let all = "article-webhook inbox counts inbox.db --json | grep '\"total\":5'";
+    stage.works(all);
+
+    let receiver =
+        stage.runtime.block_on(article_webhook_inbox::Inbox::open(stage.path("inbox.db"))).unwrap();
+    stage.works("article-webhook listen --inbox to.db --port 0 --no-page $T");
+    stage.follow(
+        "article-webhook inbox copy inbox.db to.db",
+        "error: a receiver works on inbox.db\nfix:   stop it before: what it stores meanwhile might not be copied",
+        &[],
+    );
+    stage.runtime.block_on(receiver.close()).unwrap();
+    drop(receiver);
+    stage.works("article-webhook inbox copy inbox.db to.db");
+    stage.works(&all.replace("inbox.db", "to.db"));
+}

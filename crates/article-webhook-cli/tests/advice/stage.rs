@@ -1,0 +1,154 @@
+//! A folder with an inbox, a service and a receiver, and a shell in which the tool is used.
+
+use std::{
+    env, fs,
+    future::pending,
+    io::{BufRead, BufReader, Read},
+    net::{SocketAddr, TcpListener},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+};
+
+use article_webhook_inbox::Inbox;
+use article_webhook_server::Server;
+use article_webhook_simulator::{Simulator, SimulatorClock};
+use article_webhook_tower::{AuthToken, Receiver, receive};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::tool::seen;
+
+pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+
+/// The commands that go on until they are ended.
+const GO_ON: [&str; 3] =
+    ["article-webhook listen", "article-webhook inbox page", "article-webhook simulate"];
+
+pub(crate) struct Stage {
+    pub(crate) runtime: Runtime,
+    folder: TempDir,
+    /// What a command may name, and what stands in its output in place of what differs each time.
+    variables: Vec<(&'static str, String)>,
+    _services: [Simulator; 2],
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let service = || Simulator::builder().clock(SimulatorClock::accelerated(10_000));
+        let services = runtime.block_on(async {
+            [service().brand("brand_1").start().await.unwrap(), service().start().await.unwrap()]
+        });
+        let urls = services.each_ref().map(Simulator::base_url);
+        let [api, without_a_brand] = urls;
+        let receiver = runtime.block_on(receiver());
+        let folder = tempfile::tempdir().unwrap();
+        let variables = vec![
+            ("ARTICLE_API_URL", api),
+            ("WITHOUT_A_BRAND", without_a_brand),
+            ("LOST", loses_its_answers()),
+            ("RECEIVER", format!("http://{receiver}/")),
+            ("PORT", receiver.port().to_string()),
+            ("K", "--api-key-file key".to_owned()),
+            ("T", "--token-file token".to_owned()),
+        ];
+        let stage = Self { runtime, folder, variables, _services: services };
+        for (name, text) in [
+            ("key", "sk-simulator\n"),
+            ("token", TOKEN),
+            (
+                "service.env",
+                "ARTICLE_API_KEY=sk-simulator\nARTICLE_WEBHOOK_TOKEN='Bearer 5f2b9c0e7a1d4e38'\n",
+            ),
+            ("brand.json", "{\"name\":\"Shoes\"}\n"),
+            ("ids", "job_lost\n"),
+        ] {
+            fs::write(stage.path(name), text).unwrap();
+        }
+        stage.runtime.block_on(crate::sample::inbox(&stage.path("inbox.db")));
+        stage
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let bin = PathBuf::from(env!("CARGO_BIN_EXE_article-webhook"));
+        let path = format!("{}:{}", bin.parent().unwrap().display(), env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.path("")).env("PATH", path);
+        for name in ["ARTICLE_API_KEY", "ARTICLE_WEBHOOK_TOKEN", "ARTICLE_INBOX_READ_ONLY"] {
+            shell.env_remove(name);
+        }
+        shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        shell
+    }
+
+    fn shown(&self, text: &str) -> String {
+        let folder = self.folder.path().canonicalize().unwrap().display().to_string();
+        let shown = text.replace(&format!("{folder}/"), "").replace(&folder, ".");
+        self.variables
+            .iter()
+            .fold(shown, |shown, (name, value)| shown.replace(value, &format!("${name}")))
+    }
+
+    /// A command that is refused with exactly this text, and commands that do what the text says. They succeed.
+    #[track_caller]
+    pub(crate) fn follow(&self, command: &str, refusal: &str, ways: &[&str]) {
+        let (exit, _, error) = seen(&self.shell(command).output().unwrap());
+        assert_eq!(self.shown(error.trim_end()), refusal, "{command}: {exit:?}");
+        assert!(exit.is_some_and(|exit| exit > 0), "{command}: {exit:?}");
+        for way in ways {
+            self.works(way);
+        }
+    }
+
+    /// What a command prints, whether it succeeds or not.
+    pub(crate) fn output(&self, command: &str) -> String {
+        self.shown(&seen(&self.shell(command).output().unwrap()).1)
+    }
+
+    #[track_caller]
+    pub(crate) fn works(&self, command: &str) -> String {
+        let mut shell = self.shell(command);
+        if !GO_ON.iter().any(|name| command.contains(name)) {
+            let (exit, out, error) = seen(&shell.output().unwrap());
+            assert_eq!(exit, Some(0), "{command}: {out}{error}");
+            return self.shown(&out);
+        }
+        let mut process = shell.process_group(0).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let _ = kill_process_group(Pid::from_child(&process), Signal::TERM);
+        let mut error = String::new();
+        process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        process.wait().unwrap();
+        assert!(!line.is_empty(), "{command}: {error}");
+        line
+    }
+}
+
+async fn receiver() -> SocketAddr {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
+    tokio::spawn(server.serve(receive(receiver, Inbox::memory()), pending()));
+    address
+}
+
+/// A service that reads each call, and hangs up.
+fn loses_its_answers() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let _ = connection.unwrap().read(&mut [0; 4096]);
+        }
+    });
+    url
+}

@@ -1,0 +1,229 @@
+//! The steps that a refused start names, taken one by one. The steps that are not here are taken by the tests of the refusal: in
+//! `refusals`, `rights`, `tampered`, `readiness`, `outages` and `tls`.
+
+use article_webhook_inbox::store::{Recorded, Store as _};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
+
+use crate::{
+    arrival, fresh,
+    refusals::{refused, run, with_password},
+    role_of_new_tables,
+    scene::{self, wait},
+    schema,
+    server::{Server, free_port, shared_url},
+};
+
+/// A start, and a delivery, which is new or known.
+#[track_caller]
+fn starts(settings: PostgresSettings, recorded: Recorded) {
+    wait(async {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), recorded);
+    });
+}
+
+fn of(url: &str, schema: &str) -> PostgresSettings {
+    PostgresSettings::new(url).unwrap().schema(schema).unwrap()
+}
+
+#[test]
+fn settings_that_are_refused_are_written_as_the_text_says() {
+    let url = "postgresql://blog@127.0.0.1:5432/blog";
+    let schema = "the schema is no plain name: begin with a lower-case letter, go on with these, digits and _, at most 63, and not \
+        with pg_";
+    let written = "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special \
+        characters of the password as %XX";
+    let settings = |url: &str, schema: &str, connections: usize| {
+        let settings = PostgresSettings::new(url)?.schema(schema)?;
+        settings.working_connections(connections).map(drop)
+    };
+    let certificates = format!("{url}?sslrootcert=authority.pem");
+    let verified = format!("{certificates}&sslmode=verify-full");
+    for (wrong, says, right) in [
+        ((url, "Inbox", 1), schema, (url, "i_2", 1)),
+        ((url, "pg_inbox", 1), schema, (url, "inbox", 1)),
+        ((url, "inbox", 0), "a pool without connections: give it at least one", (url, "inbox", 1)),
+        (
+            ("postgresql://127.0.0.1/blog", "inbox", 1),
+            "the database has no user: name one in its URL or configuration",
+            (url, "inbox", 1),
+        ),
+        (
+            ("postgresql://blog:a#b@127.0.0.1:5432:1/blog", "inbox", 1),
+            written,
+            ("postgresql://blog:a%23b@127.0.0.1:5432/blog", "inbox", 1),
+        ),
+        (
+            (&certificates, "inbox", 1),
+            "the URL of the database names certificates and does not ask for TLS: add sslmode=verify-full",
+            (&verified, "inbox", 1),
+        ),
+    ] {
+        assert_eq!(settings(wrong.0, wrong.1, wrong.2).unwrap_err().to_string(), says);
+        settings(right.0, right.1, right.2).unwrap();
+    }
+}
+
+#[test]
+fn a_server_or_a_database_that_is_not_the_one_that_is_meant_is_named_or_made() {
+    let Some(url) = shared_url() else { return };
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let schema = scene::fresh_schema();
+    let (host, port) = server.rsplit_once(':').unwrap();
+    let elsewhere = format!("{host}:{}/postgres", free_port());
+    assert_eq!(
+        refused(of(&elsewhere, &schema)).to_string(),
+        "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL"
+    );
+    starts(of(&format!("{host}:{port}/postgres"), &schema), Recorded::Stored);
+
+    let made = format!("{server}/made_{schema}");
+    let says = format!(
+        "PostgreSQL refuses the connection: database \"made_{schema}\" does not exist: create the database, or correct its name in \
+         the URL"
+    );
+    assert_eq!(refused(of(&made, &schema)).to_string(), says);
+    starts(of(&format!("{server}/postgres"), &schema), Recorded::Duplicate);
+    let create = |name: &str, encoding: &str| {
+        run(
+            &url,
+            &format!(
+                "CREATE DATABASE {name}_{schema} ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+            ),
+        );
+    };
+    create("made", "LATIN1");
+    assert_eq!(
+        refused(of(&made, &schema)).to_string(),
+        "the database has the encoding LATIN1, which cannot hold every text: create one with ENCODING 'UTF8'"
+    );
+    create("utf8", "UTF8");
+    starts(of(&format!("{server}/utf8_{schema}"), &schema), Recorded::Stored);
+    for name in ["made", "utf8"] {
+        run(&url, &format!("DROP DATABASE {name}_{schema} WITH (FORCE)"));
+    }
+}
+
+#[test]
+fn a_role_gets_what_it_lacks_in_each_way_that_the_text_names() {
+    let Some(url) = shared_url() else { return };
+    let database = url.rsplit_once('/').unwrap().1;
+    for way in ["migrate", "schema", "database"] {
+        let schema = scene::fresh_schema();
+        let role = format!("role_of_{schema}");
+        run(&url, &format!("CREATE ROLE {role} LOGIN"));
+        if way != "database" {
+            run(&url, &format!("CREATE SCHEMA {schema}; GRANT USAGE ON SCHEMA {schema} TO {role}"));
+        }
+        let settings = of(&url.replace("postgres@", &format!("{role}@")), &schema);
+        assert_eq!(
+            refused(settings.clone()).to_string(),
+            format!(
+                "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
+                 grant it CREATE there, or on the database if the schema is to be created"
+            )
+        );
+        match way {
+            "migrate" => wait(of(&url, &schema).migrate(Some(&role))).unwrap(),
+            "schema" => run(&url, &format!("GRANT CREATE ON SCHEMA {schema} TO {role}")),
+            _ => run(&url, &format!("GRANT CREATE ON DATABASE {database} TO {role}")),
+        }
+        starts(settings, Recorded::Stored);
+        run(&url, &format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
+    }
+}
+
+#[test]
+fn what_may_lose_rows_is_changed_in_the_other_way_that_the_text_names() {
+    let Some(url) = shared_url() else { return };
+    let (schema, role, settings) = role_of_new_tables(&url);
+    starts(settings.clone(), Recorded::Stored);
+    let bodies = format!("{schema}.article_inbox_bodies");
+    run(
+        &url,
+        &format!(
+            "CREATE FUNCTION {schema}.audit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; \
+             CREATE TRIGGER audit BEFORE INSERT ON {bodies} FOR EACH ROW EXECUTE FUNCTION {schema}.audit()"
+        ),
+    );
+    assert_eq!(
+        refused(settings.clone()).to_string(),
+        "the trigger audit may skip or change rows of article_inbox_bodies: drop it, or run it AFTER"
+    );
+    run(
+        &url,
+        &format!(
+            "DROP TRIGGER audit ON {bodies}; \
+             CREATE TRIGGER audit AFTER INSERT ON {bodies} FOR EACH ROW EXECUTE FUNCTION {schema}.audit()"
+        ),
+    );
+    starts(settings.clone(), Recorded::Duplicate);
+
+    run(&url, &format!("ALTER TABLE {bodies} ENABLE ROW LEVEL SECURITY"));
+    assert_eq!(
+        refused(settings.clone()).to_string(),
+        "row level security may hide rows of article_inbox_bodies: disable it, or give the role BYPASSRLS"
+    );
+    run(&url, &format!("ALTER ROLE {role} BYPASSRLS"));
+    starts(settings, Recorded::Duplicate);
+    run(&url, &format!("DROP OWNED BY {role}; DROP ROLE {role}"));
+}
+
+#[test]
+fn tables_without_a_version_get_it_back_or_are_left_to_themselves() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    starts(settings.clone(), Recorded::Stored);
+    let meta = format!("{schema}.article_inbox_meta");
+    run(&url, &format!("CREATE TABLE {schema}.backup AS TABLE {meta}; DELETE FROM {meta}"));
+    let says = refused(settings.clone()).to_string();
+    assert!(
+        says.ends_with(
+            ": if they are of an inbox, restore article_inbox_meta from the same backup, because they may hold articles; if not, name \
+             another schema"
+        ),
+        "{says}"
+    );
+    starts(fresh(&url), Recorded::Stored);
+    run(&url, &format!("INSERT INTO {meta} TABLE {schema}.backup"));
+    starts(settings, Recorded::Duplicate);
+}
+
+#[test]
+fn a_password_or_a_connection_more_is_given() {
+    let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
+    with_password(&server);
+    let schema = scene::fresh_schema();
+    let with = |user: &str| of(&server.url().replace("postgres@", user), &schema);
+    assert_eq!(
+        refused(with("blog@")).to_string(),
+        "PostgreSQL asks for a password, and the URL has none: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    );
+    starts(with("blog:right@"), Recorded::Stored);
+
+    run(&server.url(), "ALTER ROLE blog CONNECTION LIMIT 0");
+    assert_eq!(
+        refused(with("blog:right@")).to_string(),
+        "PostgreSQL refuses the connection: too many connections for role \"blog\": raise max_connections, or the limit of the role \
+         or the database, or make the pools smaller"
+    );
+    run(&server.url(), "ALTER ROLE blog CONNECTION LIMIT -1");
+    starts(with("blog:right@"), Recorded::Duplicate);
+}
+
+/// PostgreSQL 13 and 14 have it so for `public`.
+#[test]
+fn a_schema_that_is_open_to_every_role_is_closed_by_the_statement_of_the_warning() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let store = wait(PostgresStore::connect(settings)).unwrap();
+    run(&url, &format!("GRANT CREATE ON SCHEMA {schema} TO PUBLIC"));
+    let [risk] = &wait(store.health()).unwrap().findings[..] else { panic!("one finding") };
+    let (_, advice) = risk.split_once(": ").unwrap();
+    let (statement, or) = advice.split_once(", or ").unwrap();
+    assert_eq!(or, "name a schema of the inbox's own");
+    run(&url, statement);
+    assert_eq!(wait(store.health()).unwrap().findings, [""; 0]);
+}
