@@ -55,6 +55,18 @@ fn secrets_and_the_service_are_set_as_the_fix_says() {
             "ARTICLE_WEBHOOK_TOKEN=\"Bearer $(openssl rand -hex 32)\" article-webhook doctor",
         ),
         (
+            "ARTICLE_WEBHOOK_TOKEN=0123456789abcdef0123 article-webhook doctor",
+            "token.no_scheme",
+            "give the whole auth_token of the publish target, as in `Bearer <token>`",
+            "ARTICLE_WEBHOOK_TOKEN='Bearer 0123456789abcdef0123' article-webhook doctor",
+        ),
+        (
+            "article-webhook doctor $T",
+            "token.example",
+            random,
+            "ARTICLE_WEBHOOK_TOKEN=\"Bearer $(openssl rand -hex 32)\" article-webhook doctor",
+        ),
+        (
             "ARTICLE_WEBHOOK_TOKEN='Bearer changeme' article-webhook doctor",
             "token.placeholder",
             "give the publish target's auth_token",
@@ -129,6 +141,14 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
         doctor,
     );
     stage.works("article-webhook inbox counts inbox.db --json | grep '\"total\":5'");
+    stage.works("article-webhook inbox salvage --begin begun.db");
+    stage.cure(
+        "article-webhook doctor --inbox begun.db",
+        "inbox.ledger_gaps",
+        "compare your orders with the jobs of the service, then: article-webhook inbox orders-checked INBOX",
+        "article-webhook inbox orders-checked begun.db; article-webhook doctor --inbox begun.db",
+    );
+    stage.cure("article-webhook doctor", "inbox.not_named", "give --inbox INBOX", doctor);
 }
 
 #[test]
@@ -139,6 +159,7 @@ fn a_receiver_is_named_or_started_as_the_fix_says() {
     let token = "compare the token with that of the receiver, whose log says whether `Authorization` was missing or wrong; let the proxy \
         pass it on";
     for (before, code, fix) in [
+        ("article-webhook doctor".to_owned(), "receiver.not_named", "give --url URL"),
         (format!("{doctor} http://127.0.0.1:9/"), "receiver.refused", started),
         ("ARTICLE_WEBHOOK_TOKEN='Bearer 0123456789abcdef0' article-webhook doctor --url $RECEIVER".to_owned(), "receiver.token_refused", token),
     ] {
