@@ -60,7 +60,10 @@ pub(super) fn validate(
 ) -> Result<(), Error> {
     let Some(recorded) = recorded else { return Ok(()) };
     let look = || schema::exists(connection)?.then(|| read(connection)).transpose();
-    match look().map_err(|error| refused(path, &error))? {
+    // Tables that are not there are named.
+    let unreadable =
+        |error| schema::validate(connection, path).err().unwrap_or_else(|| refused(path, &error));
+    match look().map_err(unreadable)? {
         Some(found) if found.database == recorded.database => {
             let missing = recorded.changes.saturating_sub(found.changes);
             if missing > 0 { Err(behind(path, missing)) } else { Ok(()) }
