@@ -162,7 +162,7 @@ impl<C: Call> Batches<C> {
             let Ok(_permit) = self.alone.acquire().await else { return };
             if !answer.sender.is_closed() {
                 let work = C::work(vec![call]);
-                let done = self.database.retried(C::POOL, Access::Write, &work).await;
+                let done = self.database.retried(C::POOL, C::ALONE, &work).await;
                 let done = done.map_err(Error::from).map(|mut done| done.pop());
                 let none = || Err(Error::unavailable("the store has no answer"));
                 drop(answer.sender.send(done.and_then(|done| done.map_or_else(none, Ok))));

@@ -104,6 +104,14 @@ pub(crate) fn grants(schema: &str, role: &str) -> Vec<String> {
     [usage(schema, role)].into_iter().chain(of_objects).collect()
 }
 
+/// What a transaction that writes begins with, in a schema as statements name it. Else it would lock a table more strongly after it
+/// has read it, and wait for a `REINDEX` that has locked the table and waits for the reader of its indexes.
+pub(crate) fn lock(schema: &str) -> String {
+    let tables = OBJECTS.iter().filter(|(_, kind, _)| *kind == 'r');
+    let tables: Vec<_> = tables.map(|(name, ..)| format!("{schema}.{name}")).collect();
+    format!("LOCK TABLE {} IN ROW EXCLUSIVE MODE", tables.join(", "))
+}
+
 fn usage(schema: &str, role: &str) -> String {
     format!("GRANT USAGE ON SCHEMA \"{schema}\" TO {}", quoted(role))
 }

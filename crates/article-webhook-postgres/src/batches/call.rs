@@ -4,7 +4,7 @@ use article_webhook_inbox::store::{
 };
 
 use crate::{
-    connection::{PoolKind, Work},
+    connection::{Access, PoolKind, Work},
     tables::{Recording, Scripted},
 };
 
@@ -19,6 +19,9 @@ pub(crate) trait Call: Send + Sync + Sized + 'static {
 
     const POOL: PoolKind;
 
+    /// The transaction of a call that has one of its own, because it waited for a lock in a shared one.
+    const ALONE: Access;
+
     fn work(calls: Vec<Self>) -> Self::Work;
 
     fn calls(work: Self::Work) -> Vec<Self>;
@@ -32,6 +35,7 @@ impl Call for Arrival {
     type Work = Recording;
 
     const POOL: PoolKind = PoolKind::Receiving;
+    const ALONE: Access = Access::Delivery;
 
     fn work(calls: Vec<Self>) -> Recording {
         Recording(Scripted(Record(calls)))
@@ -51,6 +55,7 @@ impl Call for (Lease, Outcome) {
     type Work = Scripted<Settle>;
 
     const POOL: PoolKind = PoolKind::Working;
+    const ALONE: Access = Access::Write;
 
     fn work(calls: Vec<Self>) -> Scripted<Settle> {
         Scripted(Settle(calls))

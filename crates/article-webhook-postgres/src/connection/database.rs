@@ -36,15 +36,15 @@ pub(crate) struct Database {
     /// The schema of the tables, as statements name it: a plain name may be a word of SQL.
     schema: String,
     /// What begins a transaction of each [`Access`].
-    pub(super) begin: [String; 6],
+    pub(super) begin: [String; 7],
 }
 
 impl Database {
     pub(crate) fn new(settings: PostgresSettings) -> Result<Self, Error> {
         let connections = Connections::new(&settings)?;
         let schema = format!("\"{}\"", settings.schema);
-        use Access::{Lease, Migrate, Read, ReadAll, Shared, Write};
-        let all = [Write, Shared, Lease, Read, ReadAll, Migrate];
+        use Access::{Delivery, Lease, Migrate, Read, ReadAll, Shared, Write};
+        let all = [Write, Shared, Delivery, Lease, Read, ReadAll, Migrate];
         let begin = all.map(|access| access.begin(&schema));
         let (blocked, damage) = (LastError::default(), Damage::default());
         let time = Mutex::new((SystemTime::now(), Instant::now()));

@@ -13,12 +13,13 @@ use tokio_postgres::{
 };
 
 use super::{connect::Session, database::Database};
-use crate::fault::Fault;
+use crate::{fault::Fault, objects};
 
-/// How long a statement waits for a row that another program holds, for one call, for several, and where tables are changed; and
-/// how long it may run.
+/// How long a statement waits for a row that another program holds, for one call, for several, for one delivery, and where tables are
+/// changed; and how long it may run.
 const LOCK_TIMEOUT_MILLIS: u32 = 2000;
 const SHARED_LOCK_TIMEOUT_MILLIS: u32 = 100;
+const DELIVERY_LOCK_TIMEOUT_MILLIS: u32 = 800;
 const MIGRATION_LOCK_TIMEOUT_MILLIS: u32 = 7000;
 const STATEMENT_TIMEOUT_MILLIS: u32 = 8000;
 
@@ -33,6 +34,8 @@ pub(crate) enum Access {
     Write,
     /// The same, for several calls. If another program holds a row of one of them, the others are not kept waiting.
     Shared,
+    /// The same, for one delivery. Its sender waits, and sends it again.
+    Delivery,
     /// It hands out leases. The commit is not waited for: should the server lose it, its entries are claimed again, under other
     /// fences, because a fence is no smaller than the time. What a handler then commits is written after the claim, and so
     /// never without it.
@@ -51,11 +54,14 @@ impl Access {
     /// whole tables or whole indexes: rows are looked for by indexes, one after the other.
     pub(super) fn begin(self, schema: &str) -> String {
         let mode = match self {
-            Self::Write | Self::Shared | Self::Lease | Self::Migrate => "READ COMMITTED READ WRITE",
+            Self::Write | Self::Shared | Self::Delivery | Self::Lease | Self::Migrate => {
+                "READ COMMITTED READ WRITE"
+            }
             Self::Read | Self::ReadAll => "REPEATABLE READ READ ONLY",
         };
         let (lock, statement) = match self {
             Self::Shared => (SHARED_LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS),
+            Self::Delivery => (DELIVERY_LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS),
             Self::Write | Self::Lease | Self::Read => {
                 (LOCK_TIMEOUT_MILLIS, STATEMENT_TIMEOUT_MILLIS)
             }
@@ -68,12 +74,18 @@ impl Access {
                 "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END"
             }
         };
+        let tables = match self {
+            Self::Write | Self::Shared | Self::Delivery | Self::Lease => {
+                format!("{}; ", objects::lock(schema))
+            }
+            Self::Read | Self::ReadAll | Self::Migrate => String::new(),
+        };
         format!(
             "BEGIN ISOLATION LEVEL {mode}; SET LOCAL search_path = {schema}, pg_temp; SET LOCAL lock_timeout = {lock}; \
              SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {IDLE_TIMEOUT_MILLIS}; \
              SET LOCAL client_min_messages = error; SET LOCAL row_security = off; SET LOCAL jit = off; \
              SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; \
-             SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off; \
+             SET LOCAL enable_mergejoin = off; SET LOCAL enable_sort = off; {tables}\
              SELECT floor(extract(epoch FROM now()) * 1000)::bigint, set_config('synchronous_commit', {commit}, true)"
         )
     }

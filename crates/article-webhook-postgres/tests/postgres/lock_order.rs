@@ -1,7 +1,10 @@
 //! Calls that change the same jobs and entries. They take them in one order, so that they do not wait for each other.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
@@ -218,5 +221,82 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         transaction.batch_execute(&lock("jobs")).await.unwrap();
         transaction.commit().await.unwrap();
         assert_eq!(requeued.await.unwrap().unwrap(), [true]);
+    });
+}
+
+/// How many statements with these words wait for a lock.
+const WAITS: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+
+async fn waits(client: &tokio_postgres::Client, statement: &str) -> bool {
+    let like = format!("%{statement}%");
+    client.query_one(WAITS, &[&like]).await.unwrap().get::<_, i64>(0) > 0
+}
+
+/// The server would not end a deadlock, and the claim would wait until its time is up.
+#[test]
+fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
+    let Some(server) = Server::start(&["deadlock_timeout = 1h"]) else { return };
+    let url = server.url();
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        // The claim waits for the body, whatever it has locked before.
+        let (looks, mut holds) = (scene::connect(&url).await, scene::connect(&url).await);
+        let held = holds.transaction().await.unwrap();
+        let hold = format!("LOCK TABLE {schema}.article_inbox_bodies IN ACCESS EXCLUSIVE MODE");
+        held.batch_execute(&hold).await.unwrap();
+        let claim = {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.claim(CLAIM).await })
+        };
+        while !waits(&looks, "article_inbox_bodies").await {}
+        let reindex = {
+            let client = scene::connect(&url).await;
+            let reindex = format!("REINDEX TABLE {schema}.article_inbox_entries");
+            tokio::spawn(async move { client.batch_execute(&reindex).await })
+        };
+        while !reindex.is_finished() && !waits(&looks, "REINDEX").await {}
+        held.commit().await.unwrap();
+        assert_eq!(claim.await.unwrap().unwrap().claimed.len(), 1);
+        reindex.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn calls_and_a_reindex_of_any_table_never_block_each_other() {
+    let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
+    let url = server.url();
+    let settings = fresh(&url).working_connections(8).unwrap();
+    let schema = schema(&settings);
+    wait(async move {
+        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        for intent in ["intent_0", "intent_1"] {
+            store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
+        }
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut calls = JoinSet::new();
+        for _ in 0..8 {
+            let (store, is_over) = (Arc::clone(&store), Arc::clone(&is_over));
+            calls.spawn(async move {
+                while !is_over.load(Relaxed) {
+                    call(&store).await.unwrap();
+                }
+            });
+        }
+        let operator = scene::connect(&url).await;
+        for _ in 0..5 {
+            for table in ["entries", "bodies", "jobs", "intents", "bucket", "meta"] {
+                for how in ["", "CONCURRENTLY "] {
+                    let reindex = format!("REINDEX TABLE {how}{schema}.article_inbox_{table}");
+                    operator.batch_execute(&reindex).await.unwrap();
+                }
+            }
+        }
+        is_over.store(true, Relaxed);
+        calls.join_all().await;
+        no_deadlock(&server).await;
     });
 }

@@ -7,10 +7,10 @@ use std::{
 
 use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::PostgresStore;
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
-    arrival, fresh,
+    CLAIM, arrival, fresh,
     scene::{self, wait},
     schema,
     server::shared_url,
@@ -50,5 +50,31 @@ fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
         }
         let recorded = store.record(arrival("locked_0", "{  }")).await;
         assert!(recorded.is_ok_and(|recorded| recorded != Recorded::Duplicate));
+    });
+}
+
+/// The service delivers again after ten seconds: its sender does not wait for the transaction of an application.
+#[test]
+fn another_body_of_an_entry_that_an_application_completes_is_answered_at_once() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let other = || store.record(arrival("job_1", "{ }"));
+        let kept = Recorded::Conflict { kept: true };
+        assert_eq!(other().await.unwrap(), kept, "a lease alone is no lock");
+
+        let completion = store.completion(lease).unwrap();
+        let mut application = scene::connect(&url).await;
+        let transaction = application.transaction().await.unwrap();
+        let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        completion.check(changed.unwrap()).unwrap();
+        let third = timeout(Duration::from_secs(1), store.record(arrival("job_1", "{  }"))).await;
+        let error = third.expect("it does not wait").unwrap_err();
+        assert!(error.is_transient() && error.to_string().contains("holds the entry"), "{error:?}");
+        transaction.commit().await.unwrap();
+        assert_eq!(store.record(arrival("job_1", "{  }")).await.unwrap(), kept);
     });
 }

@@ -86,7 +86,7 @@ const OUTAGES: [(&str, &str, &str); 10] = [
     ),
     (
         "REVOKE USAGE ON SCHEMA S FROM R",
-        "PostgreSQL refuses a statement: relation \"article_inbox_meta\" does not exist",
+        "PostgreSQL refuses a statement: permission denied for schema",
         "GRANT USAGE ON SCHEMA S TO R",
     ),
     (
@@ -112,7 +112,7 @@ const OUTAGES: [(&str, &str, &str); 10] = [
     ),
     (
         "ALTER SCHEMA S RENAME TO away",
-        "PostgreSQL refuses a statement: relation \"article_inbox_meta\" does not exist",
+        "the schema of the inbox is not there, or the role may not use it: restore it, or grant USAGE",
         "ALTER SCHEMA away RENAME TO S",
     ),
     (
