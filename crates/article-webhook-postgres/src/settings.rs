@@ -1,3 +1,4 @@
+mod node;
 mod protection;
 mod url;
 
@@ -31,6 +32,8 @@ pub struct PostgresSettings {
     )]
     pub(crate) roots: Option<PathBuf>,
     pub(crate) schema: String,
+    /// The name of this node among others.
+    pub(crate) node: String,
     pub(crate) receiving: usize,
     pub(crate) working: usize,
     /// The clock of a test. Without one, the database's time counts.
@@ -111,11 +114,12 @@ impl PostgresSettings {
         if config.get_keepalives_retries().is_none() {
             config.keepalives_retries(3);
         }
+        let node = node::default();
         if config.get_application_name().is_none() {
-            config.application_name("article-webhook-inbox");
+            config.application_name(node::application_name(&node));
         }
         let (schema, receiving, working) = ("public".into(), 4, 2);
-        Ok(Self { config, roots: None, schema, receiving, working, clock: None })
+        Ok(Self { config, roots: None, schema, node, receiving, working, clock: None })
     }
 
     /// How connections with these settings are protected: of several hosts, the weakest counts.
@@ -142,6 +146,36 @@ impl PostgresSettings {
             ));
         }
         Ok(Self { schema: schema.into(), ..self })
+    }
+
+    /// The name of this node: an entry shows the one that [has it, or had it last](article_webhook_inbox::Entry::node). The default is
+    /// `HOST:PID`, the name of the machine and the id of this process. Connections have it in their `application_name`, after
+    /// `article_inbox`, unless the URL names another.
+    ///
+    /// ```
+    /// use article_webhook_postgres::PostgresSettings;
+    ///
+    /// let settings = PostgresSettings::new("postgresql://blog@db.example/blog")?.node("web-1")?;
+    /// assert!(format!("{settings:?}").contains(r#"node: "web-1""#));
+    ///
+    /// let error = settings.node("web 1").unwrap_err();
+    /// assert_eq!(error.to_string(), "the name of the node: expected 1 to 49 ASCII characters without spaces");
+    /// # Ok::<(), article_webhook_inbox::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// It is empty, longer than 49 bytes, or has a space or a character that is not ASCII.
+    pub fn node(mut self, name: &str) -> Result<Self, Error> {
+        if !node::is_valid(name) {
+            return Err(Error::invalid(
+                "the name of the node: expected 1 to 49 ASCII characters without spaces",
+            ));
+        }
+        if self.config.get_application_name() == Some(&*node::application_name(&self.node)) {
+            self.config.application_name(node::application_name(name));
+        }
+        Ok(Self { node: name.into(), ..self })
     }
 
     /// How many connections store deliveries. The default is 4. They are apart from those of the worker, so that neither
@@ -189,6 +223,7 @@ impl fmt::Debug for PostgresSettings {
             .field("ports", &self.config.get_ports())
             .field("database", &self.config.get_dbname())
             .field("schema", &self.schema)
+            .field("node", &self.node)
             .field("receiving", &self.receiving)
             .field("working", &self.working)
             .finish_non_exhaustive()
@@ -220,6 +255,21 @@ mod tests {
         let own = format!("{URL}?connect_timeout=1");
         let config = PostgresSettings::new(&own).unwrap().config;
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn connections_are_named_for_the_node_unless_the_url_names_them() {
+        let named = |query: &str| {
+            let settings = PostgresSettings::new(&format!("{URL}{query}")).unwrap();
+            let settings = settings.node("web-1").unwrap().node("web-2").unwrap();
+            settings.config.get_application_name().map(str::to_owned)
+        };
+        assert_eq!(named("").as_deref(), Some("article_inbox web-2"));
+        assert_eq!(named("?application_name=blog").as_deref(), Some("blog"));
+        for name in ["", "web 1", "büro", &"a".repeat(50)] {
+            assert!(PostgresSettings::new(URL).unwrap().node(name).is_err(), "{name}");
+        }
+        assert!(PostgresSettings::new(URL).unwrap().node(&"a".repeat(49)).is_ok());
     }
 
     #[test]

@@ -99,6 +99,10 @@ impl Tables for PgTables<'_, '_> {
         self.tx.now()
     }
 
+    fn node(&self) -> Option<&str> {
+        Some(self.tx.node())
+    }
+
     fn jobs(&mut self, which: Jobs) -> Pending<'_, Vec<JobRows>> {
         Box::pin(async move {
             let jobs = match (&mut self.due, which) {

@@ -22,6 +22,7 @@ pub fn entry_line(entry: Entry, bodies: Vec<Body>) -> ExportLine {
     let failures = failures.map(|failure| Failure { at: rounded(failure.at), ..failure });
     let document = Row {
         conflicts: entry.conflicts,
+        node: entry.node,
         cause: entry.cause,
         failures: failures.collect(),
         ..Row::new(entry.at)

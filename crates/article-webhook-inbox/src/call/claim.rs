@@ -32,6 +32,11 @@ pub struct Claim {
     pub retries_first: bool,
 }
 
+impl Claim {
+    /// While claims are paused, how soon the next one looks whether they still are. So every process goes on within a second.
+    pub const PAUSED_INTERVAL: Duration = Duration::from_millis(500);
+}
+
 /// Which entries a claim takes, by their events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store obeys every variant")]
@@ -66,7 +71,7 @@ pub struct Claims {
     /// A due entry must run alone and was left, because others run. Claim nothing more until they have ended.
     pub alone_waits: bool,
     /// When the next entry is due: the smallest `at` of all waiting and leased entries of the claim's events that were
-    /// not claimed now.
+    /// not claimed now. While claims are paused: when to look again whether they are.
     pub next_due: Option<SystemTime>,
     /// A failure is due, and the claim takes [none](Events::ExceptFailures).
     pub failures_wait: bool,

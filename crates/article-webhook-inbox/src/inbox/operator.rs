@@ -99,7 +99,7 @@ impl Inbox {
         self.0.store.orders_checked().await
     }
 
-    /// Pauses the handing out of entries, for the workers of all processes that share the store: for a deployment, or while
+    /// Pauses the handing out of entries at once, for the workers of all processes that share the store: for a deployment, or while
     /// what the handlers need is down. Deliveries are stored as always, and handlers that run go on. The pause outlasts a
     /// restart. [`resume`](Self::resume) ends it, and [`Health::paused_since`](crate::Health::paused_since) shows it.
     ///
@@ -129,7 +129,7 @@ impl Inbox {
         self.0.store.pause().await
     }
 
-    /// Ends a [pause](Self::pause). Workers of other processes see it at their next [poll](crate::Worker::poll).
+    /// Ends a [pause](Self::pause). The workers of all processes go on within a second.
     ///
     /// # Errors
     ///

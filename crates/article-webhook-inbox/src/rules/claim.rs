@@ -20,6 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Claiming {
     claim: Claim,
+    node: Option<Box<str>>,
     now: SystemTime,
     /// How many entries were leased or discarded.
     taken: u32,
@@ -53,7 +54,14 @@ impl Claiming {
     /// A claim at this time.
     #[must_use]
     pub fn new(claim: Claim, now: SystemTime) -> Self {
-        Self { claim, now, taken: 0, has_leased: false, is_over: false, alone_waits: false }
+        let (node, taken) = (None, 0);
+        Self { claim, node, now, taken, has_leased: false, is_over: false, alone_waits: false }
+    }
+
+    /// The claim is of a worker on this node.
+    #[must_use]
+    pub fn of_node(self, node: Option<&str>) -> Self {
+        Self { node: node.map(Into::into), ..self }
     }
 
     /// Decides about the next entry that [is due](Row::is_due). `None`: it stays as it is, and so do all that follow.
@@ -84,6 +92,7 @@ impl Claiming {
             row.interrupt(self.now);
         }
         (self.has_leased, self.taken) = (true, self.taken + 1);
+        row.node.clone_from(&self.node);
         Some(ClaimDecision::Leased { lease: row.lease(id, &self.claim, self.now), runs_alone })
     }
 

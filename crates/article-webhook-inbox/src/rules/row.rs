@@ -38,6 +38,9 @@ pub struct Row {
     /// How many bodies differed from all earlier ones, including those that were not kept.
     #[serde(default)]
     pub conflicts: u32,
+    /// The node that claimed it last, where stores have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<Box<str>>,
     /// Why it waits again, or is dead, unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -90,6 +93,7 @@ impl Row {
             since: now,
             interrupted: 0,
             conflicts: 0,
+            node: None,
             cause: None,
             failures: Vec::new(),
             newer: NewerFields::default(),
@@ -113,6 +117,7 @@ impl Row {
             since,
             interrupted: _,
             conflicts,
+            node,
             cause,
             failures,
             newer: _,
@@ -127,6 +132,7 @@ impl Row {
             at,
             since,
             conflicts,
+            node,
             cause,
             failures,
         }

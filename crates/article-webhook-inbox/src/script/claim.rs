@@ -3,6 +3,7 @@ use crate::{
     Body, EntryKey, Error,
     call::{Claim, Claimed, Claims, Events, Lease},
     rules::{ClaimDecision, Claiming, JobRows, Row},
+    timestamp::later,
 };
 
 /// An entry that is about to be handed out.
@@ -24,11 +25,13 @@ impl Script for Claim {
         let due = tables.entries(Entries::Due(*self)).await?;
         let now = tables.now();
         if tables.since(Mark::Paused).await?.is_some() {
-            return Ok(Claims::default());
+            let next_due = Some(later(now, Self::PAUSED_INTERVAL));
+            return Ok(Claims { next_due, ..Claims::default() });
         }
         let mut jobs = tables.jobs(Jobs::OfEntries(due.clone())).await?;
 
-        let (mut claims, mut claiming) = (Claims::default(), Claiming::new(*self, now));
+        let mut claims = Claims::default();
+        let mut claiming = Claiming::new(*self, now).of_node(tables.node());
         let mut leased = Vec::new();
         for id in due {
             let Some(job) = job_of(&mut jobs, id) else { continue };

@@ -29,6 +29,11 @@ pub trait Tables: Send {
     /// database on another machine says the time with these.
     fn now(&self) -> SystemTime;
 
+    /// The name of the node that runs the script, in a store that nodes share.
+    fn node(&self) -> Option<&str> {
+        None
+    }
+
     /// The rows of these jobs, each of them once. A job of which nothing is stored has empty rows.
     fn jobs(&mut self, which: Jobs) -> Pending<'_, Vec<JobRows>>;
 

@@ -88,6 +88,7 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
                 at,
                 since: at,
                 conflicts: 0,
+                node: None,
                 cause: None,
                 failures: Vec::new(),
             };

@@ -143,9 +143,16 @@ impl Pair {
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
                 let filter =
                     Filter { state, event, job_id, target, received_before, after, order, limit };
-                Answer::Page(store.list(filter).await?)
+                let mut page = store.list(filter).await?;
+                page.entries.iter_mut().for_each(|entry| entry.node = None);
+                Answer::Page(page)
             }
-            Step::Show(key) => Answer::Shown(store.show(key).await?.map(Box::new)),
+            Step::Show(key) => {
+                // The reference has no nodes.
+                let without_node =
+                    |(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies));
+                Answer::Shown(store.show(key).await?.map(without_node))
+            }
             Step::Requeue { key, from } => {
                 Answer::Changed(store.requeue(vec![(key, from)]).await?[0])
             }
@@ -165,6 +172,7 @@ impl Pair {
                     at: then + Duration::from_micros(1_500),
                     since: then + Duration::from_micros(1_500),
                     conflicts: attempts,
+                    node: None,
                     cause: has_cause.then(|| "no network".into()),
                     failures: if has_cause { failures(then, attempts) } else { Vec::new() },
                 };

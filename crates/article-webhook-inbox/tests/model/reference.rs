@@ -94,6 +94,7 @@ impl Store for Reference {
             let (mut tables, now) = self.open()?;
             let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
             if tables.paused_since.is_some() {
+                claims.next_due = Some(now + Claim::PAUSED_INTERVAL);
                 return Ok(claims);
             }
             let mut due = tables.by_time(|row| row.is_due(now));

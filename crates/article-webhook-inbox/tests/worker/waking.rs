@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook_inbox::{Failed, Job, State};
+use article_webhook_inbox::{Failed, Inbox, Job, State};
 use tokio::sync::Notify;
 
 use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
@@ -73,6 +73,23 @@ async fn a_requeued_entry_is_worked_on_at_once() {
         scene.until(State::Done, 1).await;
     };
     bounded(worker.poll(HOUR).run(shutdown)).await.unwrap();
+}
+
+/// The other process wakes nobody here.
+#[tokio::test]
+async fn a_pause_that_another_process_ends_is_over_without_a_poll() {
+    let scene = Scene::new();
+    let other = Inbox::new(scene.store.clone());
+    other.pause().await.unwrap();
+    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
+    let shutdown = async {
+        scene.deliver("job_1").await;
+        until_true(|| scene.store.calls("claim") > 1).await;
+        assert_eq!(scene.inbox.counts().await.unwrap().of(State::Waiting), 1);
+        other.resume().await.unwrap();
+        scene.until(State::Done, 1).await;
+    };
+    bounded(worker.run(shutdown)).await.unwrap();
 }
 
 #[tokio::test]

@@ -232,6 +232,11 @@ impl<'a> Transaction<'a> {
         self.now.unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
+    /// The name of this node.
+    pub(crate) fn node(&self) -> &str {
+        &self.database.settings.node
+    }
+
     /// The schema of the tables, as statements name it.
     pub(crate) fn schema(&self) -> &str {
         self.database.schema()

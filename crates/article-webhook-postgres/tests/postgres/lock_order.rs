@@ -97,7 +97,7 @@ fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
 async fn no_deadlock(server: &Server) {
     // What a session counted is there once it has ended.
     let application = scene::connect(&server.url()).await;
-    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
     application.batch_execute(kill).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";

@@ -67,14 +67,14 @@ fn commits_that_are_not_answered_take_no_further_connections() {
             for recorded in deliveries.join_all().await {
                 assert!(recorded.is_err_and(|error| error.is_transient()));
             }
-            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
             connections.push(application.query_one(count, &[]).await.unwrap().get::<_, i64>(0));
         }
         // Two for deliveries, two for the rest, and one that asks whether they are committed.
         assert!(connections.iter().all(|count| *count <= 5), "{connections:?}");
 
         proxy.fate(|| Fate::Passed);
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
         application.batch_execute(kill).await.unwrap();
         while store.record(arrival("job_1", "{}")).await.is_err() {}
     });
@@ -165,7 +165,7 @@ fn a_first_host_that_says_nothing_does_not_hide_the_others() {
         store.record(arrival("job_1", "{}")).await.unwrap();
 
         // It delays one connection, and not each.
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
         scene::connect(&server.url()).await.batch_execute(kill).await.unwrap();
         let start = Instant::now();
         while store.record(arrival("job_1", "{}")).await.is_err() {}

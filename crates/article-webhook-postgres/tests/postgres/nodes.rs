@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use article_webhook_inbox::{
-    State,
+    Filter, State,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
@@ -64,6 +64,56 @@ fn no_entry_is_handed_to_two_of_sixteen_workers() {
         let leases = workers.join_all().await.concat();
         let once: HashSet<_> = leases.iter().collect();
         assert_eq!((leases.len(), once.len()), (400, 400));
+    });
+}
+
+#[test]
+fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let of_node = |name| PostgresStore::connect(settings.clone().node(name).unwrap());
+        let (web, jobs) = (of_node("web-1").await.unwrap(), of_node("jobs-1").await.unwrap());
+        let shown = async || {
+            let entries = web.list(Filter::default()).await.unwrap().entries;
+            entries.into_iter().map(|entry| entry.node).collect::<Vec<_>>()
+        };
+        for job in ["job_1", "job_2"] {
+            web.record(arrival(job, "{}")).await.unwrap();
+        }
+        assert_eq!(shown().await, [None, None]);
+        let one = Claim { limit: 1, ..CLAIM };
+        let first = web.claim(one).await.unwrap().claimed[0].lease;
+        jobs.claim(one).await.unwrap();
+        let both = [Some("web-1".into()), Some("jobs-1".into())];
+        assert_eq!(shown().await, both);
+
+        let application = scene::connect(&url).await;
+        let completion = web.completion(first).unwrap();
+        let changed = application.execute_raw(completion.sql(), completion.parameters()).await;
+        completion.check(changed.unwrap()).unwrap();
+        assert_eq!(shown().await, both, "it had it last");
+
+        let names = "SELECT DISTINCT application_name FROM pg_stat_activity WHERE application_name IN \
+            ('article_inbox web-1', 'article_inbox jobs-1')";
+        assert_eq!(application.query(names, &[]).await.unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn a_pause_holds_for_the_next_claim_of_every_node_and_so_does_its_end() {
+    let Some(url) = shared_url() else { return };
+    let settings = fresh(&url);
+    wait(async move {
+        let [one, other] = [settings.clone(), settings].map(PostgresStore::connect);
+        let (one, other) = (one.await.unwrap(), other.await.unwrap());
+        one.record(arrival("job_1", "{}")).await.unwrap();
+        one.pause().await.unwrap();
+        let paused = other.claim(CLAIM).await.unwrap();
+        assert!(paused.claimed.is_empty());
+        assert!(paused.next_due.unwrap() <= other.now() + Claim::PAUSED_INTERVAL);
+        one.resume().await.unwrap();
+        assert_eq!(other.claim(CLAIM).await.unwrap().claimed.len(), 1);
     });
 }
 
@@ -152,7 +202,7 @@ fn a_killed_connection_fails_its_call_and_no_later_one() {
         let store = PostgresStore::connect(settings).await.unwrap();
         let application = scene::connect(&url).await;
         for round in 0..20 {
-            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
             application.batch_execute(kill).await.unwrap();
             let job = format!("job_{round}");
             while store.record(arrival(&job, "{}")).await.is_err() {}

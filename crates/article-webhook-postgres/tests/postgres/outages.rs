@@ -47,7 +47,7 @@ const CHANGES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-const KILL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'article-webhook-inbox'";
+const KILL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
 
 /// Stores a delivery within the time of a recovery.
 async fn goes_on(store: &PostgresStore, job: &str) {

@@ -32,6 +32,7 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
         at: THEN + Duration::from_secs(20),
         since: THEN + Duration::from_secs(15),
         conflicts: 3,
+        node: Some("web-1:42".into()),
         cause: (state != State::Done).then(|| "no network".into()),
         failures: vec![failure(1, "no such author"), failure(2, "no network")],
     };

@@ -49,6 +49,7 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
         at: trial.now(),
         since: trial.now(),
         conflicts: 0,
+        node: None,
         cause: None,
         failures: Vec::new(),
     };

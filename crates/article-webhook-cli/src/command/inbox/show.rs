@@ -99,6 +99,9 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
     };
     fact("state", format!("{state}, {}", view::when(entry, now)));
     fact("attempts", entry.attempts.to_string());
+    if let Some(node) = &entry.node {
+        fact("node", escape::line(node));
+    }
     fact("received", format!("{}, {}", shown(entry.received_at), relative(entry.received_at, now)));
     fact("target", escape::line(&entry.target));
     if entry.conflicts > 0 {

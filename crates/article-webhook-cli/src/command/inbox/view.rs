@@ -35,6 +35,14 @@ pub(super) fn name(entry: &Entry) -> String {
     }
 }
 
+/// The state, and which node has the entry.
+fn state(entry: &Entry) -> String {
+    match &entry.node {
+        Some(node) if entry.state == State::Leased => format!("leased by {}", escape::line(node)),
+        _ => entry.state.to_string(),
+    }
+}
+
 /// What the time of the entry means in its state.
 pub(super) fn when(entry: &Entry, now: SystemTime) -> String {
     let time = relative(entry.at, now);
@@ -53,7 +61,7 @@ pub(super) fn table(entries: &[Entry]) -> Table {
         let plain = |text| (Tone::Plain, text);
         table.row([
             plain(name(entry)),
-            (tone(entry.state), entry.state.to_string()),
+            (tone(entry.state), state(entry)),
             plain(entry.attempts.to_string()),
             plain(relative(entry.received_at, now)),
             plain(when(entry, now)),
@@ -76,6 +84,7 @@ pub(super) fn json(entry: &Entry) -> Value {
         "at": exact(entry.at),
         "since": exact(entry.since),
         "conflicts": entry.conflicts,
+        "node": entry.node,
         "cause": entry.cause,
     })
 }

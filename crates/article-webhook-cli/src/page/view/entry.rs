@@ -107,6 +107,7 @@ fn facts(entry: &Entry, now: SystemTime) -> Markup {
     html! {
         dl {
             dt { "state" } dd { (entry.state.as_str()) ", " (what) (age(entry.at, now)) }
+            @if let Some(node) = &entry.node { dt { "node" } dd { (text(node)) } }
             dt { "received" } dd { (moment(entry.received_at, now)) }
             dt { "event" } dd { (text(entry.key.event.as_str())) }
             dt { "target" } dd { (text(&entry.target)) }

@@ -64,7 +64,7 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
                 let end = Instant::now() + Duration::from_secs(3);
                 while Instant::now() < end {
                     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                        WHERE application_name = 'article-webhook-inbox'";
+                        WHERE application_name LIKE 'article_inbox %'";
                     client.batch_execute(kill).await.unwrap();
                     if let Ok((other, connection)) = tokio_postgres::connect(&url, NoTls).await {
                         tokio::spawn(connection);
