@@ -374,6 +374,7 @@ impl Store for Connection {
         due_since() -> Option<SystemTime>;
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
+        entries_of(jobs: Vec<JobId>) -> Vec<Entry>;
         excerpts(keys: Vec<EntryKey>, bytes: usize) -> Vec<Option<Excerpt>>;
         requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;

@@ -67,6 +67,11 @@ pub trait Script: Send + Sync + 'static {
         false
     }
 
+    /// Whether entries may be due by it that no delivery brought, so that the workers of other processes are to be woken.
+    fn makes_due(&self) -> bool {
+        false
+    }
+
     /// Runs the script. What it has saved is committed if it returns `Ok`.
     fn run(
         &self,

@@ -11,13 +11,13 @@ mod objects;
 
 mod connection;
 
+mod notifications;
+
 mod schema;
 
 mod tables;
 
 mod probe;
-
-mod notifications;
 
 mod batches;
 

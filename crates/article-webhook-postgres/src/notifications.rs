@@ -31,6 +31,12 @@ const NOTIFY: &str = "WITH clock AS MATERIALIZED \
     OR EXISTS (SELECT FROM article_inbox_entries WHERE state = 'waiting' AND is_failure IN (false, true) AND is_retry IN (false, true) \
     AND at BETWEEN (SELECT now - 20000 FROM clock) AND (SELECT now FROM clock))";
 
+/// Notifies all nodes once it is committed.
+pub(crate) fn to_all(schema: &str) -> Statement {
+    let notify = "WITH written AS MATERIALIZED (SELECT pg_notify($1, $2))";
+    Statement::new(notify).with(CHANNEL).with(format!("{schema} all"))
+}
+
 /// A notification for the other nodes. No delivery waits for this transaction, and none is in it: PostgreSQL commits one transaction
 /// with a notification at a time. It changes nothing, so it does not wait for the disk either.
 struct Notification {

@@ -17,6 +17,7 @@ use self::due::Due;
 use crate::{
     connection::{Statement, Transaction, Work},
     fault::Fault,
+    notifications,
 };
 use article_webhook_inbox::{
     Counts, Error, Excerpt, LedgerCounts,
@@ -47,7 +48,12 @@ impl<S: Script> Work for Scripted<S> {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<S::Output, Fault> {
         let mut tables = PgTables { tx, fault: None, due: None };
         let output = self.0.run(&mut tables).await;
-        output.map_err(|error| tables.fault.take().unwrap_or(Fault::Ours(error)))
+        let output = output.map_err(|error| tables.fault.take().unwrap_or(Fault::Ours(error)))?;
+        if self.0.makes_due() {
+            // With the commit: the program of an operator ends after it.
+            tx.write(notifications::to_all(tx.schema_name()), 1);
+        }
+        Ok(output)
     }
 }
 

@@ -128,6 +128,10 @@ pub struct Requeue(pub Vec<(EntryKey, Option<State>)>);
 impl Script for Requeue {
     type Output = Vec<bool>;
 
+    fn makes_due(&self) -> bool {
+        true
+    }
+
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<bool>, Error> {
         let named = self.0.iter().map(|(key, _)| &key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;

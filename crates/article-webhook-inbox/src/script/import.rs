@@ -23,6 +23,10 @@ impl Script for Import {
         adds(&self.0)
     }
 
+    fn makes_due(&self) -> bool {
+        true
+    }
+
     async fn run(&self, tables: &mut dyn Tables) -> Result<Imported, Error> {
         add(tables, &self.0, JobRows::import, JobRows::import_job).await
     }
@@ -54,6 +58,10 @@ impl Script for Merge {
             Self::Lines(lines) | Self::RemovedJobs(lines) => adds(lines),
             Self::End { .. } => Effect::Adds(0),
         }
+    }
+
+    fn makes_due(&self) -> bool {
+        true
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Imported, Error> {

@@ -11,7 +11,7 @@ use crate::{
         Counts, Events, Excerpt, ExpectedJob, Filter, Intent, IntentState, JobFilter, LedgerCounts,
         LedgerPage, Page,
     },
-    rules::Bucket,
+    rules::{Bucket, JobRows},
 };
 
 /// How many entries are in each state.
@@ -82,6 +82,23 @@ pub(super) fn page(mut ids: Vec<i64>, limit: u32) -> (Vec<i64>, Option<i64>) {
     ids.truncate(limit as usize);
     let next = ids.last().copied().filter(|_| !is_last);
     (ids, next)
+}
+
+/// The entries of these jobs.
+#[derive(Debug)]
+pub struct EntriesOf(pub Vec<JobId>);
+
+impl Script for EntriesOf {
+    type Output = Vec<Entry>;
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<Entry>, Error> {
+        let jobs = tables.jobs(Jobs::Named(self.0.clone())).await?;
+        let of_job = |job: &JobRows| {
+            let entries = job.entries.iter().filter_map(|entry| entry.entry(&job.job_id));
+            entries.collect::<Vec<_>>()
+        };
+        Ok(jobs.iter().flat_map(of_job).collect())
+    }
 }
 
 /// An entry with its bodies.

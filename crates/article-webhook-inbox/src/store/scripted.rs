@@ -131,6 +131,10 @@ impl<R: Run> Store for R {
         self.read(filter)
     }
 
+    fn entries_of(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<Entry>> {
+        self.read(script::EntriesOf(jobs))
+    }
+
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.read(script::Show(key))
     }

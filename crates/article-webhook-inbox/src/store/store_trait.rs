@@ -68,6 +68,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// A page of the entries that pass the filter, in its order.
     fn list(&self, filter: Filter) -> Pending<'_, Page>;
 
+    /// The entries of these jobs.
+    fn entries_of(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<Entry>>;
+
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 

@@ -196,6 +196,9 @@ impl Store for Faulty {
     fn list(&self, filter: Filter) -> Pending<'_, Page> {
         self.store.list(filter)
     }
+    fn entries_of(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<Entry>> {
+        self.store.entries_of(jobs)
+    }
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
     }

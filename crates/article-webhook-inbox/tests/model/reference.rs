@@ -197,6 +197,15 @@ impl Store for Reference {
         })
     }
 
+    fn entries_of(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<Entry>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let of_jobs =
+                tables.entries.iter().filter(|(_, entry)| jobs.contains(&entry.key.job_id));
+            Ok(of_jobs.map(|(id, entry)| entry.entry(*id)).collect())
+        })
+    }
+
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;

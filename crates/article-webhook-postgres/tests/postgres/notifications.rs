@@ -4,13 +4,14 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Failed, Inbox, Job, State};
-use article_webhook_postgres::PostgresStore;
+use article_webhook_inbox::{Failed, Filter, Inbox, Job, State};
+use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::sync::mpsc;
 
 use crate::{
     fresh,
     scene::{self, wait},
+    schema,
     server::shared_url,
 };
 
@@ -28,6 +29,7 @@ struct Nodes {
     task: tokio::task::JoinHandle<()>,
     /// The name of their connections.
     name: String,
+    settings: PostgresSettings,
 }
 
 impl Nodes {
@@ -36,7 +38,7 @@ impl Nodes {
         let settings = fresh(&format!("{url}?application_name={name}"));
         let [receiver, worker] = [
             PostgresStore::connect(settings.clone()).await.unwrap(),
-            PostgresStore::connect(settings).await.unwrap(),
+            PostgresStore::connect(settings.clone()).await.unwrap(),
         ]
         .map(Inbox::new);
         let (said, handled) = mpsc::unbounded_channel();
@@ -46,7 +48,12 @@ impl Nodes {
         };
         let run = worker.worker(handler).poll(poll).run(std::future::pending::<()>());
         let task = tokio::spawn(async move { run.await.unwrap() });
-        Self { receiver, worker, handled, task, name }
+        Self { receiver, worker, handled, task, name, settings }
+    }
+
+    /// One more, which does not work.
+    async fn another(&self) -> Inbox {
+        Inbox::new(PostgresStore::connect(self.settings.clone()).await.unwrap())
     }
 
     async fn deliver(&self, job: &str) {
@@ -86,23 +93,49 @@ fn a_worker_hears_of_what_another_node_has_stored() {
     });
 }
 
-/// Nothing is notified of what is imported.
 #[test]
-fn a_worker_finds_without_a_notification_what_another_node_has_stored() {
+fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
     let Some(url) = shared_url() else { return };
     wait(async move {
-        let mut nodes = Nodes::start(&url, Duration::from_millis(500)).await;
+        let mut nodes = Nodes::start(&url, HOUR).await;
         nodes.deliver("job_1").await;
         nodes.handles("job_1").await;
-        // Then everything has been notified that will be.
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        let done = Filter { state: Some(State::Done), ..Filter::default() };
+        while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
+        // The program of an operator ends at once.
+        let operator = nodes.another().await;
+        assert_eq!(operator.requeue_all(done).await.unwrap(), 1);
+        operator.close().await.unwrap();
+        nodes.handles("job_1").await;
+
         let elsewhere = Inbox::memory();
         let delivery = fixture::complete().job_id("job_2").delivery().unwrap();
         assert_eq!(elsewhere.accept(delivery).await, Reply::Stored);
         let mut lines = Vec::new();
         elsewhere.export(&mut lines).await.unwrap();
-        assert_eq!(nodes.receiver.import(Cursor::new(&lines)).await.unwrap().added, 1);
+        let operator = nodes.another().await;
+        assert_eq!(operator.import(Cursor::new(&lines)).await.unwrap().added, 1);
+        operator.close().await.unwrap();
         nodes.handles("job_2").await;
+        nodes.task.abort();
+    });
+}
+
+/// Nothing is notified of what a program changes by SQL.
+#[test]
+fn a_worker_finds_without_a_notification_what_is_due() {
+    let Some(url) = shared_url() else { return };
+    wait(async move {
+        let mut nodes = Nodes::start(&url, Duration::from_millis(500)).await;
+        nodes.deliver("job_1").await;
+        nodes.handles("job_1").await;
+        while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
+        let again = format!(
+            "UPDATE {}.article_inbox_entries SET state = 'waiting' WHERE job_id = 'job_1'",
+            schema(&nodes.settings)
+        );
+        scene::connect(&url).await.batch_execute(&again).await.unwrap();
+        nodes.handles("job_1").await;
         nodes.task.abort();
     });
 }

@@ -1,6 +1,6 @@
 //! What would be changed, before it is.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use article_webhook_inbox::{Entry, Error, Inbox};
 
@@ -20,15 +20,12 @@ pub(super) async fn whole(
     if !matches!(change, Change::Erase) {
         return Ok((page, 0));
     }
-    let mut is_whole = HashMap::new();
-    for entry in &page {
-        let job_id = &entry.key.job_id;
-        if !is_whole.contains_key(job_id) {
-            is_whole.insert(job_id.clone(), selection.has_whole(job_id, inbox).await?);
-        }
-    }
+    let jobs: HashSet<_> = page.iter().map(|entry| entry.key.job_id.clone()).collect();
+    let all = inbox.ledger().entries_of(jobs.into_iter().collect()).await?;
+    let left = all.into_iter().filter(|entry| !selection.accepts(entry));
+    let left: HashSet<_> = left.map(|entry| entry.key.job_id).collect();
     let (whole, parts): (Vec<_>, Vec<_>) =
-        page.into_iter().partition(|entry| is_whole[&entry.key.job_id]);
+        page.into_iter().partition(|entry| !left.contains(&entry.key.job_id));
     Ok((whole, parts.len() as u64))
 }
 

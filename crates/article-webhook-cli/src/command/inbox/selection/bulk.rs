@@ -1,6 +1,5 @@
 //! Entries that a filter selects, one page after the other.
 
-use article_webhook::JobId;
 use article_webhook_inbox::{Entry, Error, Filter, Inbox};
 
 /// How many entries are read at once, and changed in one transaction, so that a receiver does not wait long for it.
@@ -33,12 +32,8 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether every entry of a job passes one of the filters.
-    pub(crate) async fn has_whole(&self, job_id: &JobId, inbox: &Inbox) -> Result<bool, Error> {
-        let of_job = Filter { job_id: Some(job_id.clone()), limit: PAGE, ..Filter::default() };
-        let page = inbox.list(of_job).await?;
-        let is_meant = |entry: &Entry| self.filters.iter().any(|filter| filter.accepts(entry));
-        // A job has few events. Of one with more than a page of them, nothing is said.
-        Ok(page.next.is_none() && page.entries.iter().all(is_meant))
+    /// Whether an entry passes one of the filters.
+    pub(crate) fn accepts(&self, entry: &Entry) -> bool {
+        self.filters.iter().any(|filter| filter.accepts(entry))
     }
 }
