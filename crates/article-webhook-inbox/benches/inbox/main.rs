@@ -13,6 +13,7 @@ mod bodies;
 mod claims;
 mod contenders;
 mod form;
+mod lines;
 mod load;
 mod many;
 mod memory;

@@ -1,7 +1,6 @@
 use std::{
     env,
     io::Cursor,
-    io::Write,
     path::Path,
     process::Command,
     sync::{
@@ -11,20 +10,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_inbox::{Digest, Filter, Inbox, SqliteStore, State, store::Store};
+use article_webhook_inbox::{Filter, Inbox, SqliteStore, State, store::Store};
 use rusqlite::{Connection, params};
 use tokio::time::sleep;
 
 use crate::{
     bodies::workable,
     form::Form,
+    lines::{BODY_BYTES, PAGE, body, job_id, lines},
     scratch,
     table::{Table, at_least, at_most, plain},
 };
-
-/// How many rows the contender inserts in one transaction: as many entries as the inbox changes.
-const PAGE: u32 = 250;
-const BODY_BYTES: usize = 2 * 1024;
 
 /// The argument that makes this program a tool beside the receiver, before the path of the inbox.
 pub(crate) const TOOL: &str = "--many-tool";
@@ -45,7 +41,7 @@ pub(crate) fn run(form: Form) {
     let path = folder.path().join("inbox.db");
     let store = SqliteStore::open(&path).unwrap();
     let inbox = Inbox::new(store.clone());
-    let lines = lines(entries);
+    let lines = lines(entries, State::Dead);
     let mut row = |name: &str, change: &mut dyn FnMut()| {
         let is_over = Arc::new(AtomicBool::new(false));
         let deliveries = runtime.spawn(deliver(store.clone(), Arc::clone(&is_over)));
@@ -127,35 +123,4 @@ fn insert(folder: &Path, rows: u32) {
         }
         transaction.commit().unwrap();
     }
-}
-
-fn job_id(number: u32) -> String {
-    format!("job_{number:08}")
-}
-
-fn body(number: u32) -> String {
-    let mut random = fastrand::Rng::with_seed(u64::from(number));
-    std::iter::repeat_with(|| random.alphanumeric()).take(BODY_BYTES).collect()
-}
-
-/// What an inbox with dead entries exports.
-fn lines(entries: u32) -> Vec<u8> {
-    let mut lines = Vec::new();
-    for number in 0..entries {
-        let (job_id, body) = (job_id(number), body(number));
-        let digest = Digest::of(body.as_bytes());
-        let at = 1_750_000_000_000_u64 + u64::from(number);
-        writeln!(
-            lines,
-            r#"{{"kind":"entry","job_id":"{job_id}","event":"article.complete","state":"dead","attempts":8,"received_at":{at},"at":{at},"since":{at},"conflicts":0,"cause":"the blog is down","bodies":[{{"received_at":{at},"source":"webhook","target":"default","sha256":"{digest}","body":"{body}"}}]}}"#
-        )
-        .unwrap();
-    }
-    let digest = Digest::of(&lines);
-    writeln!(
-        lines,
-        r#"{{"kind":"end","entries":{entries},"jobs":0,"intents":0,"sha256":"{digest}"}}"#
-    )
-    .unwrap();
-    lines
 }

@@ -4,7 +4,8 @@
 //! ```text
 //! cargo bench -p article-webhook-postgres --bench postgres                      all of it, in minutes
 //! cargo bench -p article-webhook-postgres --bench postgres -- --long            more rounds, ten million done entries
-//! cargo bench -p article-webhook-postgres --bench postgres -- record claims     some of: record, storage, axum, claims, flat, bloat, nodes
+//! cargo bench -p article-webhook-postgres --bench postgres -- record claims     some of: record, storage, axum, claims, many, flat, bloat,
+//!                                                                               nodes
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
@@ -18,7 +19,10 @@ mod fill;
 mod flat;
 #[path = "../../../article-webhook-inbox/benches/inbox/form.rs"]
 mod form;
+#[path = "../../../article-webhook-inbox/benches/inbox/lines.rs"]
+mod lines;
 mod load;
+mod many;
 mod nodes;
 mod receiver;
 mod record;
@@ -51,11 +55,12 @@ fn main() {
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
-    let parts: [Part; 7] = [
+    let parts: [Part; 8] = [
         ("record", record::run),
         ("storage", storage::run),
         ("axum", receiver::run),
         ("claims", claims::run),
+        ("many", many::run),
         ("flat", flat::run),
         ("bloat", bloat::run),
         ("nodes", nodes::run),
