@@ -51,6 +51,9 @@ pub mod missing {}
 #[doc = include_str!("guide/postgres.md")]
 pub mod postgres {}
 
+#[doc = include_str!("guide/postgres_operations.md")]
+pub mod postgres_operations {}
+
 #[doc = include_str!("guide/production.md")]
 pub mod production {}
 

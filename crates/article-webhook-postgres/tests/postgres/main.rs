@@ -15,6 +15,7 @@ mod clocks;
 mod closing;
 mod distant;
 mod fill;
+mod guide;
 mod inbox;
 mod lock_order;
 mod locked;
