@@ -203,7 +203,7 @@ impl Script for Erase {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<u64>, Error> {
         let mut jobs = NamedJobs::load(tables, self.0.iter()).await?;
-        let (mut erased, mut bytes) = (Vec::new(), 0);
+        let (mut erased, mut of, mut bytes) = (Vec::new(), Vec::new(), 0);
         for job_id in &self.0 {
             let job = jobs.get_mut(job_id);
             bytes += job.bytes();
@@ -212,18 +212,19 @@ impl Script for Erase {
             }
             let intent = job.expected.get().and_then(|row| row.intent.clone());
             erased.push(job.erase() as u64);
-            let (job_id, named) = (job_id.clone(), intent.clone());
-            let may_have = Intents::MayHaveOrdered { job_id: job_id.clone(), intent: named };
-            let mut intents = tables.intents(may_have).await?;
+            of.push((job_id.clone(), intent));
+        }
+        let mut intents = tables.intents(Intents::MayHaveOrdered(of.clone())).await?;
+        for (job_id, intent) in &of {
             for order in &mut intents {
                 if let Some(row) = order.row.get_mut()
-                    && row.may_have_ordered(&order.name, &job_id, intent.as_deref())
+                    && row.may_have_ordered(&order.name, job_id, intent.as_deref())
                 {
-                    row.erase(&job_id);
+                    row.erase(job_id);
                 }
             }
-            tables.save_intents(&mut intents).await?;
         }
+        tables.save_intents(&mut intents).await?;
         jobs.save(tables).await?;
         Ok(erased)
     }

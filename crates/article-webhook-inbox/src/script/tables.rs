@@ -193,13 +193,9 @@ pub enum Intents {
     Named(Vec<Box<str>>),
     /// The intent with this id.
     Of(i64),
-    /// Intents that may have ordered a job: those that it names or that name it, and those whose job is not known.
-    MayHaveOrdered {
-        /// The job.
-        job_id: JobId,
-        /// The intent that the job names.
-        intent: Option<Box<str>>,
-    },
+    /// Intents that may have ordered one of these jobs, each with the intent that it names: those that a job names or that name
+    /// it, and those whose job is not known.
+    MayHaveOrdered(Vec<(JobId, Option<Box<str>>)>),
     /// Intents whose call is under way.
     Ordering,
     /// Intents in this state or in any, with ids after the given one, by their ids.

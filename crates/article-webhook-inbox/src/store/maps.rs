@@ -209,9 +209,12 @@ impl MapTables<'_> {
             Intents::Of(id) => {
                 self.maps.intents.get(&id).map(|intent| rows(&id, intent)).into_iter().collect()
             }
-            Intents::MayHaveOrdered { job_id, intent } => {
+            Intents::MayHaveOrdered(jobs) => {
                 let intents = self.maps.intents.iter().filter(|(_, (name, row))| {
-                    row.may_have_ordered(name, &job_id, intent.as_deref())
+                    let mut jobs = jobs.iter();
+                    jobs.any(|(job_id, intent)| {
+                        row.may_have_ordered(name, job_id, intent.as_deref())
+                    })
                 });
                 intents.map(|(id, intent)| rows(id, intent)).collect()
             }

@@ -192,19 +192,21 @@ pub(super) async fn excerpts(
     Ok(ids.iter().map(|id| excerpts.remove(id)).collect())
 }
 
-/// The rows of new entries, and of their bodies, which get the ids that the server gives to these.
-const INSERT: &str = "WITH added AS (INSERT INTO article_inbox_entries \
-    (job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum) \
-    SELECT job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum \
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
-    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[]) AS new \
-    (job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum) \
-    RETURNING id, job_id, event), written AS ( \
+/// The rows of new entries, and of their bodies, which name their entries by their numbers among these. A join would compare each
+/// body with each entry. No body is written unless every entry is.
+const INSERT: &str = "WITH ids AS MATERIALIZED (SELECT array_agg(nextval('article_inbox_ids')) AS ids FROM unnest($1::text[])), \
+    added AS (INSERT INTO article_inbox_entries \
+    (id, job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum) \
+    SELECT ids[number], job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum \
+    FROM ids, unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
+    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[]) WITH ORDINALITY AS new \
+    (job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum, number) \
+    RETURNING 1), written AS ( \
     INSERT INTO article_inbox_bodies (entry, slot, received_at, digest, document, checksum, body) \
-    SELECT added.id, new.slot, new.received_at, new.digest, new.document, new.checksum, new.body \
-    FROM unnest($14::text[], $15::text[], $16::smallint[], $17::bigint[], $18::bytea[], $19::text[], $20::bigint[], \
-    $21::bytea[]) AS new (job_id, event, slot, received_at, digest, document, checksum, body) \
-    JOIN added ON added.job_id = new.job_id AND added.event = new.event RETURNING 1)";
+    SELECT ids[number], slot, received_at, digest, document, checksum, body \
+    FROM ids, unnest($14::bigint[], $15::smallint[], $16::bigint[], $17::bytea[], $18::text[], $19::bigint[], $20::bytea[]) \
+    AS new (number, slot, received_at, digest, document, checksum, body) \
+    WHERE (SELECT count(*) FROM added) = cardinality(ids) RETURNING 1)";
 
 /// An entry that is in another state than when it was loaded was completed by an application meanwhile.
 const UPDATE: &str = "WITH written AS (UPDATE article_inbox_entries AS e SET state = new.state, attempts = new.attempts, fence = new.fence, \
@@ -245,7 +247,7 @@ pub(super) fn save(tx: &mut Transaction<'_>, jobs: &[JobRows]) {
             (Change::Delete, _) => removed.push(entry.row.id),
             (Change::Insert(row), _) => {
                 new.push(Saved { job_id: &job.job_id, entry, row });
-                first.extend(bodies.into_iter().map(|body| (job, entry, body)));
+                first.extend(bodies.into_iter().map(|body| (new.len(), body)));
             }
             (_, Some(row)) if has_changed => {
                 changed.push(Saved { job_id: &job.job_id, entry, row });
@@ -263,10 +265,9 @@ pub(super) fn save(tx: &mut Transaction<'_>, jobs: &[JobRows]) {
         let insert = Statement::new(INSERT)
             .with(new.iter().map(|saved| saved.job_id.to_string()).collect::<Vec<_>>())
             .with(new.iter().map(|saved| saved.entry.event.to_string()).collect::<Vec<_>>());
-        let insert = with_columns(insert, &new)
-            .with(first.iter().map(|(job, _, _)| job.job_id.to_string()).collect::<Vec<_>>())
-            .with(first.iter().map(|(_, entry, _)| entry.event.to_string()).collect::<Vec<_>>());
-        let bodies: Vec<_> = first.iter().map(|(_, _, body)| body).collect();
+        let number = |(number, _): &(usize, _)| i64::try_from(*number).unwrap_or(i64::MAX);
+        let insert = with_columns(insert, &new).with(first.iter().map(number).collect::<Vec<_>>());
+        let bodies: Vec<_> = first.iter().map(|(_, body)| body).collect();
         tx.write(with_bytes(with_body_columns(insert, &bodies), &bodies), bodies.len());
     }
     if !changed.is_empty() {

@@ -47,6 +47,7 @@ pub(super) async fn load(
     which: Intents,
 ) -> Result<Vec<IntentRows>, Fault> {
     let (select, names) = match which {
+        Intents::Named(names) if names.is_empty() => return Ok(Vec::new()),
         Intents::Named(mut names) => {
             names.sort_unstable();
             names.dedup();
@@ -54,14 +55,16 @@ pub(super) async fn load(
             (Statement::new(select!("WHERE name = ANY($1)")).with(wanted), names)
         }
         Intents::Of(id) => (Statement::new(select!("WHERE id = $1")).with(id), Vec::new()),
-        Intents::MayHaveOrdered { job_id, intent } => {
+        Intents::MayHaveOrdered(jobs) => {
             let select = select!(
-                "WHERE id IN (SELECT id FROM article_inbox_intents WHERE job_id = $1 \
-                 UNION SELECT id FROM article_inbox_intents WHERE name = $2 \
+                "WHERE id IN (SELECT id FROM article_inbox_intents WHERE job_id = ANY($1) \
+                 UNION SELECT id FROM article_inbox_intents WHERE name = ANY($2) \
                  UNION SELECT id FROM article_inbox_intents WHERE state IN ('ordering', 'abandoned'))"
             );
-            let select = Statement::new(select).with(job_id.to_string());
-            (select.with(intent.map(|intent| intent.into_string())), Vec::new())
+            let (jobs, intents): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
+            let jobs: Vec<_> = jobs.iter().map(ToString::to_string).collect();
+            let intents: Vec<_> = intents.into_iter().flatten().map(String::from).collect();
+            (Statement::new(select).with(jobs).with(intents), Vec::new())
         }
         Intents::Ordering => (Statement::new(select!("WHERE state = 'ordering'")), Vec::new()),
         Intents::Listed { state, after, limit } => {

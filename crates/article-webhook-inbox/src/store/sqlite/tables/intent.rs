@@ -1,4 +1,4 @@
-use std::time::SystemTime;
+use std::{collections::BTreeMap, time::SystemTime};
 
 use rusqlite::{Connection, Row as SqlRow, ToSql, params};
 
@@ -49,12 +49,17 @@ pub(in crate::store::sqlite) fn load(
             names.iter().map(|name| named(name)).collect()
         }
         Intents::Of(id) => all(select!("WHERE id = ?1"), &[id]),
-        Intents::MayHaveOrdered { job_id, intent } => all(
-            select!(
-                "WHERE job_id = ?1 OR name = ?2 OR state = 'ordering' OR state = 'abandoned' ORDER BY id"
-            ),
-            &[&job_id.as_str(), &intent.as_deref()],
-        ),
+        Intents::MayHaveOrdered(jobs) => {
+            let unknown = all(select!("WHERE state = 'ordering' OR state = 'abandoned'"), &[])?;
+            let mut found: BTreeMap<_, _> =
+                unknown.into_iter().map(|intent| (intent.row.id, intent)).collect();
+            for (job_id, intent) in jobs {
+                let named: [&dyn ToSql; 2] = [&job_id.as_str(), &intent.as_deref()];
+                let of_job = all(select!("WHERE job_id = ?1 OR name = ?2"), &named)?;
+                found.extend(of_job.into_iter().map(|intent| (intent.row.id, intent)));
+            }
+            Ok(found.into_values().collect())
+        }
         Intents::Ordering => all(select!("WHERE state = 'ordering' ORDER BY id"), &[]),
         Intents::Listed { state: None, after, limit } => {
             all(select!("WHERE id > ?1 ORDER BY id LIMIT ?2"), &[after, limit])
