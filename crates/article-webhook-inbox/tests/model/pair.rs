@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, Prune, Source,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Source,
     store::{Arrival, Claim, Lease, Outcome, Store},
 };
 use article_webhook_inbox_contract::lines::entry_line;
@@ -143,16 +143,15 @@ impl Pair {
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
                 let filter =
                     Filter { state, event, job_id, target, received_before, after, order, limit };
-                let mut page = store.list(filter).await?;
-                page.entries.iter_mut().for_each(|entry| entry.node = None);
-                Answer::Page(page)
+                let page = store.list(filter).await?;
+                Answer::Page(Page { entries: without_nodes(page.entries), ..page })
             }
-            Step::Show(key) => {
-                // The reference has no nodes.
-                let without_node =
-                    |(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies));
-                Answer::Shown(store.show(key).await?.map(without_node))
-            }
+            Step::Show(key) => Answer::Shown(
+                store
+                    .show(key)
+                    .await?
+                    .map(|(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies))),
+            ),
             Step::Requeue { key, from } => {
                 Answer::Changed(store.requeue(vec![(key, from)]).await?[0])
             }
@@ -237,13 +236,24 @@ fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
     }
 }
 
+/// The reference has none.
+fn without_nodes(entries: Vec<Entry>) -> Vec<Entry> {
+    entries.into_iter().map(|entry| Entry { node: None, ..entry }).collect()
+}
+
 async fn everything(store: &dyn Store) -> Everything {
     let mut entries = Vec::new();
     for key in keys() {
-        entries.extend(store.show(key).await.expect("an entry can be shown"));
+        let shown = store.show(key).await.expect("an entry can be shown");
+        entries.extend(shown.map(|(entry, bodies)| (Entry { node: None, ..entry }, bodies)));
     }
     let filter = Filter { limit: 1_000, ..Filter::default() };
     let listed = store.list(filter).await.expect("entries can be listed").entries;
+    let of_jobs = store.entries_of(jobs().to_vec()).await;
+    let mut of_jobs = of_jobs.expect("the entries of jobs can be read");
+    of_jobs.sort_by_key(|entry| entry.id);
+    assert_eq!(of_jobs, listed);
+    let listed = without_nodes(listed);
     Everything {
         ids: entries.iter().map(|(entry, _)| entry.id).collect(),
         entries,
