@@ -14,6 +14,7 @@
 //! | [`missing`] | when an article did not arrive |
 //! | [`machines`] | to receive on several machines |
 //! | [`postgres`] | to keep one inbox for all of them in PostgreSQL |
+//! | [`postgres_operations`] | to look after that database: health checks, poolers, alarms, backups |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //! | [`glossary`] | to look up a word |
