@@ -9,7 +9,7 @@ mod unread_body;
 
 pub use answer::Answer;
 pub(crate) use refused::Presented;
-pub use refused::Refused;
+pub use refused::{Refused, RefusedBody};
 pub use rejection::{Rejection, ServiceHeader};
 pub use reply::Reply;
 pub(crate) use unread_body::{DrainBudget, UnreadBody};

@@ -23,7 +23,7 @@ pub mod fixture;
 pub mod guide;
 
 pub use adapter::{BoxSink, Sink};
-pub use answer::{Answer, Refused, Rejection, Reply, ServiceHeader};
+pub use answer::{Answer, Refused, RefusedBody, Rejection, Reply, ServiceHeader};
 pub use article::{
     Article, ArticleResult, DecodeError, Difference, Drift, Event, FeaturedImage, InvalidJobId,
     JobId, SocialPost, SocialPosts, Status, UntrustedHtml,

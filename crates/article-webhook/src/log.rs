@@ -104,7 +104,7 @@ mod enabled {
 
     pub(crate) fn refusal_report_panicked(job_id: Option<&JobId>) {
         let job_id = job_id.map(JobId::as_str);
-        tracing::error!(target: TARGET, job_id, "the sink panicked in its `refused` method");
+        tracing::error!(target: TARGET, job_id, "the sink panicked at a refusal");
     }
 
     pub(crate) fn retry(cause: Option<&str>) {
@@ -265,7 +265,7 @@ mod tests {
         );
         assert_eq!(
             lines(&|| adapter::report_refusal(&refused, |refused| PanicsAtRefusal.refused(refused))),
-            "ERROR the sink panicked in its `refused` method job_id=\"job_7c1e4a52\"",
+            "ERROR the sink panicked at a refusal job_id=\"job_7c1e4a52\"",
         );
         let panicked = || {
             let delivery =

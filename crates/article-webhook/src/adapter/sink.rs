@@ -40,6 +40,13 @@ pub trait Sink: Send + Sync {
         let _ = refused;
     }
 
+    /// Called in place of [`refused`](Self::refused), and waited for before the answer is sent, if the refusal has its
+    /// [body](Refused::body): it may be the only copy of an article. The answer stays the refusal, so that the service
+    /// delivers again. Calls [`refused`](Self::refused) by default.
+    fn keep_refused(&self, refused: Refused) -> impl Future<Output = ()> + Send {
+        async move { self.refused(&refused) }
+    }
+
     /// This sink as a [`BoxSink`], so that sinks of several types have one: to choose one at run time, or to keep it
     /// in a struct without a type parameter.
     fn boxed(self) -> BoxSink
@@ -67,6 +74,10 @@ impl<S: Sink> Sink for Arc<S> {
 
     fn refused(&self, refused: &Refused) {
         S::refused(self, refused);
+    }
+
+    fn keep_refused(&self, refused: Refused) -> impl Future<Output = ()> + Send {
+        S::keep_refused(self, refused)
     }
 }
 
@@ -118,6 +129,10 @@ impl Sink for BoxSink {
         self.0.refused_boxed(refused);
     }
 
+    fn keep_refused(&self, refused: Refused) -> impl Future<Output = ()> + Send {
+        self.0.keep_refused_boxed(refused)
+    }
+
     fn boxed(self) -> BoxSink {
         self
     }
@@ -134,6 +149,9 @@ trait DynSink: Send + Sync {
     fn accept_boxed(&self, delivery: Delivery) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
 
     fn refused_boxed(&self, refused: &Refused);
+
+    fn keep_refused_boxed(&self, refused: Refused)
+    -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
 impl<S: Sink> DynSink for S {
@@ -143,6 +161,13 @@ impl<S: Sink> DynSink for S {
 
     fn refused_boxed(&self, refused: &Refused) {
         self.refused(refused);
+    }
+
+    fn keep_refused_boxed(
+        &self,
+        refused: Refused,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.keep_refused(refused))
     }
 }
 
@@ -175,6 +200,10 @@ mod tests {
             fn refused(&self, refused: &Refused) {
                 self.0.lock().unwrap().push(refused.to_string());
             }
+
+            async fn keep_refused(&self, refused: Refused) {
+                self.0.lock().unwrap().push(format!("kept: {refused}"));
+            }
         }
 
         let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
@@ -193,11 +222,15 @@ mod tests {
             let Poll::Ready(reply) = accepted.poll(&mut Context::from_waker(Waker::noop())) else {
                 panic!("the sink is pending");
             };
-            sink.refused(&Refused::new(Rejection::Incomplete, None, UnreadBody::None));
+            let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
+            sink.refused(&refused);
+            let kept = pin!(sink.keep_refused(refused));
+            assert!(kept.poll(&mut Context::from_waker(Waker::noop())).is_ready());
             reply
         });
         assert_eq!(replies, [Reply::Duplicate, Reply::Stored]);
-        assert_eq!(*heard.0.lock().unwrap(), ["job_1", "the body ended early"]);
+        let expected = ["job_1", "the body ended early", "kept: the body ended early"];
+        assert_eq!(*heard.0.lock().unwrap(), expected);
     }
 
     #[test]

@@ -1,7 +1,13 @@
 use std::fmt;
 
+use bytes::Bytes;
+
 use super::{Answer, DrainBudget, Rejection, UnreadBody};
-use crate::{article::JobId, auth::TokenShape, causes::debug_as_text};
+use crate::{
+    article::{Event, JobId},
+    auth::TokenShape,
+    causes::debug_as_text,
+};
 
 /// A refused delivery: the cause, and the job if it is known.
 ///
@@ -29,6 +35,73 @@ pub struct Refused {
     intent: Option<Box<str>>,
     unread_body: UnreadBody,
     pub(crate) presented: Option<Presented>,
+    body: Option<Box<RefusedBody>>,
+}
+
+/// The whole body of a refused delivery, which came with the token and the id of its job, and could not be understood: it is
+/// malformed, or names its job otherwise. It may be the only copy of an article that was paid for, so a sink may
+/// [keep](crate::Sink::keep_refused) it.
+///
+/// ```
+/// use article_webhook::{AuthToken, Receiver};
+///
+/// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+/// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+///
+/// let refused = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "article": {"title": "Hel"#).unwrap_err();
+/// let body = refused.body().ok_or("it was read")?;
+/// assert_eq!((body.job_id().as_str(), body.event().as_str()), ("job_1", "article.complete"));
+/// assert_eq!((body.target(), body.bytes().len()), ("default", 45));
+///
+/// let of_no_job = receiver.open(&headers[..3])?.read("{").unwrap_err();
+/// assert!(of_no_job.body().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct RefusedBody {
+    pub(crate) job_id: JobId,
+    pub(crate) event: Event,
+    pub(crate) target: Box<str>,
+    pub(crate) bytes: Bytes,
+}
+
+impl RefusedBody {
+    /// The job that the header names, or the body if the header is missing.
+    #[must_use]
+    pub fn job_id(&self) -> &JobId {
+        &self.job_id
+    }
+
+    /// The event that the header names; `article.complete` if the header is missing.
+    #[must_use]
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// The label of the publish target, as [`Delivery::target`](crate::Delivery::target).
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The bytes as they came.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+/// Shows the number of bytes, and never the bytes.
+impl fmt::Debug for RefusedBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefusedBody")
+            .field("job_id", &self.job_id)
+            .field("event", &self.event)
+            .field("target", &self.target)
+            .field("bytes", &self.bytes.len())
+            .finish()
+    }
 }
 
 /// What was presented in place of what is accepted, for the log.
@@ -57,7 +130,7 @@ impl Refused {
         job_id: Option<JobId>,
         unread_body: UnreadBody,
     ) -> Self {
-        Self { rejection, job_id, intent: None, unread_body, presented: None }
+        Self { rejection, job_id, intent: None, unread_body, presented: None, body: None }
     }
 
     /// The delivery came to the URL of this order.
@@ -67,6 +140,10 @@ impl Refused {
 
     pub(crate) fn presenting(self, presented: Option<Presented>) -> Self {
         Self { presented, ..self }
+    }
+
+    pub(crate) fn with_body(self, body: RefusedBody) -> Self {
+        Self { body: Some(Box::new(body)), ..self }
     }
 
     /// Whether the sender may still be writing the body when the connection closes, so that it sees no answer.
@@ -97,6 +174,14 @@ impl Refused {
     #[must_use]
     pub fn intent(&self) -> Option<&str> {
         self.intent.as_deref()
+    }
+
+    /// The body, if it was read to its end, is of a job, and could not be understood. `None` for a body that is
+    /// empty, over the limit or shorter than declared, and for one that is well-formed and merely not handled: an event that is
+    /// not known, or no article result.
+    #[must_use]
+    pub fn body(&self) -> Option<&RefusedBody> {
+        self.body.as_deref()
     }
 
     /// The answer for the sender. It closes the connection unless the whole body was read.

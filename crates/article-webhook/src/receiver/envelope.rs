@@ -7,7 +7,7 @@ use super::{
     settings::UnknownEvents,
 };
 use crate::{
-    answer::{Refused, Rejection, ServiceHeader, UnreadBody},
+    answer::{Refused, RefusedBody, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, Event, JobId, Outline, ParsedResult},
     auth::AcceptedTargets,
     json::{Field, MalformedJson},
@@ -103,8 +103,10 @@ impl Envelope {
     /// An unknown event that names neither a job nor an article, such as a ping, is answered with 200 and ignored.
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
-        let job_id = self.check(&body)?;
-        Ok(self.into_delivery(job_id, body))
+        match self.check(&body) {
+            Ok(job_id) => Ok(self.into_delivery(job_id, body)),
+            Err(refused) => Err(self.with_body(refused, body)),
+        }
     }
 
     /// Checks the body and builds the article in the same pass: [`read`](Self::read) and
@@ -134,8 +136,22 @@ impl Envelope {
     /// [refuses unknown events](crate::ReceiverBuilder::refuse_unknown_events) (422).
     pub fn article(self, body: impl Into<Bytes>) -> Result<(ArticleResult, Delivery), Refused> {
         let body = body.into();
+        match self.build(&body) {
+            Ok((result, job_id)) => Ok((result, self.into_delivery(job_id, body))),
+            Err(refused) => Err(self.with_body(refused, body)),
+        }
+    }
+
+    /// Collects the body chunk by chunk.
+    #[must_use]
+    pub fn intake(self) -> Intake {
+        Intake::new(self)
+    }
+
+    /// Checks the body and builds the article.
+    fn build(&self, body: &[u8]) -> Result<(ArticleResult, JobId), Refused> {
         if let Some(event @ Event::Other(_)) = &self.event {
-            let job_id = self.check(&body)?;
+            let job_id = self.check(body)?;
             log::unknown_event(event);
             let rejection = match self.unknown_events {
                 UnknownEvents::Ignore => Rejection::EventIgnored,
@@ -143,15 +159,15 @@ impl Envelope {
             };
             return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
         }
-        let parsed = self.parse(&body, ParsedResult::parse)?;
+        let parsed = self.parse(body, ParsedResult::parse)?;
         let job_id = match parsed.job_id() {
             Field::Value(id) => self.identify(Some(id))?,
             Field::Absent => self.identify(None)?,
             // `check` knows what is wrong with it.
-            Field::OtherKind(_) => self.check(&body)?,
+            Field::OtherKind(_) => self.check(body)?,
         };
         let (drift, is_complete) = (parsed.drift(), parsed.is_complete());
-        let result = parsed.finish().map_err(|error| match self.check(&body) {
+        let result = parsed.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
             Ok(job_id) => {
                 self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
@@ -165,13 +181,7 @@ impl Envelope {
             log::header_missing(missing, &job_id);
         }
         log::drift(&drift, &self.seen_drift, &job_id);
-        Ok((result, self.into_delivery(job_id, body)))
-    }
-
-    /// Collects the body chunk by chunk.
-    #[must_use]
-    pub fn intake(self) -> Intake {
-        Intake::new(self)
+        Ok((result, job_id))
     }
 
     /// Checks the whole body, and returns the job that it is about.
@@ -230,7 +240,7 @@ impl Envelope {
         match (&self.job_id, in_body) {
             (Some(in_header), Some(in_body)) if in_header != in_body => {
                 // Neither id is trusted, so the refusal names none.
-                Err(Refused::new(Rejection::JobIdMismatch, None, UnreadBody::None))
+                Err(self.refused(Rejection::JobIdMismatch, None, UnreadBody::None))
             }
             (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
             (None, None) => Err(self.refuse(Rejection::JobIdMissing)),
@@ -242,6 +252,23 @@ impl Envelope {
             return Some(ServiceHeader::Event);
         }
         self.job_id.is_none().then_some(ServiceHeader::JobId)
+    }
+
+    /// The refusal with the body, if that is of a job and could not be understood.
+    fn with_body(self, refused: Refused, bytes: Bytes) -> Refused {
+        let is_not_understood = matches!(
+            refused.rejection(),
+            Rejection::MalformedJson(_)
+                | Rejection::BodyJobIdInvalid(_)
+                | Rejection::JobIdMismatch
+                | Rejection::HeaderMissing(_)
+        );
+        // A body whose job id differs from the header's is that of the header: the service's API knows what it is.
+        let job_id = self.job_id.or_else(|| refused.job_id().cloned());
+        let Some(job_id) = job_id.filter(|_| is_not_understood) else { return refused };
+        let target = self.sender.label().into();
+        let event = self.event.unwrap_or(Event::ArticleComplete);
+        refused.with_body(RefusedBody { job_id, event, target, bytes })
     }
 
     /// A header is missing, and the body is not a complete article, which could stand for it.
@@ -330,6 +357,39 @@ mod tests {
         assert!(declared("19").read(body).is_ok());
         let refused = declared("20").read(body).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::Incomplete);
+    }
+
+    #[test]
+    fn a_refusal_has_the_body_if_that_is_of_a_job_and_could_not_be_understood() {
+        let receiver = || Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+        let job = |in_header, body: &'static str| {
+            let headers =
+                HEADERS.into_iter().filter(|(name, _)| in_header || *name != HEADERS[3].0);
+            let headers: Vec<_> = headers.collect();
+            let open = || receiver().open(&headers).unwrap();
+            let refusals = [open().read(body).unwrap_err(), open().article(body).unwrap_err()];
+            let [job, other] = refusals.map(|refused| {
+                let kept = refused.body()?;
+                assert_eq!(
+                    (kept.bytes(), kept.event().as_str()),
+                    (&body.into(), "article.complete")
+                );
+                Some((kept.job_id().to_string(), refused.job_id().map(JobId::to_string)))
+            });
+            assert_eq!(job, other);
+            job
+        };
+        let of = |id: &str, known: bool| Some((id.to_owned(), known.then(|| id.to_owned())));
+        assert_eq!(job(true, "{"), of("job_1", true));
+        assert_eq!(job(true, r#"{"job_id": 7}"#), of("job_1", true));
+        assert_eq!(job(true, r#"{"job_id": "job_2"}"#), of("job_1", false));
+        assert_eq!(job(false, r#"{"job_id": "job_2"}"#), of("job_2", true), "a header is missing");
+        for nothing_to_keep in ["{", "{}", r#"{"job_id": 7}"#] {
+            assert_eq!(job(false, nothing_to_keep), None, "{nothing_to_keep}");
+        }
+        assert_eq!(job(true, ""), None);
+        let undecodable = receiver().open(&HEADERS).unwrap().article("{}").unwrap_err();
+        assert!(undecodable.body().is_none(), "it is well-formed");
     }
 
     #[test]
