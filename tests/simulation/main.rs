@@ -55,7 +55,7 @@ const LONG: u64 = 10_000;
 const TWICE: u64 = 8;
 
 /// The calls at which a process crashes, before or after they are carried out. The long form must reach each.
-const POINTS: [&str; 18] = [
+const POINTS: [&str; 19] = [
     "abandon",
     "poll",
     "claim",
@@ -70,6 +70,7 @@ const POINTS: [&str; 18] = [
     "outcome_lost",
     "prune",
     "prune_ledger",
+    "quarantine",
     "record",
     "report",
     "settle",

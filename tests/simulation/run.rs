@@ -202,6 +202,11 @@ async fn judge(world: &World) {
             return world
                 .fail(&format!("the article of {id} is {}, and no handler has it", job.state));
         }
+        let quarantine = EntryKey::article(job.job_id.clone()).quarantine();
+        let kept = world.store.show(quarantine).await.expect("a store in memory looks");
+        if job.state.has_article() && kept.is_some() {
+            return world.fail(&format!("{id} has its article, and is still in quarantine"));
+        }
         if job.state == JobState::Failed && !failure_done {
             return world.fail(&format!("the application was not told that {id} failed"));
         }

@@ -12,7 +12,7 @@ use article_webhook_inbox::{
     store::{
         self, Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
         IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
-        PollSettled, Polls, Recorded, Settled, Store,
+        PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, Store,
     },
 };
 use tokio::time::sleep;
@@ -272,18 +272,32 @@ impl Store for Connection {
         });
         let call = self.through("expect", call, move |(states, opened), observed, now| {
             for ((id, state), opened) in ids.iter().zip(states).zip(opened) {
-                observed.expected(id.as_str());
-                match *opened {
-                    Opened::Now(pause) if state.is_open() => {
-                        observed.opened(id.as_str(), now, pause);
-                    }
-                    Opened::Before(pause) => observed.brought_forward(id.as_str(), now, pause),
-                    Opened::Now(_) | Opened::Not => {}
-                }
+                observed.expected_now(id.as_str(), *state, *opened, now);
             }
             Ok(())
         });
         Box::pin(async move { call.await.map(|(states, _)| states) })
+    }
+
+    fn quarantine(&self, quarantine: Quarantine) -> Pending<'_, Quarantined> {
+        let id = quarantine.arrival.key.job_id.clone();
+        let job = id.clone();
+        let call = Box::pin(async move {
+            self.look_for_a_trace(std::slice::from_ref(&job)).await?;
+            let opened = match &quarantine.expect {
+                Some(expect) => self.opened(expect).await?,
+                None => Opened::Not,
+            };
+            let quarantined = self.world.store.quarantine(quarantine).await?;
+            let state = self.world.store.job(job).await?.map(|job| job.state);
+            Ok((quarantined, state, opened))
+        });
+        let call = self.through("quarantine", call, move |(_, state, opened), observed, now| {
+            let state = state.ok_or_else(|| format!("{id} is not expected"))?;
+            observed.expected_now(id.as_str(), state, *opened, now);
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(|(quarantined, ..)| quarantined) })
     }
 
     fn claim_polls(&self, claim: PollClaim) -> Pending<'_, Polls> {
@@ -393,5 +407,17 @@ impl Store for Connection {
         jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
         intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
         ledger_counts() -> LedgerCounts;
+    }
+}
+
+impl Observed {
+    /// A job is expected, and was opened by that or not.
+    fn expected_now(&mut self, id: &str, state: JobState, opened: Opened, now: Duration) {
+        self.expected(id);
+        match opened {
+            Opened::Now(pause) if state.is_open() => self.opened(id, now, pause),
+            Opened::Before(pause) => self.brought_forward(id, now, pause),
+            Opened::Now(_) | Opened::Not => {}
+        }
     }
 }

@@ -12,6 +12,7 @@ mod import;
 mod ledger;
 mod list;
 mod prune;
+mod quarantine;
 mod settle;
 mod store_health;
 
@@ -29,5 +30,6 @@ pub use ledger::{
 };
 pub use list::{Counts, Filter, ListOrder, Page};
 pub use prune::{Prune, Pruned};
+pub use quarantine::{Quarantine, Quarantined};
 pub use settle::{Outcome, Settled};
 pub use store_health::StoreHealth;

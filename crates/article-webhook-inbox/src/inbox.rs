@@ -19,7 +19,10 @@ mod import;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -44,6 +47,9 @@ pub use stop_signal::stop_signal;
 /// commits it later, the next attempt of the service is a duplicate.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How many bytes of bodies of refused deliveries are kept, unless another number is set.
+const QUARANTINE_BUDGET: u64 = 256 << 20;
+
 /// Stores deliveries before they are answered, once per job, and passes them to a [`Worker`].
 ///
 /// An inbox is a [`Sink`](article_webhook::Sink): mount it with an adapter's `receive`. Clones share the inbox.
@@ -54,6 +60,7 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 /// | the same body again, or another body for a stored job | duplicate; another body is kept beside the first |
 /// | another body, while the entry is full and one is known to decode | duplicate; it is counted and not kept |
 /// | another body, while the entry is full and none is known to decode | retry |
+/// | one that is refused although it has the token and a job's id, because its body is malformed or names another job | that refusal, once the body is [kept](Inbox::quarantine_budget) |
 /// | any, while the store is locked, full, failing or down, or takes longer than two seconds | unavailable |
 ///
 /// ```
@@ -91,6 +98,7 @@ struct Shared {
     /// Held while the store is probed.
     probing: tokio::sync::Mutex<()>,
     counts: Arc<tokio::sync::Mutex<CountsCache>>,
+    quarantine_budget: AtomicU64,
 }
 
 impl Inbox {
@@ -125,6 +133,7 @@ impl Inbox {
             readiness: Mutex::default(),
             probing: tokio::sync::Mutex::default(),
             counts: Arc::default(),
+            quarantine_budget: AtomicU64::new(QUARANTINE_BUDGET),
         }));
         inbox.expect_kept();
         inbox
@@ -134,6 +143,41 @@ impl Inbox {
     #[must_use]
     pub fn memory() -> Self {
         Self::new(MemoryStore::new(Clock::system()))
+    }
+
+    /// How many bytes of bodies of refused deliveries are kept, for this inbox and its clones. The default is 256 MiB.
+    ///
+    /// A delivery that has the token and the id of a job is never thrown away. If its body is malformed, or names another job, the
+    /// answer is a refusal, so that the service delivers again; but the body may be the only copy of an article. It is
+    /// [quarantined](crate::State::Quarantined), its job is expected, and no handler gets it. Of each job the latest and the
+    /// longest such body are kept. Each takes 4 KiB of the budget at least, and what came to capability URLs gets a quarter of it.
+    /// When the budget is used up, what was kept stays, further bodies are not kept, and the log has an error.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{EntryKey, Inbox, State};
+    /// use article_webhook::{Sink, fixture::{self, Defect}};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory().quarantine_budget(64 << 20);
+    ///     let post = fixture::complete().job_id("job_1");
+    ///     let cut = post.clone().defect(Defect::TruncatedBody);
+    ///     let refused = fixture::receiver().open(cut.headers())?.read(cut.bytes().clone()).unwrap_err();
+    ///     inbox.keep_refused(refused).await; // as the adapters do
+    ///
+    ///     let article = EntryKey::article("job_1".parse()?);
+    ///     let (entry, bodies) = inbox.show(article.quarantine()).await?.ok_or("it is kept")?;
+    ///     assert_eq!((entry.state, bodies[0].bytes.as_ref()), (State::Quarantined, Some(cut.bytes())));
+    ///
+    ///     inbox.accept(post.delivery()?).await;
+    ///     assert_eq!(inbox.show(article.quarantine()).await?, None, "a good copy came");
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn quarantine_budget(self, bytes: u64) -> Self {
+        self.0.quarantine_budget.store(bytes, Ordering::Relaxed);
+        self
     }
 
     /// A worker that runs a handler for the articles of this inbox.

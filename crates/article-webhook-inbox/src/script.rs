@@ -13,6 +13,7 @@ mod import;
 mod order;
 mod poll;
 mod prune;
+mod quarantine;
 mod read;
 mod restart;
 mod tables;

@@ -15,7 +15,9 @@ pub use store_trait::{Pending, Store};
 /// What a store runs the scripts with.
 pub mod tables {
     pub use super::scripted::Run;
-    pub use crate::rules::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
+    pub use crate::rules::{
+        BodyBytes, BodyRow, Change, EntryRows, JobRows, MIN_QUARANTINE_COST, Tracked,
+    };
 
     /// How rows are stored.
     pub mod codec {
@@ -31,7 +33,7 @@ pub mod tables {
 pub use crate::call::{
     ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Claimed, Claims, DELIVERY_PERIOD,
     Events, Expect, Intended, IntentLease, Lease, Outcome, Pause, Poll, PollClaim, PollLease,
-    PollOutcome, PollSettled, Polls, Recorded, Settled, StoreHealth,
+    PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
     ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming, EntryLine,

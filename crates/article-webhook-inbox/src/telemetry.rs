@@ -23,7 +23,7 @@ use article_webhook::{Delivery, Drift, JobId, Refused, adapter::SeenDrift};
 use self::rate_limit::RateLimit;
 use crate::{
     Digest, EntryKey, Error,
-    call::{Claims, LedgerPruned, Outcome, Pruned, Recorded},
+    call::{Claims, LedgerPruned, Outcome, Pruned, Quarantined, Recorded},
 };
 
 /// A log event. All have one target, so that one filter selects them. After `limited LIMIT`, an event that can occur at any
@@ -51,6 +51,7 @@ static FAILURES: RateLimit = RateLimit::per_second();
 static DAMAGE: RateLimit = RateLimit::per_second();
 static NO_THREAD: RateLimit = RateLimit::per_second();
 static NOT_KEPT: RateLimit = RateLimit::per_second();
+static QUARANTINE_FULL: RateLimit = RateLimit::per_minute();
 static STUCK: RateLimit = RateLimit::per_minute();
 static WAL_GROWS: RateLimit = RateLimit::per_minute();
 
@@ -126,6 +127,40 @@ pub(crate) fn recorded(
 /// An authentic delivery was refused. The adapter has logged that.
 pub(crate) fn refused(refused: &Refused) {
     measure!(counter(metric::REFUSED, "code" => refused.rejection().code()).increment(1));
+}
+
+/// The body of a refused delivery was to be kept.
+pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Error>) {
+    let job_id = job_id.as_str();
+    match quarantined {
+        Ok(quarantined) => {
+            measure!(counter(metric::QUARANTINED, "result" => quarantined.name()).increment(1));
+            match quarantined {
+                Quarantined::Kept => {
+                    log!(info: job_id, "the body of a refused delivery is in quarantine, and its job is expected");
+                }
+                Quarantined::Duplicate | Quarantined::NotNeeded => {
+                    log!(debug: job_id, "the body of a refused delivery is not needed");
+                }
+                Quarantined::BudgetReached => {
+                    log!(limited QUARANTINE_FULL error: job_id, "the body of a refused delivery is not kept, because the budget for quarantine is used up: look at what is in quarantine, or raise Inbox::quarantine_budget; its job is expected");
+                }
+            }
+        }
+        Err(error) => store_failed("quarantine", error),
+    }
+}
+
+/// So many entries are in quarantine.
+pub(crate) fn in_quarantine(entries: usize) {
+    let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+    measure!(gauge(metric::IN_QUARANTINE).set(entries));
+}
+
+/// This version reads what an earlier one refused.
+pub(crate) fn decoded_anew(key: &EntryKey) {
+    let (job_id, event) = names(key);
+    log!(info: job_id, event, "this version reads a body that was in quarantine: it is an entry now");
 }
 
 /// A worker claimed entries.
@@ -436,6 +471,8 @@ pub mod metric {
     //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
     //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
     //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
+    //! | `article_inbox_quarantined_total` | counter | count | `result` | the body of a refused delivery was `kept`, was there already (`duplicate`), is that of an article that is here (`not_needed`), or found no room (`budget_reached`) |
+    //! | `article_inbox_in_quarantine` | gauge | count | | only when `health` is called: how many entries are in quarantine, at most 100 |
     //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
     //! | `article_inbox_discarded_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
     //! | `article_inbox_expired_leases_total` | counter | count | | a claim found leases that had ended: a worker was killed, or cut off from the store |
@@ -453,13 +490,14 @@ pub mod metric {
     //! | `article_inbox_commit_group_size` | histogram | count | | a SQLite store committed: how many calls shared the sync of the disk |
     //! | `article_inbox_commit_duration_seconds` | histogram | seconds | | a SQLite store committed: how long the disk took |
     //! | `article_inbox_wal_bytes` | gauge | bytes | | a SQLite store looked at its write-ahead log: its size. Up to 64 MiB are kept for reuse; a larger log is held by a program that reads for long, or by the search of a large file after a start |
-    //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune` or `expect`, and of a SQLite store also `begin` or `commit`, once for all calls that share it |
+    //! | `article_inbox_store_failures_total` | counter | count | `call` | the store failed: `record`, `claim`, `extend`, `settle`, `prune`, `quarantine` or `expect`, and of a SQLite store also `begin` or `commit`, once for all calls that share it |
     //! | `article_inbox_damage_total` | counter | count | `part` | a store found damage, in an `entry` or the `ledger`, and a SQLite store also in a `log`, an `index`, a `page` or a `body`, or cannot write its `lock` |
     //!
-    //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauge `article_inbox_overdue_seconds` is current.
+    //! Call [`health`](crate::Inbox::health) at each scrape, so that the gauges `article_inbox_overdue_seconds` and
+    //! `article_inbox_in_quarantine` are current.
     //! With several inboxes in one process, the gauges show the inbox that changed last.
     //!
-    //! Set alarms for `unavailable` and `conflict_not_kept` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
+    //! Set alarms for entries in quarantine, `unavailable` and `conflict_not_kept` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
     //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
     use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
@@ -493,6 +531,10 @@ pub mod metric {
             "Since when the orders were expected whose articles were delivered";
         REFUSED: describe_counter Count, "article_inbox_refused_total",
             "Authentic deliveries that were refused, by the code that the sender was given";
+        QUARANTINED: describe_counter Count, "article_inbox_quarantined_total",
+            "Bodies of refused deliveries, by what became of them";
+        IN_QUARANTINE: describe_gauge Count, "article_inbox_in_quarantine",
+            "Entries in quarantine when health was last requested, at most 100";
         CLAIMED: describe_counter Count, "article_inbox_claimed_total",
             "Entries leased to workers, each for one attempt";
         DISCARDED: describe_counter Count, "article_inbox_discarded_total",

@@ -220,6 +220,13 @@ impl Tables for PgTables<'_, '_> {
         })
     }
 
+    fn quarantine_cost(&mut self) -> Pending<'_, u64> {
+        Box::pin(async move {
+            let cost = select::quarantine_cost(self.tx).await;
+            self.answer(cost)
+        })
+    }
+
     fn counts(&mut self) -> Pending<'_, Counts> {
         Box::pin(async move {
             let counts = select::counts(self.tx).await;

@@ -11,6 +11,7 @@ pub mod import;
 pub mod life;
 pub mod operator;
 pub mod prune;
+pub mod quarantine;
 pub mod read;
 pub mod record;
 pub mod settle;

@@ -171,6 +171,17 @@ macro_rules! store_contract {
                 what_is_done_elsewhere_is_done_here_after_a_merge,
                 a_merge_adds_what_is_missing_and_can_be_repeated,
             }
+            quarantine {
+                a_refused_body_is_kept_and_its_job_is_expected,
+                the_latest_and_the_longest_refused_bodies_are_kept,
+                a_full_budget_keeps_what_is_there,
+                a_good_copy_ends_a_quarantine,
+                another_event_does_not_end_the_quarantine_of_an_article,
+                nothing_is_kept_of_an_article_that_is_here,
+                a_requeue_reads_a_quarantine_anew,
+                a_quarantine_ends_by_an_operator_and_not_by_its_age,
+                a_quarantine_is_exported_and_imported,
+            }
             life {
                 a_sound_store_has_no_damage,
                 a_corrupt_entry_is_found,
@@ -209,6 +220,9 @@ macro_rules! durable_store_contract {
                 ids_are_not_given_again,
                 what_is_gone_stays_gone,
                 an_operators_work_survives,
+            }
+            quarantine {
+                a_quarantine_survives,
             }
             alone {
                 the_end_of_the_process_is_an_interruption,
@@ -253,6 +267,7 @@ mod tests {
             include_str!("cases/life.rs"),
             include_str!("cases/operator.rs"),
             include_str!("cases/prune.rs"),
+            include_str!("cases/quarantine.rs"),
             include_str!("cases/read.rs"),
             include_str!("cases/record.rs"),
             include_str!("cases/record/intent.rs"),

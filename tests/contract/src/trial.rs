@@ -116,6 +116,7 @@ impl<S: Subject> Trial<S> {
             State::Dead => Outcome::Dead { cause: "no such author".into() },
             State::Unhandled => Outcome::Unhandled { seen: 1, cause: "no article".into() },
             State::Corrupt => Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() },
+            State::Quarantined => panic!("only a key of a quarantine is in quarantine"),
         };
         let lease = self.leased(job).await;
         assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
@@ -168,7 +169,7 @@ impl<S> fmt::Debug for Trial<S> {
     }
 }
 
-/// Every state. `Waiting` is last, because in this state [`Trial::put`] leaves an entry that is due.
+/// Every state of an article. `Waiting` is last, because in this state [`Trial::put`] leaves an entry that is due.
 pub(crate) const STATES: [State; 6] =
     [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
 

@@ -74,11 +74,23 @@ pub(super) async fn poll(
         // A pause that is not stored even so is stored before the next claim.
         _ = shared.report(shared.answered(event), || is_over(&shared, ends)).await;
     }
+    if let Ok(response) = &answer
+        && is_thrown_away(&response.outcome)
+    {
+        let (job_id, cause) = (&poll.job.job_id, response.to_string());
+        shared.inbox.keep_answer(job_id, &response.body, cause).await;
+    }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
         CallOutcome::Undecodable(error) if response.names_the_job() => Some(error),
         _ => None,
     });
     settle(&shared, &poll, outcome, key, undecodable).await
+}
+
+/// Whether nothing is recorded of a success, although it may be the article: it is kept in quarantine, as a delivery is that
+/// cannot be understood. A page is a proxy's.
+fn is_thrown_away(outcome: &CallOutcome) -> bool {
+    matches!(outcome, CallOutcome::NotJson | CallOutcome::OtherJob | CallOutcome::InvalidJobId)
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.

@@ -57,6 +57,38 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
     assert_eq!(world.stored(key).await.unwrap(), failed("failed"));
 }
 
+/// An answer that cannot be read ends nothing, and is not thrown away: it may be the only copy of the article.
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let quarantine = || EntryKey::article("job_1".parse().unwrap()).quarantine();
+    let cut = article("job_1").replace("}}", "");
+    let of_another = article("job_2");
+    for (body, cause) in [
+        (&cut, "malformed JSON: EOF while parsing an object"),
+        (&of_another, "the answer is about another job"),
+    ] {
+        let answer = body.clone();
+        world.api.on_poll(move |_| Reply::Says(200, "", answer.clone()));
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+        assert_eq!(world.state("job_1").await, JobState::Expected);
+        let (entry, bodies) = world.inbox.show(quarantine()).await.unwrap().unwrap();
+        assert_eq!(entry.state, State::Quarantined);
+        let found = entry.cause.unwrap();
+        assert!(found.starts_with(cause), "{found}");
+        let bytes = bodies.last().and_then(|body| body.bytes.as_ref());
+        assert_eq!(bytes.unwrap(), body.as_bytes());
+    }
+    world.api.on_poll(Reply::complete);
+    world.clock.advance(HOUR);
+    collector.run_until_idle().await.unwrap();
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    assert_eq!(world.inbox.show(quarantine()).await.unwrap(), None);
+}
+
 #[tokio::test]
 async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
     let world = World::new();

@@ -12,7 +12,7 @@ use article_webhook_inbox::{
     store::{
         Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
         IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
-        PollSettled, Polls, Recorded, Settled, Store,
+        PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, Store,
     },
 };
 
@@ -116,6 +116,7 @@ impl Store for FaultyLedger {
     }
     calls! {
         record(arrival: Arrival) -> Recorded;
+        quarantine(quarantine: Quarantine) -> Quarantined;
         claim(claim: Claim) -> Claims;
         settle(lease: Lease, outcome: Outcome) -> Settled;
         prune(prune: Prune) -> Pruned;

@@ -13,7 +13,7 @@ use crate::{Entry, State, timestamp::rounded};
 /// assert_eq!((counts.of(State::Dead), counts.of(State::Corrupt), counts.total()), (2, 0, 7));
 /// assert_eq!(
 ///     format!("{counts:?}"),
-///     "Counts { waiting: 0, leased: 0, done: 5, dead: 2, unhandled: 0, corrupt: 0 }"
+///     "Counts { waiting: 0, leased: 0, done: 5, dead: 2, unhandled: 0, corrupt: 0, quarantined: 0 }"
 /// );
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

@@ -17,6 +17,11 @@ use article_webhook::{Event, JobId};
 /// let failure = EntryKey::failure("job_1".parse()?);
 /// assert!(article.is_article() && !article.is_failure());
 /// assert!(failure.is_failure() && !failure.is_article());
+///
+/// let quarantine = article.quarantine();
+/// assert_eq!(quarantine.to_string(), "job_1 (quarantined article.complete)");
+/// assert!(quarantine.is_quarantine() && !quarantine.is_article());
+/// assert_eq!((quarantine.quarantined(), article.quarantined()), (Some(article), None));
 /// # Ok::<(), article_webhook::InvalidJobId>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,6 +36,9 @@ pub struct EntryKey {
 /// The event of a failure.
 const FAILURE: &str = "generation failed";
 
+/// What the events of quarantines begin with.
+const QUARANTINED: &str = "quarantined ";
+
 impl EntryKey {
     /// The key of a job's failure: its body is what the API answered about a job that the service gave up. No delivery has
     /// this event, because a header cannot name it: an event in a header has no space.
@@ -43,6 +51,27 @@ impl EntryKey {
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.event.as_str() == FAILURE
+    }
+
+    /// The key of the bodies of refused deliveries of this key: they are in quarantine. No delivery has its event, because
+    /// a header cannot name it.
+    #[must_use]
+    pub fn quarantine(&self) -> Self {
+        let event = [QUARANTINED, self.event.as_str()].concat();
+        Self { job_id: self.job_id.clone(), event: event.as_str().into() }
+    }
+
+    /// The key of what was delivered and refused, if this is the key of its [quarantine](Self::quarantine).
+    #[must_use]
+    pub fn quarantined(&self) -> Option<Self> {
+        let event = self.event.as_str().strip_prefix(QUARANTINED)?;
+        Some(Self { job_id: self.job_id.clone(), event: event.into() })
+    }
+
+    /// Whether this is the key of a [quarantine](Self::quarantine).
+    #[must_use]
+    pub fn is_quarantine(&self) -> bool {
+        self.event.as_str().starts_with(QUARANTINED)
     }
 
     /// Whether this is the key of a job's article.
@@ -71,11 +100,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_header_names_a_failure() {
-        let failure = EntryKey::failure("job_1".parse().unwrap());
-        let post = fixture::complete();
-        let post = post.header("X-Service-Event", failure.event.as_str());
-        let refused = fixture::receiver().open(post.headers()).unwrap_err();
-        assert_eq!(*refused.rejection(), Rejection::EventInvalid);
+    fn no_header_names_a_failure_or_a_quarantine() {
+        let job = || "job_1".parse().unwrap();
+        for key in [EntryKey::failure(job()), EntryKey::article(job()).quarantine()] {
+            let post = fixture::complete().header("X-Service-Event", key.event.as_str());
+            let refused = fixture::receiver().open(post.headers()).unwrap_err();
+            assert_eq!(*refused.rejection(), Rejection::EventInvalid);
+        }
     }
 }

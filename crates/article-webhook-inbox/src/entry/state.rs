@@ -14,6 +14,8 @@ use std::fmt;
 ///   requeued, in any state but leased; a done one only while its body is there ──► waiting
 ///   claimed, and no body decodes:              unhandled ── a body that decodes is delivered ──► waiting
 ///   claimed, and a body differs from its hash: corrupt ──── the body is delivered again ───────► waiting
+///
+///   refused, and the body is kept beside the entry of the article: quarantined ── a good copy comes ──► (nothing)
 /// ```
 ///
 /// | state | what ends it |
@@ -24,6 +26,7 @@ use std::fmt;
 /// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::erase`](crate::Inbox::erase), or retention if it [has a limit for them](crate::Retention::dead) |
 /// | `unhandled` | a body that decodes, [`Inbox::requeue`](crate::Inbox::requeue), or retention |
 /// | `corrupt` | a delivery of the same body, or [`Inbox::requeue`](crate::Inbox::requeue) |
+/// | `quarantined` | a good copy of what was delivered, which may be what a later version reads in it, [`Inbox::discard`](crate::Inbox::discard) or [`Inbox::erase`](crate::Inbox::erase); never its age |
 ///
 /// ```
 /// use article_webhook_inbox::State;
@@ -50,12 +53,21 @@ pub enum State {
     Unhandled,
     /// A stored body differs from what was received. Storing the same body again repairs it.
     Corrupt,
+    /// It holds the bodies of refused deliveries: the latest and the longest. No worker claims it. Its job is expected.
+    Quarantined,
 }
 
 impl State {
     /// All states, in the order of an entry's life.
-    pub const ALL: [Self; 6] =
-        [Self::Waiting, Self::Leased, Self::Done, Self::Dead, Self::Unhandled, Self::Corrupt];
+    pub const ALL: [Self; 7] = [
+        Self::Waiting,
+        Self::Leased,
+        Self::Done,
+        Self::Dead,
+        Self::Unhandled,
+        Self::Corrupt,
+        Self::Quarantined,
+    ];
 
     /// The name of the state in databases, logs and tools.
     #[must_use]
@@ -67,6 +79,7 @@ impl State {
             Self::Dead => "dead",
             Self::Unhandled => "unhandled",
             Self::Corrupt => "corrupt",
+            Self::Quarantined => "quarantined",
         }
     }
 

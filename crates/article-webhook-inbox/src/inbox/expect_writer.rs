@@ -20,9 +20,14 @@ impl Inbox {
     /// Expects a job whose delivery was refused, or could not be stored. It is polled after the service's last delivery,
     /// and kept in memory until the store has accepted it.
     pub(super) fn expect_refused(&self, job_id: JobId, intent: Option<&str>, code: &str) {
+        self.expect_later([self.refused_job(job_id, intent, code)]);
+    }
+
+    /// The expectation of a job whose delivery was refused.
+    pub(super) fn refused_job(&self, job_id: JobId, intent: Option<&str>, code: &str) -> Expect {
         let (reason, intent) = (Reason::Refused { code: code.into() }, intent.map(Into::into));
         let at = later(self.0.store.now(), DELIVERY_PERIOD);
-        self.expect_later([Expect { job_id, reason, intent, at, key: None }]);
+        Expect { job_id, reason, intent, at, key: None }
     }
 
     /// Expects jobs as soon as the store accepts them.

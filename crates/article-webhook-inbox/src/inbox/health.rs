@@ -24,7 +24,7 @@ use crate::{
 ///     let health = inbox.health().await;
 ///     assert_eq!((health.writable, health.overdue), (Ok(()), Ok(None)));
 ///     assert_eq!((health.workers.running, health.stuck.len()), (0, 0), "nothing is worked on");
-///     assert_eq!(health.unhandled, Ok(0), "everything can be read");
+///     assert_eq!((health.unhandled, health.quarantined), (Ok(0), Ok(0)), "everything can be read");
 ///     assert_eq!(health.drift, [""; 0], "nothing of the service is new");
 ///     assert_eq!((health.expected_held, health.expected_dropped), (0, 0));
 ///     assert_eq!(health.ledger?.counts.open(), 0, "no article is missed");
@@ -48,6 +48,9 @@ pub struct Health {
     /// How many entries are [unhandled](crate::State::Unhandled): what came is no article to this version, and a person must
     /// look. At most 100 are counted. The error says why it is unknown.
     pub unhandled: Result<usize, String>,
+    /// How many entries are [quarantined](crate::State::Quarantined): deliveries were refused, and what is kept of them may be
+    /// the only copy of an article. A person must look. At most 100 are counted. The error says why it is unknown.
+    pub quarantined: Result<usize, String>,
     /// Since when claims are [paused](Inbox::pause); `None` if they are not. The error says why it is unknown.
     pub paused_since: Result<Option<SystemTime>, String>,
     /// The workers of this inbox in this process: whether one runs, and why one ended.
@@ -109,12 +112,25 @@ impl Inbox {
         let due_since = self.with_timeout(store.due_since());
         let ledger = self.with_timeout(Box::pin(self.ledger_health()));
         let paused_since = self.with_timeout(store.paused_since());
-        let filter = Filter { state: Some(State::Unhandled), limit: 100, ..Filter::default() };
-        let unhandled = self.with_timeout(store.list(filter));
+        let in_state =
+            |state| store.list(Filter { state: Some(state), limit: 100, ..Filter::default() });
+        let unhandled = self.with_timeout(in_state(State::Unhandled));
+        let quarantined = self.with_timeout(in_state(State::Quarantined));
         let store_health = self.with_timeout(store.health());
-        let (writable, due_since, unhandled, paused_since, ledger, store_health) =
-            join!(self.writable(), due_since, unhandled, paused_since, ledger, store_health);
-        let unhandled = unhandled.map(|page| page.entries.len()).map_err(|error| error.to_string());
+        let (writable, due_since, unhandled, quarantined, paused_since, ledger, store_health) = join!(
+            self.writable(),
+            due_since,
+            unhandled,
+            quarantined,
+            paused_since,
+            ledger,
+            store_health
+        );
+        let [unhandled, quarantined] = [unhandled, quarantined]
+            .map(|page| page.map(|page| page.entries.len()).map_err(|error| error.to_string()));
+        if let Ok(quarantined) = quarantined {
+            telemetry::in_quarantine(quarantined);
+        }
         let paused_since = paused_since.map_err(|error| error.to_string());
         let ledger = ledger.map_err(|error| error.to_string());
         let now = store.now();
@@ -133,6 +149,7 @@ impl Inbox {
             writable,
             overdue,
             unhandled,
+            quarantined,
             paused_since,
             workers,
             stuck,

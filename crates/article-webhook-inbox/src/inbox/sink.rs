@@ -1,9 +1,13 @@
-use article_webhook::{Delivery, Refused, Reply, Sink};
-use tokio::time::Instant;
+use std::sync::atomic::Ordering;
+
+use article_webhook::{ArticleResult, Delivery, JobId, Refused, RefusedBody, Reply, Sink};
+use bytes::Bytes;
+use tokio::{runtime::Handle, time::Instant};
 
 use super::Inbox;
 use crate::{
-    call::{Arrival, Recorded},
+    Digest, EntryKey, Error, Source,
+    call::{Arrival, Expect, Quarantine, Quarantined, Recorded},
     telemetry,
 };
 
@@ -40,10 +44,79 @@ impl Sink for Inbox {
         }
     }
 
-    /// Expects the job. That is stored as soon as the store accepts it.
+    /// Expects the job. That is stored as soon as the store accepts it. A [body](Refused::body) is kept meanwhile.
     fn refused(&self, refused: &Refused) {
         telemetry::refused(refused);
+        if let (Some(body), Ok(runtime)) = (refused.body(), Handle::try_current()) {
+            let (inbox, refused, body) = (self.clone(), refused.clone(), body.clone());
+            drop(runtime.spawn(async move { inbox.keep_body(&refused, &body).await }));
+        }
         let Some(job_id) = refused.job_id().cloned() else { return };
         self.expect_refused(job_id, refused.intent(), refused.rejection().code());
+    }
+
+    /// Keeps the body, and expects the job.
+    async fn keep_refused(&self, refused: Refused) {
+        match refused.body() {
+            None => self.refused(&refused),
+            Some(body) => {
+                telemetry::refused(&refused);
+                self.keep_body(&refused, body).await;
+            }
+        }
+    }
+}
+
+impl Inbox {
+    /// Keeps what the API answered about a job that is polled, and cannot be read.
+    #[doc(hidden)]
+    pub async fn keep_answer(&self, job_id: &JobId, bytes: &Bytes, cause: String) {
+        let arrival = Arrival {
+            key: EntryKey::article(job_id.clone()),
+            source: Source::Api,
+            target: "api".into(),
+            intent: None,
+            digest: Digest::of(bytes),
+            bytes: bytes.clone(),
+        };
+        let cause = match ArticleResult::from_json(bytes) {
+            Ok(_) => cause,
+            Err(error) => error.to_string(),
+        };
+        // It is expected, and the failure is reported: the next poll brings as much.
+        _ = self.keep(arrival, cause, None).await;
+    }
+
+    async fn keep_body(&self, refused: &Refused, body: &RefusedBody) {
+        let (job_id, intent) = (body.job_id(), refused.intent());
+        let expect = self.refused_job(job_id.clone(), intent, refused.rejection().code());
+        let arrival = Arrival {
+            key: EntryKey { job_id: job_id.clone(), event: body.event().clone() },
+            source: Source::Webhook,
+            target: body.target().into(),
+            intent: intent.map(Into::into),
+            digest: Digest::of(body.bytes()),
+            bytes: body.bytes().clone(),
+        };
+        let cause = refused.rejection().to_string();
+        if let Err(error) = self.keep(arrival, cause, Some(expect.clone())).await {
+            let now = Instant::now().into_std();
+            self.readiness().failed(now, job_id, &error.to_string());
+            self.expect_later([expect]);
+        }
+    }
+
+    async fn keep(
+        &self,
+        arrival: Arrival,
+        cause: String,
+        expect: Option<Expect>,
+    ) -> Result<Quarantined, Error> {
+        let job_id = arrival.key.job_id.clone();
+        let budget = self.0.quarantine_budget.load(Ordering::Relaxed);
+        let quarantine = Quarantine { arrival, cause, expect, budget };
+        let quarantined = self.with_timeout(self.0.store.quarantine(quarantine)).await;
+        telemetry::quarantined(&job_id, &quarantined);
+        quarantined
     }
 }

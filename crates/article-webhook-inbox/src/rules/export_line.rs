@@ -175,6 +175,14 @@ impl EntryLine {
         if self.bodies.len() > MAX_BODIES_PER_ENTRY + 1 {
             return Err(format!("bodies: expected at most {}", MAX_BODIES_PER_ENTRY + 1));
         }
+        let key = EntryKey { job_id: self.job_id.clone(), event: self.event.clone() };
+        let is_possible = match self.state {
+            State::Corrupt => true,
+            state => key.is_quarantine() == (state == State::Quarantined),
+        };
+        if !is_possible {
+            return Err("state: not one that this event can have".to_owned());
+        }
         for (index, body) in self.bodies.iter().enumerate() {
             let Some(bytes) = &body.body else { continue };
             if Digest::of(bytes) != body.sha256 {

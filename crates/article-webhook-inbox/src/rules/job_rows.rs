@@ -233,7 +233,7 @@ impl BodyRow {
         }
     }
 
-    fn new(arrival: &Arrival, now: SystemTime) -> Self {
+    pub(super) fn new(arrival: &Arrival, now: SystemTime) -> Self {
         Self {
             received_at: now,
             source: arrival.source,
@@ -312,7 +312,7 @@ impl EntryRows {
         recording.recorded
     }
 
-    fn remove(&mut self) {
+    pub(super) fn remove(&mut self) {
         self.row.remove();
         self.bodies.iter_mut().for_each(Tracked::remove);
     }
@@ -343,7 +343,7 @@ impl JobRows {
         EntryKey { job_id: self.job_id.clone(), event: entry.event.clone() }
     }
 
-    fn entry_mut(&mut self, event: &Event) -> Option<&mut EntryRows> {
+    pub(super) fn entry_mut(&mut self, event: &Event) -> Option<&mut EntryRows> {
         self.entries.iter_mut().find(|entry| entry.event == *event && entry.row.get().is_some())
     }
 
@@ -375,6 +375,19 @@ impl JobRows {
 
     /// Stores a body, and reports a copy of an article to the ledger. `intent` is the order that the body names.
     pub fn record(
+        &mut self,
+        arrival: &Arrival,
+        intent: Option<&mut IntentRow>,
+        now: SystemTime,
+    ) -> Recorded {
+        let recorded = self.record_copy(arrival, intent, now);
+        if recorded != Recorded::BodyLimitReached {
+            self.end_quarantine(&arrival.key, &arrival.bytes);
+        }
+        recorded
+    }
+
+    fn record_copy(
         &mut self,
         arrival: &Arrival,
         intent: Option<&mut IntentRow>,
@@ -443,20 +456,31 @@ impl JobRows {
     pub fn settle(&mut self, lease: Lease, outcome: &Outcome, now: SystemTime) -> Settled {
         let bodies = self.entry_of(lease.id).map_or(0, |entry| entry.bodies().count());
         let settled = self.change(lease.id, now, |row| row.settle(lease, outcome, bodies, now));
+        self.end_quarantine_if_decoded();
         settled.unwrap_or(Settled::LostLease)
     }
 
     /// Requeues an entry.
+    ///
+    /// A quarantine is never: its event tells it also if its row is damaged.
     pub fn requeue(&mut self, event: &Event, from: Option<State>, now: SystemTime) -> bool {
+        let key = EntryKey { job_id: self.job_id.clone(), event: event.clone() };
+        if key.is_quarantine() {
+            return false;
+        }
         let Some((id, held)) = self.entry(event).map(|entry| (entry.row.id, entry.held())) else {
             return false;
         };
         self.change(id, now, |row| row.requeue(from, held, now)).unwrap_or_default()
     }
 
-    /// Discards an entry.
+    /// Discards an entry. One of a quarantine is removed, and its job stays expected.
     pub fn discard(&mut self, event: &Event, cause: &str, now: SystemTime) -> bool {
-        let Some(id) = self.entry(event).map(|entry| entry.row.id) else { return false };
+        let Some(entry) = self.entry(event) else { return false };
+        let (id, key) = (entry.row.id, self.key(entry));
+        if key.is_quarantine() {
+            return self.discard_quarantine(&key);
+        }
         self.change(id, now, |row| row.discard(cause, now)).unwrap_or_default()
     }
 
@@ -464,7 +488,9 @@ impl JobRows {
     pub fn import(&mut self, entry: &EntryLine, now: SystemTime) -> bool {
         let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
         let is_article = entry.event == Event::ArticleComplete;
-        if self.entry(&entry.event).is_some() || (is_article && is_tombstone) {
+        let key = EntryKey { job_id: self.job_id.clone(), event: entry.event.clone() };
+        let is_not_needed = self.is_quarantine_not_needed(&key);
+        if self.entry(&entry.event).is_some() || (is_article && is_tombstone) || is_not_needed {
             return false;
         }
         self.entries.push(EntryRows {
@@ -474,6 +500,10 @@ impl JobRows {
             bodies: entry.bodies.iter().map(BodyLine::row).map(Tracked::new).collect(),
             damage: None,
         });
+        for bytes in entry.bodies.iter().filter_map(|body| body.body.as_ref()) {
+            self.end_quarantine(&key, bytes);
+        }
+        self.end_quarantine_if_decoded();
         self.sync_with_article(now);
         true
     }
@@ -486,12 +516,18 @@ impl JobRows {
             return self.import(line, now);
         }
         let key = EntryKey { job_id: self.job_id.clone(), event: line.event.clone() };
+        let quarantined = key.quarantined();
         for body in &line.bodies {
             let Some(bytes) = body.body.clone() else { continue };
             let BodyRow { source, target, intent, .. } = body.document.clone();
-            let digest = body.sha256;
-            let arrival = Arrival { key: key.clone(), source, target, intent, digest, bytes };
-            self.record(&arrival, None, now);
+            let (digest, key) = (body.sha256, quarantined.clone().unwrap_or(key.clone()));
+            let arrival = Arrival { key, source, target, intent, digest, bytes };
+            if quarantined.is_some() {
+                let cause = line.document.cause.as_deref().unwrap_or_default();
+                self.quarantine(&arrival, cause, u64::MAX, now);
+            } else {
+                self.record(&arrival, None, now);
+            }
         }
         if let Some(row) = self.entry_mut(&line.event).and_then(|entry| entry.row.get_mut()) {
             row.merge(&line.row().imported(now));
@@ -569,6 +605,7 @@ impl JobRows {
                 bytes: answer.bytes.clone(),
             };
             self.record_body(&arrival, now);
+            self.end_quarantine(&arrival.key, &arrival.bytes);
         }
         let entry = self.article().map(|article| article.state);
         let Some(job) = self.expected.get_mut() else { return PollSettled::LostLease };

@@ -15,7 +15,8 @@ impl Row {
             return false;
         }
         let can_begin_anew = match self.state {
-            State::Leased => false,
+            // What is in quarantine is no article: it is read anew, and not handed out.
+            State::Leased | State::Quarantined => false,
             State::Done => held > 0,
             State::Waiting | State::Dead | State::Unhandled | State::Corrupt => true,
         };
@@ -36,10 +37,10 @@ impl Row {
         is_unfinished
     }
 
-    /// The row was salvaged, and may be older than what was known last: unless it is done, it is dead, for a person to look
+    /// The row was salvaged, and may be older than what was known last: unless it is done or in quarantine, it is dead, for a person to look
     /// at and to requeue.
     pub fn doubt(&mut self, now: SystemTime) {
-        if self.state != State::Done {
+        if !matches!(self.state, State::Done | State::Quarantined) {
             self.end(State::Dead, Cause::New(SALVAGED.to_owned()), now);
         }
     }
@@ -70,6 +71,7 @@ mod tests {
             (State::Dead, (true, false)),
             (State::Unhandled, (true, true)),
             (State::Corrupt, (true, true)),
+            (State::Quarantined, (false, false)),
         ];
         for (state, expected) in expected {
             let row = Row { state, attempts: 2, ..Row::new(NOW) };
@@ -87,7 +89,7 @@ mod tests {
     fn only_a_done_entry_needs_bytes_to_begin_anew() {
         for state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
-            let expected = !matches!(state, State::Leased | State::Done);
+            let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);
             assert_eq!(row.requeue(None, 0, NOW), expected, "{state}");
         }
     }

@@ -18,7 +18,7 @@ impl Prune {
         let before = match row.state {
             State::Done | State::Unhandled => Some(self.entries_before),
             State::Dead => self.dead_before,
-            State::Waiting | State::Leased | State::Corrupt => None,
+            State::Waiting | State::Leased | State::Corrupt | State::Quarantined => None,
         };
         before.is_some_and(|before| row.at < rounded(before))
     }

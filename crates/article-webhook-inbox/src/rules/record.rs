@@ -105,12 +105,12 @@ impl Row {
     }
 
     /// Whether a worker has found a body for a handler.
-    fn has_decoded(&self) -> bool {
+    pub(super) fn has_decoded(&self) -> bool {
         match self.state {
             State::Done | State::Dead => true,
             // A handler ran on one of the bodies, and failed.
             State::Waiting => self.cause.is_some(),
-            State::Leased | State::Unhandled | State::Corrupt => false,
+            State::Leased | State::Unhandled | State::Corrupt | State::Quarantined => false,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{Effect, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled},
-    rules::{JobRows, MAX_PRUNED_BYTES},
+    rules::{JobRows, MAX_PRUNED_BYTES, decode_anew},
 };
 
 /// Stores bodies under their keys, and reports copies of articles to the ledger.
@@ -121,7 +121,7 @@ impl Script for Settle {
     }
 }
 
-/// Requeues entries, each from a state if one is named. Returns which were requeued.
+/// Requeues entries, each from a state if one is named. What is in quarantine is read anew. Returns which were requeued.
 #[derive(Debug)]
 pub struct Requeue(pub Vec<(EntryKey, Option<State>)>);
 
@@ -136,13 +136,33 @@ impl Script for Requeue {
         let named = self.0.iter().map(|(key, _)| &key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let requeue = |(key, from): &(EntryKey, Option<State>)| {
-            jobs.get_mut(&key.job_id).requeue(&key.event, *from, now)
-        };
-        let requeued = self.0.iter().map(requeue).collect();
+        let mut requeued = Vec::with_capacity(self.0.len());
+        for (key, from) in &self.0 {
+            requeued.push(match key.is_quarantine() {
+                false => jobs.get_mut(&key.job_id).requeue(&key.event, *from, now),
+                true => decode_quarantine(tables, jobs.get_mut(&key.job_id), key).await?,
+            });
+        }
         jobs.save(tables).await?;
         Ok(requeued)
     }
+}
+
+/// Reads bodies in quarantine anew, as this version does. What it can read becomes an entry, and that ends the quarantine.
+/// Returns whether it has.
+async fn decode_quarantine(
+    tables: &mut dyn Tables,
+    job: &mut JobRows,
+    key: &EntryKey,
+) -> Result<bool, Error> {
+    let Some(entry) = job.entry(&key.event) else { return Ok(false) };
+    let bodies = tables.bodies(vec![entry.row.id]).await?.into_iter().flatten();
+    let decoded = bodies.filter_map(|loaded| decode_anew(&job.job_id, entry, loaded.body));
+    let decoded: Vec<_> = decoded.collect();
+    for arrival in &decoded {
+        job.record(arrival, None, tables.now());
+    }
+    Ok(job.entry(&key.event).is_none())
 }
 
 /// Discards entries, with a cause. Returns which were discarded.

@@ -230,20 +230,28 @@ impl Script for Expecting {
         let expect = |expect: &Expect| jobs.get_mut(&expect.job_id).expect(expect, now);
         let states = self.0.iter().map(expect).collect();
         jobs.save(tables).await?;
-
-        let names: Vec<_> = self.0.iter().filter_map(|expect| expect.intent.clone()).collect();
-        if !names.is_empty() {
-            let mut intents = tables.intents(Intents::Named(names)).await?;
-            for expect in &self.0 {
-                let of_job =
-                    |intent: &&mut IntentRows| Some(&intent.name) == expect.intent.as_ref();
-                let row = intents.iter_mut().find(of_job).and_then(|intent| intent.row.get_mut());
-                row.map(|row| row.resolve(&expect.job_id, now));
-            }
-            tables.save_intents(&mut intents).await?;
-        }
+        resolve_intents(tables, &self.0).await?;
         Ok(states)
     }
+}
+
+/// The intents that the expected jobs name became these jobs.
+pub(super) async fn resolve_intents(
+    tables: &mut dyn Tables,
+    expected: &[Expect],
+) -> Result<(), Error> {
+    let names: Vec<_> = expected.iter().filter_map(|expect| expect.intent.clone()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let mut intents = tables.intents(Intents::Named(names)).await?;
+    let now = tables.now();
+    for expect in expected {
+        let of_job = |intent: &&mut IntentRows| Some(&intent.name) == expect.intent.as_ref();
+        let row = intents.iter_mut().find(of_job).and_then(|intent| intent.row.get_mut());
+        row.map(|row| row.resolve(&expect.job_id, now));
+    }
+    tables.save_intents(&mut intents).await
 }
 
 /// Something happened to the bucket of the API.

@@ -75,6 +75,10 @@ pub trait Tables: Send {
     /// Sets a mark, or removes it.
     fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()>;
 
+    /// What the bodies in quarantine take of the budget for them: each its length, and
+    /// [that much](crate::rules::MIN_QUARANTINE_COST) at least.
+    fn quarantine_cost(&mut self) -> Pending<'_, u64>;
+
     /// How many entries are in each state.
     fn counts(&mut self) -> Pending<'_, Counts>;
 

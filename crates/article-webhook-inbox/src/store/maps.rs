@@ -342,6 +342,12 @@ impl Tables for MapTables<'_> {
         answer(())
     }
 
+    fn quarantine_cost(&mut self) -> Pending<'_, u64> {
+        let entries = self.maps.entries();
+        let quarantined = entries.filter(|(_, _, row)| row.state == State::Quarantined);
+        answer(quarantined.map(|(_, entry, _)| entry.quarantine_cost()).sum())
+    }
+
     fn counts(&mut self) -> Pending<'_, Counts> {
         answer(self.maps.entries().map(|(_, _, row)| (row.state, 1)).collect())
     }

@@ -12,7 +12,8 @@ use crate::{
         Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
         Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
         Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
-        PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
+        PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine, Quarantined, Recorded, Settled,
+        StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{self, Export, Merge, Script},
@@ -97,6 +98,10 @@ impl<R: Run> Store for R {
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         Run::record(self, arrival)
+    }
+
+    fn quarantine(&self, quarantine: Quarantine) -> Pending<'_, Quarantined> {
+        self.write(quarantine)
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {

@@ -12,7 +12,8 @@ use crate::{
         Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
         Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
         Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
-        PollOutcome, PollSettled, Polls, Prune, Pruned, Recorded, Settled, StoreHealth,
+        PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine, Quarantined, Recorded, Settled,
+        StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{Export, Merge},
@@ -36,6 +37,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Stores a body under its key, without parsing it.
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded>;
+
+    /// Keeps the body of a refused delivery, and expects its job.
+    fn quarantine(&self, quarantine: Quarantine) -> Pending<'_, Quarantined>;
 
     /// Leases due entries of the events that the claim names. An entry without attempts left is dead instead.
     fn claim(&self, claim: Claim) -> Pending<'_, Claims>;

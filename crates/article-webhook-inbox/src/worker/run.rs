@@ -12,11 +12,12 @@ use super::{
     attempt::{self, Attempts, Report, Signal},
     retention::Removed,
     schedule::{Schedule, Step},
-    status::AttemptInProgress,
+    status::{AttemptInProgress, Registry},
 };
 use crate::{
-    Error,
-    call::{Claim, Claims, Events, Lease},
+    Error, State,
+    call::{Claim, Claims, Events, Filter, Lease},
+    store::Store,
     telemetry,
 };
 
@@ -60,6 +61,11 @@ pub(super) async fn run(
         Until::Idle => schedule.until_idle(),
     };
     let mut wake = attempts.registry.listener();
+    let anew = decode_anew(Arc::clone(&attempts.store), attempts.registry.clone());
+    match until {
+        Until::Stopped => drop(tokio::spawn(anew)),
+        Until::Idle => anew.await,
+    }
     let (reports, mut reported) = mpsc::unbounded_channel();
     let mut work = Loop {
         attempts: Arc::new(attempts),
@@ -100,6 +106,30 @@ pub(super) async fn run(
             Ok(()) = wake.changed() => work.schedule.woken(now()),
             () = sleep_until(until.unwrap_or_else(now).into()), if until.is_some() => {}
         }
+    }
+}
+
+/// Reads what is in quarantine anew: an earlier version may have refused what this one reads.
+async fn decode_anew(store: Arc<dyn Store>, registry: Registry) {
+    let mut filter = Filter { state: Some(State::Quarantined), ..Filter::default() };
+    loop {
+        let page = match store.list(filter.clone()).await {
+            Ok(page) => page,
+            Err(error) => return telemetry::store_failed("quarantine", &error),
+        };
+        for entry in page.entries {
+            // One a transaction, so that no delivery waits long.
+            match store.requeue(vec![(entry.key.clone(), None)]).await.as_deref() {
+                Ok([true]) => {
+                    telemetry::decoded_anew(&entry.key);
+                    registry.wake();
+                }
+                Ok(_) => {}
+                Err(error) => return telemetry::store_failed("quarantine", error),
+            }
+        }
+        let Some(next) = page.next else { return };
+        filter.after = next;
     }
 }
 

@@ -15,7 +15,7 @@ use article_webhook_inbox::{
     store::{
         Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
         IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
-        PollSettled, Polls, Recorded, Settled, Store, StoreHealth,
+        PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, Store, StoreHealth,
     },
 };
 use tokio::sync::Notify;
@@ -171,6 +171,9 @@ impl Store for Faulty {
     }
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         self.through("record", self.store.record(arrival))
+    }
+    fn quarantine(&self, quarantine: Quarantine) -> Pending<'_, Quarantined> {
+        self.through("quarantine", self.store.quarantine(quarantine))
     }
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         self.through("claim", self.store.claim(claim))

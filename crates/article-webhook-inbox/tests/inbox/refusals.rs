@@ -5,7 +5,7 @@ use article_webhook::{
     fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    Digest, ExpectedJob, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason, Source, State,
+    Digest, ExpectedJob, Filter, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason, Source, State,
     store::{Arrival, Store},
 };
 use tokio::{sync::Notify, time::advance};
@@ -44,7 +44,67 @@ async fn the_job_of_a_refused_delivery_is_expected() {
     let shown: Vec<_> = jobs.iter().map(|job| (job.job_id.as_str(), job.state, job.at)).collect();
     let polled = scene.clock.now() + Duration::from_secs(400);
     assert_eq!(shown, [("job_1", JobState::Expected, polled)], "after the last delivery");
-    assert_eq!(jobs[0].reason, Reason::Refused { code: "malformed_json".into() });
+    assert_eq!(jobs[0].reason, Reason::Refused { code: "unsupported_media_type".into() });
+}
+
+/// Nothing is thrown away: a body that came with the token and the id of its job is kept before the refusal is answered, with
+/// its reason and the place. The job is expected.
+#[tokio::test]
+async fn the_body_of_a_refused_delivery_is_in_quarantine_until_a_good_copy_comes() {
+    let cut = |job: &str| fixture::complete().job_id(job).defect(Defect::TruncatedBody);
+    let scene = Scene::new();
+    scene.keep(&cut("job_1")).await;
+    let of_another = fixture::complete().job_id("job_2").field("job_id", "job_3");
+    scene.keep(&of_another).await;
+    for (job, post, cause, reason) in [
+        ("job_1", cut("job_1"), "the body is malformed JSON: ", "malformed_json"),
+        ("job_2", of_another, "the job ids of header and body differ", "job_id_mismatch"),
+    ] {
+        let (entry, bodies) = scene.inbox.show(key(job).quarantine()).await.unwrap().unwrap();
+        assert_eq!((entry.state, bodies.len()), (State::Quarantined, 1));
+        assert!(entry.cause.unwrap().starts_with(cause));
+        assert_eq!(
+            (bodies[0].bytes.as_ref(), bodies[0].source),
+            (Some(post.bytes()), Source::Webhook)
+        );
+        let ledger = expected(&scene).await;
+        let expected = ledger.iter().find(|expected| expected.job_id.as_str() == job).unwrap();
+        assert_eq!(expected.reason, Reason::Refused { code: reason.into() });
+        assert_eq!(expected.at, scene.clock.now() + Duration::from_secs(400));
+    }
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(2));
+    assert_eq!(scene.inbox.export_entries(Filter::default(), Vec::new()).await.unwrap(), 2);
+
+    scene.deliver("job_1").await;
+    scene.deliver("job_2").await;
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(0));
+    assert_eq!(scene.inbox.counts().await.unwrap().total(), 2, "and there is nothing of job_3");
+}
+
+/// Known jobs: the answer stays the refusal, and the failure is in the health as that of any other delivery.
+#[tokio::test]
+async fn the_job_of_a_refused_body_that_could_not_be_kept_is_expected() {
+    let scene = Scene::new();
+    scene.store.fault("quarantine", Fault::Fails(2));
+    for job in ["job_1", "job_2"] {
+        scene.keep(&fixture::complete().job_id(job).defect(Defect::TruncatedBody)).await;
+    }
+    assert!(scene.inbox.health().await.writable.is_err());
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1", "job_2"]);
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(0));
+}
+
+/// What a refusal reports that no adapter waits for is kept as well.
+#[tokio::test]
+async fn the_body_of_a_refusal_that_is_only_reported_is_kept() {
+    let scene = Scene::new();
+    scene.hear(&fixture::complete().job_id("job_1").defect(Defect::TruncatedBody));
+    until_stored(&scene).await;
+    while scene.inbox.health().await.quarantined == Ok(0) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(jobs(&scene).await, ["job_1"]);
 }
 
 /// Neither its work nor what is expected changes.

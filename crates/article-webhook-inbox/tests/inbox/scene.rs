@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook::{
-    Reply, Sink,
-    fixture::{self, Defect, DeliveryRequest},
+    Refused, Reply, Sink,
+    fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Inbox, Source,
@@ -39,13 +39,16 @@ impl Scene {
 
     /// The receiver refuses it and reports that to the inbox.
     pub(crate) fn refuse(&self, job: &str) {
-        self.hear(&fixture::complete().job_id(job).defect(Defect::TruncatedBody));
+        self.hear(&fixture::complete().job_id(job).header("Content-Type", "text/html"));
     }
 
     pub(crate) fn hear(&self, post: &DeliveryRequest) {
-        let opened = fixture::receiver().open(post.headers());
-        let refused = opened.and_then(|envelope| envelope.read(post.bytes().clone())).unwrap_err();
-        self.inbox.refused(&refused);
+        self.inbox.refused(&refusal(post));
+    }
+
+    /// The receiver refuses it, and waits until the inbox has kept its body.
+    pub(crate) async fn keep(&self, post: &DeliveryRequest) {
+        self.inbox.keep_refused(refusal(post)).await;
     }
 
     pub(crate) async fn record(&self, bytes: &[u8], digest: Digest) -> Recorded {
@@ -59,6 +62,11 @@ impl Scene {
         };
         self.store.record(arrival).await.unwrap()
     }
+}
+
+fn refusal(post: &DeliveryRequest) -> Refused {
+    let opened = fixture::receiver().open(post.headers());
+    opened.and_then(|envelope| envelope.read(post.bytes().clone())).unwrap_err()
 }
 
 pub(crate) async fn exported(inbox: &Inbox) -> String {

@@ -173,7 +173,7 @@ fn the_table_lists_what_is_emitted() {
     let (table, series) = (table(), recorder.series());
     let names: BTreeSet<_> = series.iter().map(|series| &series.name).collect();
     assert_eq!(names, table.keys().collect(), "emitted, and in the table");
-    assert_eq!(table.len(), 23);
+    assert_eq!(table.len(), 25);
     for Series { name, kind, labels } in &series {
         let row = &table[name];
         assert_eq!(*kind, row.kind, "{name}");

@@ -31,10 +31,10 @@ async fn deliver(inbox: &Inbox, job: &str) {
     assert_eq!(inbox.accept(delivery(&fixture::complete().job_id(job))).await, Reply::Stored);
 }
 
-fn refuse(inbox: &Inbox, job: &str) {
+async fn refuse(inbox: &Inbox, job: &str) {
     let post = fixture::complete().defect(Defect::TruncatedBody).header("X-Service-Job-Id", job);
     let opened = fixture::receiver().open(post.headers()).unwrap();
-    inbox.refused(&opened.read(post.bytes().clone()).unwrap_err());
+    inbox.keep_refused(opened.read(post.bytes().clone()).unwrap_err()).await;
 }
 
 async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
@@ -64,7 +64,7 @@ pub(crate) async fn deliveries() {
     }
     inbox.worker(|_| ready(Ok(()))).run(until(&inbox, &[(State::Done, 1)])).await.unwrap();
     assert_eq!(inbox.accept(body("sixth")).await, Reply::Duplicate);
-    refuse(&inbox, "job_2");
+    refuse(&inbox, "job_2").await;
     inbox.close().await.unwrap();
     assert_eq!(inbox.accept(body("seventh")).await, Reply::Unavailable);
     let error = inbox.worker(|_| ready(Ok(()))).run(pending::<()>()).await.unwrap_err();
@@ -199,7 +199,7 @@ pub(crate) async fn retention() {
     deliver(&inbox, "job_1").await;
     deliver(&inbox, "job_2").await;
     let knows_jobs = async || !inbox.jobs(JobFilter::default()).await.unwrap().items.is_empty();
-    refuse(&inbox, "job_1");
+    refuse(&inbox, "job_1").await;
     while !knows_jobs().await {
         yield_now().await;
     }

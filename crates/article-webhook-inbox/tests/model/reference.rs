@@ -89,6 +89,11 @@ impl Store for Reference {
         })
     }
 
+    /// No step of the model has it.
+    fn quarantine(&self, _: Quarantine) -> Pending<'_, Quarantined> {
+        Box::pin(async { Err(Error::unusable("the reference has no quarantine")) })
+    }
+
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;

@@ -133,7 +133,7 @@ impl Scene {
                 .unwrap()
                 .read(post.bytes().clone())
                 .unwrap_err();
-            inbox.refused(&refused);
+            inbox.keep_refused(refused).await;
         }
     }
 
@@ -191,7 +191,7 @@ impl Scene {
     async fn after(&self, inbox: &Inbox) -> Vec<String> {
         let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
         let page = inbox.list(Filter::default()).await.unwrap();
-        assert_eq!(page.entries.len(), 8);
+        assert_eq!(page.entries.len(), 9);
         for mut entry in page.entries {
             let (_, bodies) = inbox.show(entry.key.clone()).await.unwrap().unwrap();
             shown.extend(bodies.iter().map(|body| format!("{body:?}")));

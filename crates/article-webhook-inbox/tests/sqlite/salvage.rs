@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
     IntentState, SqliteStore, State,
-    store::{Intended, Store},
+    store::{Intended, Quarantine, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, copy, key, record};
@@ -51,6 +51,9 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     let fixture = Fixture::new();
     let store = fixture.open();
     record(&store, 0..2).await;
+    let (arrival_5, cause) = (arrival("job_5", "{"), "a reason".to_owned());
+    let quarantine = Quarantine { arrival: arrival_5, cause, expect: None, budget: 1 << 20 };
+    store.quarantine(quarantine).await.unwrap();
     store.close().await.unwrap();
     drop(store);
     let store = fixture.open();
@@ -66,13 +69,15 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     assert!(error.contains(&command), "{error}");
 
     let salvaged = SqliteStore::salvage(&killed.path, new(&killed)).unwrap();
-    assert_eq!((salvaged.entries, salvaged.doubtful), (2, 2));
+    assert_eq!((salvaged.entries, salvaged.doubtful), (3, 2));
     assert!(salvaged.lost_changes.is_some_and(|lost| lost > 0));
     assert!(salvaged.may_lack_names && salvaged.ledger_has_gaps);
     let store = SqliteStore::open(new(&killed)).unwrap();
     let (entry, _) = store.show(key("job_0")).await.unwrap().unwrap();
     assert_eq!(entry.state, State::Dead);
     assert_eq!(entry.cause.as_deref(), Some("salvaged: look whether it was published"));
+    let (entry, _) = store.show(key("job_5").quarantine()).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Quarantined, "it is handed to nobody");
     let intended = store.intend("post-1", MINUTE, 1).await.unwrap();
     assert!(matches!(intended, Intended::Known(known) if known.state == IntentState::Unknown));
     assert!(store.orders_checked().await.unwrap());

@@ -2,7 +2,8 @@ use std::sync::{Arc, Mutex};
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker, store::Recorded,
+    Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker,
+    store::{Arrival, Expect, Quarantine, Quarantined, Recorded, Store},
 };
 use tokio::sync::Notify;
 
@@ -35,6 +36,40 @@ async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
     let (entry, bodies) = scene.show("job_1").await;
     assert_eq!((entry.attempts, bodies.len(), runs.now()), (0, 1, 0));
     assert!(entry.cause.is_some());
+}
+
+/// A body of a refused delivery, with what stands for a body that an earlier version refused.
+async fn quarantine(scene: &Scene, job: &str, body: &[u8]) {
+    let arrival = Arrival {
+        key: key(job),
+        source: Source::Webhook,
+        target: "default".into(),
+        intent: None,
+        digest: Digest::of(body),
+        bytes: body.to_vec().into(),
+    };
+    let expect = Some(Expect::job(job.parse().unwrap(), scene.clock.now()));
+    let quarantine = Quarantine { arrival, cause: "refused".into(), expect, budget: 1 << 20 };
+    assert_eq!(scene.store.quarantine(quarantine).await.unwrap(), Quarantined::Kept);
+}
+
+#[tokio::test]
+async fn what_is_in_quarantine_reaches_no_handler_and_a_worker_reads_it_anew_when_it_starts() {
+    let scene = Scene::new();
+    quarantine(&scene, "job_1", &article()).await;
+    quarantine(&scene, "job_2", br#"{"job_id": "job_2""#).await;
+    let jobs = Arc::new(Mutex::new(Vec::new()));
+    let [handled, undecodable] = [Arc::clone(&jobs), Arc::clone(&jobs)].map(|jobs| {
+        move |job: Job| {
+            jobs.lock().unwrap().push((job.job_id().to_string(), job.kind()));
+            async { Ok(()) }
+        }
+    });
+    let worker = scene.inbox.worker(handled).on_undecodable(undecodable);
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(*jobs.lock().unwrap(), [("job_1".to_owned(), JobKind::Article)]);
+    let counts = scene.inbox.counts().await.unwrap();
+    assert_eq!((counts.of(State::Done), counts.of(State::Quarantined)), (1, 1));
 }
 
 #[tokio::test]

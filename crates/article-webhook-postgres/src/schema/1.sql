@@ -17,7 +17,7 @@ CREATE TABLE article_inbox_entries (
     is_failure boolean NOT NULL GENERATED ALWAYS AS (event = 'generation failed') STORED,
     received_at bigint NOT NULL,
     state text COLLATE "C" NOT NULL
-        CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt')),
+        CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt', 'quarantined')),
     attempts bigint NOT NULL,
     is_retry boolean NOT NULL GENERATED ALWAYS AS (attempts > 0) STORED,
     fence bigint NOT NULL,
@@ -43,7 +43,7 @@ CREATE INDEX article_inbox_entries_leased ON article_inbox_entries (id) WHERE st
 CREATE INDEX article_inbox_entries_done ON article_inbox_entries (at, id) WHERE state = 'done';
 CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at, id) WHERE state = 'done' AND held > 0;
 CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, at, id)
-    WHERE state IN ('dead', 'unhandled', 'corrupt');
+    WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
 
 CREATE TABLE article_inbox_bodies (
     entry bigint NOT NULL,

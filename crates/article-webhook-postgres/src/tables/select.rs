@@ -7,7 +7,10 @@ use article_webhook_inbox::{
     Counts, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
     store::{
         DELIVERY_PERIOD, from_millis,
-        tables::script::{Entries, Expected, Mark},
+        tables::{
+            MIN_QUARANTINE_COST,
+            script::{Entries, Expected, Mark},
+        },
         to_millis,
     },
 };
@@ -136,6 +139,15 @@ pub(super) async fn set_since(tx: &mut Transaction<'_>, mark: Mark, at: i64) -> 
         tx.write(Statement::new(set).with(mark.name().to_owned()).with(at), 1);
     }
     Ok(())
+}
+
+/// What the bodies in quarantine take of the budget for them.
+pub(super) async fn quarantine_cost(tx: &mut Transaction<'_>) -> Result<u64, Fault> {
+    let cost = "SELECT coalesce(sum(greatest(octet_length(b.body)::bigint, $1)), 0)::bigint \
+        FROM article_inbox_entries AS e JOIN article_inbox_bodies AS b ON b.entry = e.id WHERE e.state = 'quarantined'";
+    let cost = Statement::new(cost).with(MIN_QUARANTINE_COST.cast_signed());
+    let cost: i64 = first(&tx.query(cost).await?)?.try_get(0)?;
+    Ok(cost.unsigned_abs())
 }
 
 /// How many entries are in each state.

@@ -24,7 +24,7 @@ const NEXT: &str = "
 ALTER TABLE article_inbox_entries ADD COLUMN priority bigint NOT NULL DEFAULT 7,
     DROP CONSTRAINT article_inbox_entries_state_check,
     ADD CONSTRAINT article_inbox_entries_state_check
-        CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt', 'parked'));
+        CHECK (state IN ('waiting', 'leased', 'done', 'dead', 'unhandled', 'corrupt', 'quarantined', 'parked'));
 ALTER TABLE article_inbox_jobs DROP CONSTRAINT article_inbox_jobs_state_check;
 ALTER TABLE article_inbox_intents DROP CONSTRAINT article_inbox_intents_state_check;
 UPDATE article_inbox_entries SET priority = 9;

@@ -19,10 +19,12 @@ pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit
     let health = place.shared().await?.health().await;
     let overdue = health.overdue.map_err(unknown)?;
     let unhandled = health.unhandled.map_err(unknown)?;
+    let quarantined = health.quarantined.map_err(unknown)?;
     let paused_since = health.paused_since.map_err(unknown)?;
     let store = health.store.map_err(unknown)?;
     let (writable, has_log) = (Some(health.writable), place.is_file());
-    show(&Seen { writable, overdue, unhandled, paused_since, store, has_log }, context)
+    let seen = Seen { writable, overdue, unhandled, quarantined, paused_since, store, has_log };
+    show(&seen, context)
 }
 
 /// Only looks.
@@ -30,13 +32,17 @@ pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exi
     let place = inbox.place(&context.environment)?;
     let inbox = place.shared().await?;
     let ledger = inbox.ledger();
-    let filter = Filter { state: Some(State::Unhandled), limit: 100, ..Filter::default() };
-    let unhandled = inbox.list(filter).await?.entries.len();
+    let in_state =
+        |state| inbox.list(Filter { state: Some(state), limit: 100, ..Filter::default() });
+    let unhandled = in_state(State::Unhandled).await?.entries.len();
+    let quarantined = in_state(State::Quarantined).await?.entries.len();
     let age = |since| ledger.now().duration_since(since).unwrap_or_default();
     let overdue = ledger.due_since().await?.map(age);
     let paused_since = ledger.paused_since().await?;
     let (store, has_log) = (ledger.health().await?, place.is_file());
-    show(&Seen { writable: None, overdue, unhandled, paused_since, store, has_log }, context)
+    let writable = None;
+    let seen = Seen { writable, overdue, unhandled, quarantined, paused_since, store, has_log };
+    show(&seen, context)
 }
 
 fn unknown(why: String) -> Failure {
@@ -48,6 +54,7 @@ struct Seen {
     writable: Option<Result<(), String>>,
     overdue: Option<Duration>,
     unhandled: usize,
+    quarantined: usize,
     paused_since: Option<SystemTime>,
     store: StoreHealth,
     /// A file has one beside it. It may be empty.
@@ -55,7 +62,7 @@ struct Seen {
 }
 
 fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
-    let Seen { writable, overdue, unhandled, paused_since, store, has_log } = seen;
+    let Seen { writable, overdue, unhandled, quarantined, paused_since, store, has_log } = seen;
     let why_not = writable.as_ref().and_then(|writable| writable.as_ref().err());
     let is_well = why_not.is_none() && store.blocked.is_none();
     let is_well = is_well && store.next_start.is_none() && store.findings.is_empty();
@@ -66,6 +73,7 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
             "why_not": why_not,
             "due_since_seconds": overdue.map(|overdue| overdue.as_secs()),
             "unhandled": unhandled,
+            "quarantined": quarantined,
             "paused_since": paused_since.map(moment::exact),
             "wal_bytes": store.wal_bytes,
             "blocked": store.blocked,
@@ -77,7 +85,13 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
     let mut table = Table::plain();
     let mut row =
         |name: &str, tone, text: String| table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
+    let at_most_100 =
+        |count: usize| if count < 100 { count.to_string() } else { "100 or more".to_owned() };
     match writable {
+        Some(Ok(())) if *quarantined > 0 => {
+            let count = at_most_100(*quarantined);
+            row("writable", Tone::Good, format!("yes, and {count} in quarantine"));
+        }
         Some(Ok(())) => row("writable", Tone::Good, "yes".to_owned()),
         Some(Err(why)) => row("writable", Tone::Bad, escape::line(why)),
         None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
@@ -97,9 +111,14 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
         }
     }
     if *unhandled > 0 {
-        let count = if *unhandled < 100 { unhandled.to_string() } else { "100 or more".to_owned() };
+        let count = at_most_100(*unhandled);
         let look = "`inbox list --state unhandled` says why";
         row("unhandled", Tone::Bad, format!("{count} that no worker can read: {look}"));
+    }
+    if *quarantined > 0 {
+        let count = at_most_100(*quarantined);
+        let look = "`inbox list --state quarantined` says why";
+        row("quarantined", Tone::Bad, format!("{count} with refused bodies alone: {look}"));
     }
     if *has_log {
         let log = format!("{} KiB beside the database", store.wal_bytes.div_ceil(1024));

@@ -15,7 +15,7 @@ pub(super) fn tone(state: State) -> Tone {
     match state {
         State::Done => Tone::Good,
         State::Waiting | State::Leased => Tone::Busy,
-        State::Dead | State::Unhandled | State::Corrupt => Tone::Bad,
+        State::Dead | State::Unhandled | State::Corrupt | State::Quarantined => Tone::Bad,
     }
 }
 

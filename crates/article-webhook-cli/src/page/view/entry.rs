@@ -92,6 +92,9 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
                 State::Dead | State::Unhandled | State::Corrupt => {
                     (button(shared, &path("requeue"), "Requeue", "primary"))
                 }
+                State::Quarantined => {
+                    (button(shared, &path("requeue"), "Read anew", "primary"))
+                }
             }
         }
     }

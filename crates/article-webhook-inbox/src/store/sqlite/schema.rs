@@ -39,7 +39,7 @@ const SCHEMA: &str = "
             + 2 * (state = 'waiting' AND attempts > 0)), at);
     CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at) WHERE state = 'done' AND held > 0;
     CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
-        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt';
+        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined';
     CREATE INDEX article_inbox_entries_other ON article_inbox_entries (event, id)
         WHERE event <> 'article.complete';
 

@@ -258,6 +258,11 @@ impl Tables for SqliteTables<'_> {
         self.answer(set)
     }
 
+    fn quarantine_cost(&mut self) -> Pending<'_, u64> {
+        let cost = select::quarantine_cost(self.connection);
+        self.answer(cost)
+    }
+
     fn counts(&mut self) -> Pending<'_, Counts> {
         let counts = select::counts(self.connection);
         self.answer(counts)

@@ -111,6 +111,11 @@ fn states(counts: &Counts) -> Vec<Finding> {
                 "article-webhook inbox list INBOX --state unhandled; a newer version may read them",
             )
     });
+    note(State::Quarantined, |found| {
+        Finding::warn("inbox.quarantined", found)
+            .because("their deliveries were refused, and no good copy has come yet")
+            .fix("article-webhook inbox list INBOX --state quarantined; then article-webhook collect --inbox INBOX JOB")
+    });
     note(State::Corrupt, |found| {
         Finding::fail("inbox.corrupt", found)
             .because("the disk or another program changed what was stored")

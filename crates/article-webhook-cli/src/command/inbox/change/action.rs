@@ -109,8 +109,9 @@ impl Change {
         match (self, now) {
             (_, None) => GONE,
             (Self::Discard { .. }, _) => {
-                "only a waiting, unhandled or corrupt entry can be discarded"
+                "only a waiting, unhandled, corrupt or quarantined entry can be discarded"
             }
+            (_, Some(State::Quarantined)) => "this version cannot read it either",
             (_, Some(State::Leased)) => "a worker has it",
             (_, Some(State::Done)) if was == State::Done => "retention has removed its bodies",
             _ => "it has changed since it was selected",
@@ -172,7 +173,8 @@ mod tests {
         let work = async |inbox: &Inbox, _| {
             inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
         };
-        let why_discarded = "only a waiting, unhandled or corrupt entry can be discarded";
+        let why_discarded =
+            "only a waiting, unhandled, corrupt or quarantined entry can be discarded";
         let discarded = || Change::Discard { cause: "no".to_owned() };
         assert_eq!(raced(Change::Requeue, async |_: &Inbox, _| ()).await, "changed");
         assert_eq!(raced(Change::Requeue, erase).await, GONE);

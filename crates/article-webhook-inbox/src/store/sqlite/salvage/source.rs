@@ -237,9 +237,13 @@ impl Source {
         } else if lacks_body && with_bytes == 0 {
             return Found::Lost(key);
         }
+        if key.is_quarantine() {
+            row.state = State::Quarantined;
+        }
         let is_confirmed = self.is_table_of_entries_whole || of_index == Some(&(row.state, row.at));
+        let can_be_doubtful = !matches!(row.state, State::Done | State::Quarantined);
         let is_doubtful =
-            row.state != State::Done && (newest == Newest::MayBeLost || !is_sound || !is_confirmed);
+            can_be_doubtful && (newest == Newest::MayBeLost || !is_sound || !is_confirmed);
         if is_doubtful {
             row.doubt(self.now);
         }

@@ -11,6 +11,7 @@ use crate::{
     call::{
         Claim, Counts, DELIVERY_PERIOD, Events, Filter, LedgerCounts, ListOrder, OVERDUE_AFTER,
     },
+    rules::MIN_QUARANTINE_COST,
     script::{Entries, Expected, Next},
     store::sqlite::{
         damage::{Findings, Part},
@@ -214,8 +215,10 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
     if event.as_ref().is_some_and(|event| event.as_str() != "article.complete") {
         statement.push_str(" AND event <> 'article.complete'");
     }
-    if let Some(State::Dead | State::Unhandled | State::Corrupt) = state {
-        statement.push_str(" AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt')");
+    if let Some(State::Dead | State::Unhandled | State::Corrupt | State::Quarantined) = state {
+        statement.push_str(
+            " AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')",
+        );
     }
     let direction = if *order == ListOrder::NewestFirst { " DESC" } else { "" };
     parameters.push(Value::Integer(i64::from(*limit) + 1));
@@ -223,6 +226,17 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
     let mut statement = connection.prepare_cached(&statement)?;
     let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// What the bodies in quarantine take of the budget for them.
+pub(super) fn quarantine_cost(connection: &Connection) -> Result<u64, Fault> {
+    let cost = "SELECT ifnull(sum(max(ifnull(length(body.body), 0), ?1)), 0) \
+        FROM article_inbox_entries AS entry INDEXED BY article_inbox_entries_stuck CROSS JOIN article_inbox_bodies AS body \
+        ON body.slot BETWEEN entry.id * 16 AND entry.id * 16 + 15 WHERE entry.state = 'quarantined' \
+        AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')";
+    let min = MIN_QUARANTINE_COST.cast_signed();
+    let cost: i64 = connection.prepare_cached(cost)?.query_row([min], |row| row.get(0))?;
+    Ok(cost.unsigned_abs())
 }
 
 /// The ids of rows of the ledger.

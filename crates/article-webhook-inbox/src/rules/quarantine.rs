@@ -1,0 +1,166 @@
+//! Quarantine: the bodies of refused deliveries. They have an entry of their own beside that of the article, which no worker
+//! claims, and which ends when a good copy comes.
+
+use std::time::SystemTime;
+
+use article_webhook::{ArticleResult, JobId};
+
+use super::{BodyRow, EntryRows, JobRow, JobRows, Row, Tracked, row::Cause};
+use crate::{
+    EntryKey, State,
+    call::{Arrival, Quarantined},
+};
+
+/// How many bodies are kept: the latest and the longest.
+const MAX_BODIES: usize = 2;
+
+/// What a body in quarantine takes of the budget at least, so that its row is counted too.
+pub const MIN_QUARANTINE_COST: u64 = 4096;
+
+/// Capability URLs reach logs more easily than tokens: what is delivered to one is kept while this part of the budget is left.
+const SHARE_OF_CAPABILITIES: u64 = 4;
+
+/// What a body of this length takes of the budget.
+fn cost(length: u64) -> u64 {
+    length.max(MIN_QUARANTINE_COST)
+}
+
+impl Row {
+    /// Another body is in quarantine, for this cause.
+    fn quarantine(&mut self, cause: &str, now: SystemTime) {
+        self.end(State::Quarantined, Cause::New(cause.to_owned()), now);
+    }
+}
+
+impl EntryRows {
+    /// What its bodies take of the budget for quarantine.
+    #[must_use]
+    pub fn quarantine_cost(&self) -> u64 {
+        self.bodies().map(|body| cost(body.length())).sum()
+    }
+}
+
+impl JobRows {
+    /// Keeps the body of a refused delivery, for this cause. `left` is what is left of the budget.
+    pub fn quarantine(
+        &mut self,
+        arrival: &Arrival,
+        cause: &str,
+        left: u64,
+        now: SystemTime,
+    ) -> Quarantined {
+        if arrival.key.is_article() && self.has_article() {
+            return Quarantined::NotNeeded;
+        }
+        let key = arrival.key.quarantine();
+        let entry = self.entry(&key.event);
+        if let Some(entry) = entry
+            && entry.bodies().any(|body| body.digest == arrival.digest && body.has_bytes())
+        {
+            return Quarantined::Duplicate;
+        }
+        // The shorter of two gives way.
+        let replaced =
+            entry.filter(|entry| entry.bodies().count() >= MAX_BODIES).and_then(|entry| {
+                let lengths = entry.bodies.iter().enumerate();
+                let lengths = lengths.filter_map(|(at, body)| Some((body.get()?.length(), at)));
+                lengths.min()
+            });
+        let freed = replaced.map_or(0, |(length, _)| cost(length));
+        if cost(arrival.bytes.len() as u64) > left.saturating_add(freed) {
+            return Quarantined::BudgetReached;
+        }
+        let body = BodyRow::new(arrival, now);
+        let Some(entry) = self.entry_mut(&key.event) else {
+            let mut row = Row::new(now);
+            row.quarantine(cause, now);
+            self.entries.push(EntryRows {
+                event: key.event,
+                received_at: now,
+                row: Tracked::new(row),
+                bodies: vec![Tracked::new(body)],
+                damage: None,
+            });
+            return Quarantined::Kept;
+        };
+        if let Some(row) = entry.row.get_mut() {
+            row.conflicts = row.conflicts.saturating_add(1);
+            row.quarantine(cause, now);
+        }
+        match replaced {
+            Some((_, index)) => entry.bodies[index].set(body),
+            None => entry.bodies.push(Tracked::new(body)),
+        }
+        Quarantined::Kept
+    }
+
+    /// Whether this is the key of a quarantine that a good copy of the article, which is or was here, ends.
+    pub(super) fn is_quarantine_not_needed(&self, key: &EntryKey) -> bool {
+        key.quarantined().is_some_and(|key| key.is_article()) && self.has_article()
+    }
+
+    /// Whether a good copy of the article is or was here.
+    fn has_article(&self) -> bool {
+        let entry = self.entry(&EntryKey::article(self.job_id.clone()).event);
+        match entry.and_then(|entry| entry.row.get()) {
+            Some(row) => row.has_decoded(),
+            None => self.expected.get().is_some_and(JobRow::is_tombstone),
+        }
+    }
+
+    /// Ends the quarantine of a delivery if this is a good copy of it.
+    pub(super) fn end_quarantine(&mut self, key: &EntryKey, bytes: &[u8]) {
+        let quarantine = key.quarantine();
+        // It is rare, so that what arrives otherwise is not parsed here.
+        if self.entry(&quarantine.event).is_some() && is_good(key, bytes) {
+            self.remove_quarantine(&quarantine);
+        }
+    }
+
+    /// Ends the quarantine of the article if a worker has found a good copy.
+    pub(super) fn end_quarantine_if_decoded(&mut self) {
+        if self.has_article() {
+            self.remove_quarantine(&EntryKey::article(self.job_id.clone()).quarantine());
+        }
+    }
+
+    fn remove_quarantine(&mut self, key: &EntryKey) {
+        if let Some(entry) = self.entry_mut(&key.event) {
+            entry.remove();
+        }
+    }
+
+    /// Removes a quarantine that an operator discards. `false` if it is not there.
+    pub(super) fn discard_quarantine(&mut self, key: &EntryKey) -> bool {
+        let entry = self.entry_mut(&key.event);
+        entry.map(EntryRows::remove).is_some()
+    }
+}
+
+/// Whether this version can read the body as what was delivered. It knows no other event than that of an article.
+fn is_good(key: &EntryKey, bytes: &[u8]) -> bool {
+    !key.is_article()
+        || ArticleResult::from_json(bytes).is_ok_and(|result| result.job_id == key.job_id)
+}
+
+/// The arrival that a body in quarantine is to this version: `None` if it cannot read it.
+#[must_use]
+pub(crate) fn decode_anew(job_id: &JobId, entry: &EntryRows, body: crate::Body) -> Option<Arrival> {
+    let key = EntryKey { job_id: job_id.clone(), event: entry.event.clone() }.quarantined()?;
+    let bytes = body.bytes.clone().filter(|_| body.is_intact())?;
+    let arrival = Arrival {
+        source: body.source,
+        target: body.target,
+        intent: body.intent,
+        digest: body.digest,
+        bytes,
+        key,
+    };
+    (arrival.key.is_article() && is_good(&arrival.key, &arrival.bytes)).then_some(arrival)
+}
+
+/// What is left of a budget, of which so much is used, for what came with or without a capability URL.
+pub(crate) fn left_of(budget: u64, used: u64, by_capability: bool) -> u64 {
+    let budget = if by_capability { budget / SHARE_OF_CAPABILITIES } else { budget };
+    budget.saturating_sub(used)
+}

@@ -1,0 +1,252 @@
+//! Bodies of refused deliveries.
+
+use std::time::{Duration, SystemTime};
+
+use article_webhook_inbox::{
+    Entry, EntryKey, JobState, Prune, Source, State,
+    store::{
+        Arrival, Expect, Export, ExportLine, Merge, Outcome, Quarantine, Quarantined, Recorded,
+    },
+};
+
+use crate::{
+    Durable, Subject, Trial,
+    trial::{FIRST, arrival, bytes, job, key},
+};
+
+/// What a body takes of the budget at least.
+const MIN_COST: u64 = 4096;
+
+const CAUSE: &str = "a key twice at article.title";
+
+/// The article of `job_1`.
+const ARTICLE: &str =
+    r#"{"job_id": "job_1", "status": "complete", "article": {"title": "A", "html": ""}}"#;
+
+fn quarantine(body: &str, now: SystemTime) -> Quarantine {
+    let expect = Some(Expect::job(job("job_1"), now));
+    let (arrival, cause) = (arrival("job_1", body), CAUSE.to_owned());
+    Quarantine { arrival, cause, expect, budget: 256 << 20 }
+}
+
+impl<S: Subject> Trial<S> {
+    async fn quarantine(&self, body: &str) -> Quarantined {
+        self.store().quarantine(quarantine(body, self.now())).await.unwrap()
+    }
+
+    /// The quarantine of `job_1`, with the bodies that are kept.
+    async fn kept(&self) -> Option<(Entry, Vec<String>)> {
+        let (entry, bodies) = self.store().show(key("job_1").quarantine()).await.unwrap()?;
+        let texts = bodies.into_iter().map(|body| {
+            assert!(body.is_intact());
+            String::from_utf8(body.bytes.unwrap().to_vec()).unwrap()
+        });
+        Some((entry, texts.collect()))
+    }
+
+    async fn state_of_job(&self) -> Option<JobState> {
+        self.store().job(job("job_1")).await.unwrap().map(|job| job.state)
+    }
+}
+
+/// Nothing is thrown away: the body of a refused delivery is kept as it came, with its reason, and its job is expected. No
+/// worker gets it.
+pub async fn a_refused_body_is_kept_and_its_job_is_expected(mut trial: Trial<impl Subject>) {
+    assert_eq!(trial.quarantine("{").await, Quarantined::Kept);
+    let (entry, bodies) = trial.kept().await.unwrap();
+    assert_eq!((entry.state, entry.cause.as_deref()), (State::Quarantined, Some(CAUSE)));
+    assert_eq!(
+        (entry.key.to_string(), bodies),
+        ("job_1 (quarantined article.complete)".to_owned(), vec!["{".to_owned()])
+    );
+    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
+    assert_eq!(trial.quarantine("{").await, Quarantined::Duplicate);
+
+    trial.advance(3600);
+    let claims = trial.claim().await;
+    assert_eq!((claims.claimed.len(), claims.next_due), (0, None));
+    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    assert_eq!(trial.store().counts().await.unwrap().of(State::Quarantined), 1);
+}
+
+/// Of a job the latest and the longest body are kept.
+pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<impl Subject>) {
+    for (body, kept) in [
+        ("{12", &["{12"][..]),
+        ("{1", &["{1", "{12"]),
+        ("{2", &["{12", "{2"]),
+        ("{123", &["{12", "{123"]),
+        ("{", &["{", "{123"]),
+        ("{3", &["{123", "{3"]),
+    ] {
+        assert_eq!(trial.quarantine(body).await, Quarantined::Kept);
+        let mut found = trial.kept().await.unwrap().1;
+        found.sort_unstable();
+        assert_eq!(found, kept);
+    }
+}
+
+/// When the budget is used up, nothing that is kept is dropped, and the job is expected all the same.
+pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
+    let keep = async |id: &str, body: &str, budget, intent: Option<&str>| {
+        let arrival = Arrival { intent: intent.map(Into::into), ..arrival(id, body) };
+        let expect = Some(Expect::job(job(id), trial.now()));
+        let quarantine = Quarantine { arrival, expect, budget, ..quarantine(body, trial.now()) };
+        trial.store().quarantine(quarantine).await.unwrap()
+    };
+    let long = "{".repeat(5000);
+    assert_eq!(keep("job_1", &long, 4999, None).await, Quarantined::BudgetReached);
+    assert_eq!(trial.kept().await, None);
+    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
+    assert_eq!(keep("job_1", &long, 5000, None).await, Quarantined::Kept);
+    let before = trial.kept().await;
+
+    let budget = 5000 + MIN_COST;
+    assert_eq!(keep("job_2", "{", budget - 1, None).await, Quarantined::BudgetReached);
+    assert_eq!(keep("job_2", "{", budget, Some("post-17")).await, Quarantined::BudgetReached);
+    assert_eq!(keep("job_2", "{", budget, None).await, Quarantined::Kept);
+    assert_eq!(keep("job_2", "[", budget, None).await, Quarantined::BudgetReached);
+    assert_eq!(trial.kept().await, before);
+    // What came to capability URLs has a quarter.
+    let budget = 4 * (5000 + 2 * MIN_COST);
+    assert_eq!(keep("job_3", "{", budget - 1, Some("post-18")).await, Quarantined::BudgetReached);
+    assert_eq!(keep("job_3", "{", budget, Some("post-18")).await, Quarantined::Kept);
+}
+
+/// A delivery, an answer of the API or an import ends the quarantine in its own transaction, if it can be read. Otherwise a
+/// worker that finds a body which it can read ends it.
+pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
+    trial.quarantine("{").await;
+    assert!(trial.record("job_1", FIRST).await.is_stored());
+    assert!(trial.kept().await.is_some(), "it may be no article");
+    assert_eq!(trial.record("job_1", ARTICLE).await, Recorded::Conflict { kept: true });
+    assert_eq!(trial.kept().await, None);
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+
+    trial.quarantine("{").await;
+    trial.record("job_1", FIRST).await;
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Unhandled { seen: 1, cause: "no article".into() }).await;
+    assert!(trial.kept().await.is_some(), "no body can be read");
+    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    assert_eq!(trial.kept().await, None);
+    assert_eq!(trial.state_of_job().await, Some(JobState::Arrived));
+}
+
+/// A body of another event says nothing about the article.
+pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Trial<impl Subject>) {
+    trial.quarantine("{").await;
+    let updated = EntryKey { event: "article.updated".into(), ..key("job_1") };
+    let record = Arrival { key: updated.clone(), ..arrival("job_1", FIRST) };
+    trial.store().record(record.clone()).await.unwrap();
+    assert!(trial.kept().await.is_some());
+
+    let of_event = Quarantine {
+        arrival: Arrival { key: updated.clone(), ..arrival("job_1", "[") },
+        ..quarantine("[", trial.now())
+    };
+    assert_eq!(trial.store().quarantine(of_event).await.unwrap(), Quarantined::Kept);
+    let shown = trial.store().show(updated.quarantine()).await.unwrap().unwrap().0;
+    assert_eq!(shown.key.to_string(), "job_1 (quarantined article.updated)");
+    trial.store().record(record).await.unwrap();
+    assert_eq!(trial.store().show(updated.quarantine()).await.unwrap(), None);
+}
+
+/// Nothing is kept of an article that was handled, also after retention has removed its entry.
+pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
+    assert_eq!((trial.kept().await, trial.state_of_job().await), (None, Some(JobState::Arrived)));
+    trial.advance(2);
+    let now = trial.now();
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+    assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
+    assert_eq!(trial.kept().await, None);
+}
+
+/// A later version may read what this one refused: a requeue reads it anew. What can be read becomes an entry, and what cannot
+/// stays.
+pub async fn a_requeue_reads_a_quarantine_anew(trial: Trial<impl Subject>) {
+    let anew = async || {
+        let keys = vec![(key("job_1").quarantine(), None)];
+        trial.store().requeue(keys).await.unwrap()[0]
+    };
+    let of_another = ARTICLE.replace("job_1", "job_2");
+    for body in ["{", &of_another] {
+        trial.quarantine(body).await;
+        assert!(!anew().await, "{body}");
+        assert!(trial.kept().await.unwrap().1.iter().any(|kept| kept == body));
+    }
+    // No receiver refuses it: it stands for what a later version reads.
+    trial.quarantine(ARTICLE).await;
+    assert!(anew().await);
+    assert_eq!((trial.kept().await, anew().await), (None, false));
+    let claimed = trial.claim().await.claimed.remove(0);
+    assert_eq!((claimed.key, claimed.bodies[0].bytes.clone()), (key("job_1"), bytes(ARTICLE)));
+    assert_eq!(claimed.bodies[0].source, Source::Webhook);
+    assert_eq!(trial.state_of_job().await, Some(JobState::Arrived));
+}
+
+/// An operator discards it, and erases it with its job. Its age ends it never.
+pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Trial<impl Subject>) {
+    trial.quarantine("{").await;
+    trial.advance(400 * 24 * 3600);
+    let now = trial.now();
+    let prune =
+        Prune { bodies_before: now, entries_before: now, dead_before: Some(now), limit: 10 };
+    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 0);
+    assert!(trial.kept().await.is_some());
+
+    let discarded = trial.store().discard(vec![key("job_1").quarantine()], "no".into()).await;
+    assert_eq!((discarded.unwrap(), trial.kept().await), (vec![true], None));
+    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
+    let again = trial.store().discard(vec![key("job_1").quarantine()], "no".into()).await;
+    assert_eq!(again.unwrap(), [false]);
+
+    trial.quarantine("{").await;
+    assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap(), [1]);
+    assert_eq!((trial.kept().await, trial.state_of_job().await), (None, None));
+}
+
+/// An export has it as a line, which an import and a merge add, unless the article is here.
+pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
+    trial.quarantine("{12").await;
+    trial.quarantine("{1").await;
+    let before = trial.kept().await.unwrap();
+    let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await.unwrap();
+    let lines: Vec<_> = exported.items.into_iter().collect();
+    assert!(matches!(lines[..], [ExportLine::Entry(_), ExportLine::Job(_)]), "{lines:?}");
+
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    assert_eq!(trial.store().import(lines.clone()).await.unwrap().added, 1);
+    let (entry, bodies) = trial.kept().await.unwrap();
+    assert_eq!((Entry { id: before.0.id, ..entry }, bodies), before);
+    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
+
+    trial.quarantine("{2").await;
+    trial.store().merge(Merge::Lines(lines.clone())).await.unwrap();
+    assert_eq!(trial.kept().await.unwrap().1.len(), 2, "the bounds hold");
+
+    trial.store().discard(vec![key("job_1").quarantine()], "no".into()).await.unwrap();
+    trial.record("job_1", ARTICLE).await;
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    for repeated in
+        [trial.store().import(lines.clone()).await, trial.store().merge(Merge::Lines(lines)).await]
+    {
+        assert_eq!((repeated.unwrap().added, trial.kept().await), (0, None));
+    }
+}
+
+/// It is there after a restart, with its bytes.
+pub async fn a_quarantine_survives(mut trial: Trial<impl Durable>) {
+    trial.quarantine("{").await;
+    let before = trial.kept().await;
+    trial.advance_by(Duration::from_millis(1));
+    trial.reopen();
+    assert_eq!(trial.kept().await, before);
+    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
+}
