@@ -25,6 +25,6 @@ pub(crate) use job_rows::MAX_PRUNED_BYTES;
 pub use job_rows::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
 pub use ledger::{ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use quarantine::MIN_QUARANTINE_COST;
-pub(crate) use quarantine::{decode_anew, left_of};
+pub(crate) use quarantine::{decode_anew, left_for};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

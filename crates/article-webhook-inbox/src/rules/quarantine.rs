@@ -159,8 +159,9 @@ pub(crate) fn decode_anew(job_id: &JobId, entry: &EntryRows, body: crate::Body) 
     (arrival.key.is_article() && is_good(&arrival.key, &arrival.bytes)).then_some(arrival)
 }
 
-/// What is left of a budget, of which so much is used, for what came with or without a capability URL.
-pub(crate) fn left_of(budget: u64, used: u64, by_capability: bool) -> u64 {
-    let budget = if by_capability { budget / SHARE_OF_CAPABILITIES } else { budget };
+/// What is left of a budget for an arrival, if so much is used.
+pub(crate) fn left_for(arrival: &Arrival, budget: u64, used: u64) -> u64 {
+    let is_by_capability = arrival.intent.is_some();
+    let budget = if is_by_capability { budget / SHARE_OF_CAPABILITIES } else { budget };
     budget.saturating_sub(used)
 }

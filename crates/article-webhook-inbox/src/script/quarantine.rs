@@ -4,7 +4,7 @@ use super::{Effect, Jobs, Script, Tables, order::resolve_intents};
 use crate::{
     Error,
     call::{Quarantine, Quarantined},
-    rules::left_of,
+    rules::left_for,
 };
 
 impl Script for Quarantine {
@@ -20,7 +20,7 @@ impl Script for Quarantine {
         let mut jobs = tables.jobs(named).await?;
         let used = tables.quarantine_cost().await?;
         let now = tables.now();
-        let left = left_of(*budget, used, arrival.intent.is_some());
+        let left = left_for(arrival, *budget, used);
         let mut quarantined = Quarantined::NotNeeded;
         for job in &mut jobs {
             quarantined = job.quarantine(arrival, cause, left, now);
