@@ -127,7 +127,7 @@ fn a_restore_to_a_moment_has_what_was_stored_until_then_and_nothing_after() {
     cluster.run(prepare, &variables);
     let settings = PostgresSettings::new(&url).unwrap();
     let moment: String = wait({
-        let (settings, url) = (settings.clone(), String::from(&*url));
+        let (settings, url) = (settings.clone(), url.as_str().to_owned());
         async move {
             let store = PostgresStore::connect(settings).await.unwrap();
             store.record(arrival("job_1", "{}")).await.unwrap();

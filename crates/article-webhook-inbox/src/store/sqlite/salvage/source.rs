@@ -50,6 +50,7 @@ pub(super) struct Source {
 }
 
 /// What became of an entry.
+#[expect(clippy::large_enum_variant, reason = "all but a few are kept")]
 pub(super) enum Found {
     /// It is there, with these bodies.
     Kept {
