@@ -246,7 +246,7 @@ fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
         // The claim waits for the body, whatever it has locked before.
         let (looks, mut holds) = (scene::connect(&url).await, scene::connect(&url).await);
         let held = holds.transaction().await.unwrap();
-        let hold = format!("LOCK TABLE {schema}.article_inbox_bodies IN ACCESS EXCLUSIVE MODE");
+        let hold = format!("REINDEX INDEX {schema}.article_inbox_bodies_pkey");
         held.batch_execute(&hold).await.unwrap();
         let claim = {
             let store = Arc::clone(&store);
@@ -258,7 +258,7 @@ fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
             let reindex = format!("REINDEX TABLE {schema}.article_inbox_entries");
             tokio::spawn(async move { client.batch_execute(&reindex).await })
         };
-        while !reindex.is_finished() && !waits(&looks, "REINDEX").await {}
+        while !reindex.is_finished() && !waits(&looks, "REINDEX TABLE").await {}
         held.commit().await.unwrap();
         assert_eq!(claim.await.unwrap().unwrap().claimed.len(), 1);
         reindex.await.unwrap().unwrap();
