@@ -342,7 +342,7 @@ impl Sources {
                         }
                         salvaged.entries += 1;
                         salvaged.doubtful += u64::from(is_doubtful);
-                        writer.push(ExportLine::Entry(*entry))?;
+                        writer.push(ExportLine::Entry(entry))?;
                     }
                 }
             }

@@ -54,7 +54,7 @@ pub(super) struct Source {
 pub(super) enum Found {
     /// It is there, with these bodies.
     Kept {
-        entry: Box<EntryLine>,
+        entry: EntryLine,
         /// One of its bodies is lost.
         lacks_body: bool,
         /// Whether it was done is not known.
@@ -249,7 +249,7 @@ impl Source {
             row.doubt(self.now);
         }
         let entry = EntryLine::of(key, received_at, row, bodies);
-        Found::Kept { entry: Box::new(entry), lacks_body: lacks_body && !is_done, is_doubtful }
+        Found::Kept { entry, lacks_body: lacks_body && !is_done, is_doubtful }
     }
 
     /// A job of the ledger, and whether its row can be trusted. `None` if its name cannot be read.
