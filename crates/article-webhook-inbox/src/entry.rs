@@ -53,10 +53,10 @@ pub struct Entry {
     pub since: SystemTime,
     /// How many bodies differed from all earlier ones, including those that were not kept.
     pub conflicts: u32,
-    /// The node whose worker has it, or had it last, where the workers of several nodes share the store. `None` in a file, which
-    /// one process has.
+    /// The node whose worker has it, or had it last, where the workers of several nodes share the store. `None` where one
+    /// process has the store, unless the entry was copied from such a store.
     pub node: Option<Box<str>>,
-    /// Why it waits again, or is dead, unhandled or corrupt. If the handler returned an error, the cause is that
+    /// Why it waits again, or is dead, unhandled, quarantined or corrupt. If the handler returned an error, the cause is that
     /// error. `Debug` shows it; log events of this crate never do.
     pub cause: Option<String>,
     /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES_PER_ENTRY`].

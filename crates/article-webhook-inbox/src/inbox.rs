@@ -150,7 +150,7 @@ impl Inbox {
     /// A delivery that has the token and the id of a job is never thrown away. If its body is malformed, or names another job, the
     /// answer is a refusal, so that the service delivers again; but the body may be the only copy of an article. It is
     /// [quarantined](crate::State::Quarantined), its job is expected, and no handler gets it. Of each job the latest and the
-    /// longest such body are kept. Each takes 4 KiB of the budget at least, and what came to capability URLs gets a quarter of it.
+    /// longest such body are kept. Each takes 64 KiB of the budget at least, and what came to capability URLs gets a quarter of it.
     /// When the budget is used up, what was kept stays, further bodies are not kept, and the log has an error.
     ///
     /// ```

@@ -176,6 +176,8 @@ macro_rules! store_contract {
                 the_latest_and_the_longest_refused_bodies_are_kept,
                 a_full_budget_keeps_what_is_there,
                 a_good_copy_ends_a_quarantine,
+                an_article_that_was_not_handled_ends_no_quarantine,
+                a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine,
                 another_event_does_not_end_the_quarantine_of_an_article,
                 nothing_is_kept_of_an_article_that_is_here,
                 a_requeue_reads_a_quarantine_anew,

@@ -22,7 +22,7 @@ pub enum Quarantined {
     Kept,
     /// The same bytes are in quarantine already.
     Duplicate,
-    /// A good copy of the article is here.
+    /// The article was handled.
     NotNeeded,
     /// There is no room for it.
     BudgetReached,

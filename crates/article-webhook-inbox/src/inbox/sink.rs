@@ -89,7 +89,9 @@ impl Inbox {
 
     async fn keep_body(&self, refused: &Refused, body: &RefusedBody) {
         let (job_id, intent) = (body.job_id(), refused.intent());
-        let expect = self.refused_job(job_id.clone(), intent, refused.rejection().code());
+        // If header and body name different jobs, neither is taken for the one that was ordered.
+        let ordered = intent.filter(|_| refused.job_id().is_some());
+        let expect = self.refused_job(job_id.clone(), ordered, refused.rejection().code());
         let arrival = Arrival {
             key: EntryKey { job_id: job_id.clone(), event: body.event().clone() },
             source: Source::Webhook,

@@ -140,7 +140,12 @@ impl Row {
 
     /// The store cannot read the entry's bodies: the entry is corrupt now, and no attempt is counted.
     pub fn mark_corrupt(&mut self, cause: String, now: SystemTime) {
-        self.end(State::Corrupt, Cause::New(cause), now);
+        // What is in quarantine stays there, for a person to look at.
+        let state = match self.state {
+            State::Quarantined => State::Quarantined,
+            _ => State::Corrupt,
+        };
+        self.end(state, Cause::New(cause), now);
     }
 }
 

@@ -456,7 +456,7 @@ impl JobRows {
     pub fn settle(&mut self, lease: Lease, outcome: &Outcome, now: SystemTime) -> Settled {
         let bodies = self.entry_of(lease.id).map_or(0, |entry| entry.bodies().count());
         let settled = self.change(lease.id, now, |row| row.settle(lease, outcome, bodies, now));
-        self.end_quarantine_if_decoded();
+        self.end_quarantine_if_handled();
         settled.unwrap_or(Settled::LostLease)
     }
 
@@ -503,7 +503,7 @@ impl JobRows {
         for bytes in entry.bodies.iter().filter_map(|body| body.body.as_ref()) {
             self.end_quarantine(&key, bytes);
         }
-        self.end_quarantine_if_decoded();
+        self.end_quarantine_if_handled();
         self.sync_with_article(now);
         true
     }
@@ -604,8 +604,9 @@ impl JobRows {
                 digest: answer.digest,
                 bytes: answer.bytes.clone(),
             };
-            self.record_body(&arrival, now);
-            self.end_quarantine(&arrival.key, &arrival.bytes);
+            if self.record_body(&arrival, now) != Recorded::BodyLimitReached {
+                self.end_quarantine(&arrival.key, &arrival.bytes);
+            }
         }
         let entry = self.article().map(|article| article.state);
         let Some(job) = self.expected.get_mut() else { return PollSettled::LostLease };
@@ -675,7 +676,9 @@ impl JobRows {
     /// article.
     pub fn sync_with_damage(&mut self, now: SystemTime) {
         let failure = EntryKey::failure(self.job_id.clone()).event;
-        let is_damaged = |entry: &EntryRows| entry.damage.is_some() && entry.event != failure;
+        let is_damaged = |entry: &EntryRows| {
+            entry.damage.is_some() && entry.event != failure && !self.key(entry).is_quarantine()
+        };
         if !self.entries.iter().any(is_damaged) {
             return;
         }

@@ -3,19 +3,20 @@
 
 use std::time::SystemTime;
 
-use article_webhook::{ArticleResult, JobId};
+use article_webhook::ArticleResult;
 
 use super::{BodyRow, EntryRows, JobRow, JobRows, Row, Tracked, row::Cause};
 use crate::{
-    EntryKey, State,
+    Body, EntryKey, State,
     call::{Arrival, Quarantined},
 };
 
 /// How many bodies are kept: the latest and the longest.
 const MAX_BODIES: usize = 2;
 
-/// What a body in quarantine takes of the budget at least, so that its row is counted too.
-pub const MIN_QUARANTINE_COST: u64 = 4096;
+/// What a body in quarantine takes of the budget at least. It bounds how many there are, because each further one costs a look
+/// at all of them.
+pub const MIN_QUARANTINE_COST: u64 = 64 << 10;
 
 /// Capability URLs reach logs more easily than tokens: what is delivered to one is kept while this part of the budget is left.
 const SHARE_OF_CAPABILITIES: u64 = 4;
@@ -41,6 +42,17 @@ impl EntryRows {
 }
 
 impl JobRows {
+    /// Why the body of a refused delivery need not be kept.
+    #[must_use]
+    pub fn quarantine_not_needed(&self, arrival: &Arrival) -> Option<Quarantined> {
+        if arrival.key.is_article() && self.has_article() {
+            return Some(Quarantined::NotNeeded);
+        }
+        let entry = self.entry(&arrival.key.quarantine().event)?;
+        let is_same = |body: &BodyRow| body.digest == arrival.digest && body.has_bytes();
+        entry.bodies().any(is_same).then_some(Quarantined::Duplicate)
+    }
+
     /// Keeps the body of a refused delivery, for this cause. `left` is what is left of the budget.
     pub fn quarantine(
         &mut self,
@@ -49,16 +61,8 @@ impl JobRows {
         left: u64,
         now: SystemTime,
     ) -> Quarantined {
-        if arrival.key.is_article() && self.has_article() {
-            return Quarantined::NotNeeded;
-        }
         let key = arrival.key.quarantine();
         let entry = self.entry(&key.event);
-        if let Some(entry) = entry
-            && entry.bodies().any(|body| body.digest == arrival.digest && body.has_bytes())
-        {
-            return Quarantined::Duplicate;
-        }
         // The shorter of two gives way.
         let replaced =
             entry.filter(|entry| entry.bodies().count() >= MAX_BODIES).and_then(|entry| {
@@ -94,16 +98,16 @@ impl JobRows {
         Quarantined::Kept
     }
 
-    /// Whether this is the key of a quarantine that a good copy of the article, which is or was here, ends.
+    /// Whether this is the key of the quarantine of an article that was handled.
     pub(super) fn is_quarantine_not_needed(&self, key: &EntryKey) -> bool {
         key.quarantined().is_some_and(|key| key.is_article()) && self.has_article()
     }
 
-    /// Whether a good copy of the article is or was here.
+    /// Whether the article was handled. An entry that ended otherwise may have no body that can be read.
     fn has_article(&self) -> bool {
         let entry = self.entry(&EntryKey::article(self.job_id.clone()).event);
         match entry.and_then(|entry| entry.row.get()) {
-            Some(row) => row.has_decoded(),
+            Some(row) => row.state == State::Done,
             None => self.expected.get().is_some_and(JobRow::is_tombstone),
         }
     }
@@ -117,8 +121,8 @@ impl JobRows {
         }
     }
 
-    /// Ends the quarantine of the article if a worker has found a good copy.
-    pub(super) fn end_quarantine_if_decoded(&mut self) {
+    /// Ends the quarantine of the article once that was handled.
+    pub(super) fn end_quarantine_if_handled(&mut self) {
         if self.has_article() {
             self.remove_quarantine(&EntryKey::article(self.job_id.clone()).quarantine());
         }
@@ -143,20 +147,22 @@ fn is_good(key: &EntryKey, bytes: &[u8]) -> bool {
         || ArticleResult::from_json(bytes).is_ok_and(|result| result.job_id == key.job_id)
 }
 
-/// The arrival that a body in quarantine is to this version: `None` if it cannot read it.
+/// The arrival that a body in quarantine, whose entry has this key, is to this version: `None` if it cannot read it. Its headers
+/// are not known any more, so that only a body that itself says that it is complete counts.
 #[must_use]
-pub(crate) fn decode_anew(job_id: &JobId, entry: &EntryRows, body: crate::Body) -> Option<Arrival> {
-    let key = EntryKey { job_id: job_id.clone(), event: entry.event.clone() }.quarantined()?;
+pub(crate) fn decode_anew(key: &EntryKey, body: &Body) -> Option<Arrival> {
+    let key = key.quarantined()?;
     let bytes = body.bytes.clone().filter(|_| body.is_intact())?;
-    let arrival = Arrival {
+    let (result, drift) = ArticleResult::from_json_with_drift(&bytes).ok()?;
+    let is_complete = drift.iter().all(|drift| drift.path != "status");
+    (key.is_article() && result.job_id == key.job_id && is_complete).then(|| Arrival {
         source: body.source,
-        target: body.target,
-        intent: body.intent,
+        target: body.target.clone(),
+        intent: body.intent.clone(),
         digest: body.digest,
         bytes,
         key,
-    };
-    (arrival.key.is_article() && is_good(&arrival.key, &arrival.bytes)).then_some(arrival)
+    })
 }
 
 /// What is left of a budget for an arrival, if so much is used.

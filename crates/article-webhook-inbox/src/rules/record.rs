@@ -105,7 +105,7 @@ impl Row {
     }
 
     /// Whether a worker has found a body for a handler.
-    pub(super) fn has_decoded(&self) -> bool {
+    fn has_decoded(&self) -> bool {
         match self.state {
             State::Done | State::Dead => true,
             // A handler ran on one of the bodies, and failed.

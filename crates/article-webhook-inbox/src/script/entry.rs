@@ -157,7 +157,7 @@ async fn decode_quarantine(
 ) -> Result<bool, Error> {
     let Some(entry) = job.entry(&key.event) else { return Ok(false) };
     let bodies = tables.bodies(vec![entry.row.id]).await?.into_iter().flatten();
-    let decoded = bodies.filter_map(|loaded| decode_anew(&job.job_id, entry, loaded.body));
+    let decoded = bodies.filter_map(|loaded| decode_anew(key, &loaded.body));
     let decoded: Vec<_> = decoded.collect();
     for arrival in &decoded {
         job.record(arrival, None, tables.now());

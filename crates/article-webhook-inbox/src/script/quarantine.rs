@@ -18,12 +18,16 @@ impl Script for Quarantine {
         let Self { arrival, cause, expect, budget } = self;
         let named = Jobs::Named(vec![arrival.key.job_id.clone()]);
         let mut jobs = tables.jobs(named).await?;
-        let used = tables.quarantine_cost().await?;
         let now = tables.now();
-        let left = left_for(arrival, *budget, used);
         let mut quarantined = Quarantined::NotNeeded;
         for job in &mut jobs {
-            quarantined = job.quarantine(arrival, cause, left, now);
+            quarantined = match job.quarantine_not_needed(arrival) {
+                Some(not_needed) => not_needed,
+                None => {
+                    let left = left_for(arrival, *budget, tables.quarantine_cost().await?);
+                    job.quarantine(arrival, cause, left, now)
+                }
+            };
             expect.iter().for_each(|expect| _ = job.expect(expect, now));
         }
         tables.save(&mut jobs).await?;

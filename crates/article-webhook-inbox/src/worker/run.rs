@@ -1,6 +1,11 @@
 //! The loop of a worker: it passes events to the [`Schedule`] and carries out its steps.
 
-use std::{collections::HashMap, pin::Pin, pin::pin, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     select,
@@ -15,8 +20,9 @@ use super::{
     status::{AttemptInProgress, Registry},
 };
 use crate::{
-    Error, State,
+    EntryKey, Error, State,
     call::{Claim, Claims, Events, Filter, Lease},
+    rules::decode_anew,
     store::Store,
     telemetry,
 };
@@ -61,10 +67,10 @@ pub(super) async fn run(
         Until::Idle => schedule.until_idle(),
     };
     let mut wake = attempts.registry.listener();
-    let anew = decode_anew(Arc::clone(&attempts.store), attempts.registry.clone());
+    let quarantine = read_quarantine(Arc::clone(&attempts.store), attempts.registry.clone());
     match until {
-        Until::Stopped => drop(tokio::spawn(anew)),
-        Until::Idle => anew.await,
+        Until::Stopped => drop(tokio::spawn(quarantine)),
+        Until::Idle => quarantine.await,
     }
     let (reports, mut reported) = mpsc::unbounded_channel();
     let mut work = Loop {
@@ -109,28 +115,46 @@ pub(super) async fn run(
     }
 }
 
+/// The pause before the quarantine is read again when the store failed.
+const QUARANTINE_PAUSE: Duration = Duration::from_secs(5);
+
 /// Reads what is in quarantine anew: an earlier version may have refused what this one reads.
-async fn decode_anew(store: Arc<dyn Store>, registry: Registry) {
+async fn read_quarantine(store: Arc<dyn Store>, registry: Registry) {
     let mut filter = Filter { state: Some(State::Quarantined), ..Filter::default() };
     loop {
         let page = match store.list(filter.clone()).await {
             Ok(page) => page,
-            Err(error) => return telemetry::store_failed("quarantine", &error),
+            Err(error) => {
+                telemetry::store_failed("quarantine", &error);
+                if !error.is_transient() {
+                    return;
+                }
+                time::sleep(QUARANTINE_PAUSE).await;
+                continue;
+            }
         };
         for entry in page.entries {
-            // One a transaction, so that no delivery waits long.
-            match store.requeue(vec![(entry.key.clone(), None)]).await.as_deref() {
-                Ok([true]) => {
+            match requeue_if_readable(&*store, &entry.key).await {
+                Ok(true) => {
                     telemetry::decoded_anew(&entry.key);
                     registry.wake();
                 }
-                Ok(_) => {}
-                Err(error) => return telemetry::store_failed("quarantine", error),
+                Ok(false) => {}
+                Err(error) => telemetry::store_failed("quarantine", &error),
             }
         }
         let Some(next) = page.next else { return };
         filter.after = next;
     }
+}
+
+/// Requeues what is in quarantine if this version can read it. What it cannot read costs no transaction that writes.
+async fn requeue_if_readable(store: &dyn Store, key: &EntryKey) -> Result<bool, Error> {
+    let bodies = store.show(key.clone()).await?.map_or_else(Vec::new, |(_, bodies)| bodies);
+    if !bodies.iter().any(|body| decode_anew(key, body).is_some()) {
+        return Ok(false);
+    }
+    Ok(store.requeue(vec![(key.clone(), None)]).await? == [true])
 }
 
 impl Loop {

@@ -44,6 +44,8 @@ CREATE INDEX article_inbox_entries_done ON article_inbox_entries (at, id) WHERE 
 CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at, id) WHERE state = 'done' AND held > 0;
 CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, at, id)
     WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
+CREATE INDEX article_inbox_entries_stuck_by_id ON article_inbox_entries (state, id)
+    WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
 
 CREATE TABLE article_inbox_bodies (
     entry bigint NOT NULL,

@@ -261,6 +261,11 @@ pub(super) fn save(tx: &mut Transaction<'_>, jobs: &[JobRows]) {
             _ => {}
         }
     }
+    // First, because another entry may take the key of one that is removed.
+    if !removed.is_empty() {
+        let rows = removed.len();
+        tx.write(Statement::new(REMOVE).with(removed), rows);
+    }
     if !new.is_empty() {
         let insert = Statement::new(INSERT)
             .with(new.iter().map(|saved| saved.job_id.to_string()).collect::<Vec<_>>())
@@ -290,10 +295,6 @@ pub(super) fn save(tx: &mut Transaction<'_>, jobs: &[JobRows]) {
         let bodies: Vec<_> = kept.iter().map(|(_, body)| body).collect();
         let has_bytes = bodies.iter().map(|body| body.row.has_bytes()).collect::<Vec<_>>();
         tx.write(with_body_columns(statement, &bodies).with(has_bytes), bodies.len());
-    }
-    if !removed.is_empty() {
-        let rows = removed.len();
-        tx.write(Statement::new(REMOVE).with(removed), rows);
     }
 }
 

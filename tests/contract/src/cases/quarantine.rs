@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What a body takes of the budget at least.
-const MIN_COST: u64 = 4096;
+const MIN_COST: u64 = 64 << 10;
 
 const CAUSE: &str = "a key twice at article.title";
 
@@ -94,23 +94,49 @@ pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
         let quarantine = Quarantine { arrival, expect, budget, ..quarantine(body, trial.now()) };
         trial.store().quarantine(quarantine).await.unwrap()
     };
-    let long = "{".repeat(5000);
-    assert_eq!(keep("job_1", &long, 4999, None).await, Quarantined::BudgetReached);
+    let long = "{".repeat(70_000);
+    assert_eq!(keep("job_1", &long, 69_999, None).await, Quarantined::BudgetReached);
     assert_eq!(trial.kept().await, None);
     assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
-    assert_eq!(keep("job_1", &long, 5000, None).await, Quarantined::Kept);
+    assert_eq!(keep("job_1", &long, 70_000, None).await, Quarantined::Kept);
     let before = trial.kept().await;
 
-    let budget = 5000 + MIN_COST;
+    let budget = 70_000 + MIN_COST;
     assert_eq!(keep("job_2", "{", budget - 1, None).await, Quarantined::BudgetReached);
     assert_eq!(keep("job_2", "{", budget, Some("post-17")).await, Quarantined::BudgetReached);
     assert_eq!(keep("job_2", "{", budget, None).await, Quarantined::Kept);
     assert_eq!(keep("job_2", "[", budget, None).await, Quarantined::BudgetReached);
     assert_eq!(trial.kept().await, before);
     // What came to capability URLs has a quarter.
-    let budget = 4 * (5000 + 2 * MIN_COST);
+    let budget = 4 * (70_000 + 2 * MIN_COST);
     assert_eq!(keep("job_3", "{", budget - 1, Some("post-18")).await, Quarantined::BudgetReached);
     assert_eq!(keep("job_3", "{", budget, Some("post-18")).await, Quarantined::Kept);
+}
+
+/// An article that ended without having been handled may have no body that can be read: what is refused is kept beside it.
+pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<impl Subject>) {
+    trial.record("job_1", FIRST).await;
+    trial.quarantine("{").await;
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Dead { cause: "no article".into() }).await;
+    assert!(trial.kept().await.is_some());
+    assert_eq!(trial.quarantine("{1").await, Quarantined::Kept);
+    assert_eq!(trial.quarantine("{1").await, Quarantined::Duplicate);
+}
+
+/// The headers of a body in quarantine are not known any more: one that does not itself say that it is complete may be half an
+/// article.
+pub async fn a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine(
+    trial: Trial<impl Subject>,
+) {
+    let article = r#""job_id": "job_1", "article": {"title": "A", "html": ""}"#;
+    for status in ["", r#""status": "processing", "#] {
+        let half = format!("{{{status}{article}}}");
+        assert_eq!(trial.quarantine(&half).await, Quarantined::Kept);
+        let requeued = vec![(key("job_1").quarantine(), None)];
+        assert_eq!(trial.store().requeue(requeued).await.unwrap(), [false]);
+    }
+    assert_eq!(trial.kept().await.unwrap().1.len(), 2);
 }
 
 /// A delivery, an answer of the API or an import ends the quarantine in its own transaction, if it can be read. Otherwise a

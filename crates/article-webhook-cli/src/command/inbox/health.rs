@@ -118,7 +118,11 @@ fn show(seen: &Seen, context: &Context) -> Result<Exit, Failure> {
     if *quarantined > 0 {
         let count = at_most_100(*quarantined);
         let look = "`inbox list --state quarantined` says why";
-        row("quarantined", Tone::Bad, format!("{count} with refused bodies alone: {look}"));
+        row(
+            "quarantined",
+            Tone::Bad,
+            format!("{count} refused deliveries, which may be the only copies: {look}"),
+        );
     }
     if *has_log {
         let log = format!("{} KiB beside the database", store.wal_bytes.div_ceil(1024));
