@@ -147,8 +147,10 @@ fn a_policy_that_hides_rows_is_an_outage_and_not_the_end_of_an_entry() {
     let table = format!("ALTER TABLE {schema}.article_inbox_bodies");
     run(&url, &format!("{table} ENABLE ROW LEVEL SECURITY; {table} FORCE ROW LEVEL SECURITY"));
     says(&refused(settings), "row level security may hide rows of article_inbox_bodies");
-    let error = wait(store.claim(CLAIM)).unwrap_err();
-    says(&error, "row-level security policy for table");
+    let error = format!("{:?}", wait(store.claim(CLAIM)).unwrap_err());
+    // A connection that is opened now says it as a start does.
+    let by_server = error.contains("row-level security policy for table");
+    assert!(by_server || error.contains("row level security may hide rows"), "{error}");
     run(&url, &format!("{table} NO FORCE ROW LEVEL SECURITY; {table} DISABLE ROW LEVEL SECURITY"));
     let claimed = wait(store.claim(CLAIM)).unwrap().claimed;
     assert_eq!((claimed.len(), claimed[0].bodies.len()), (1, 1));

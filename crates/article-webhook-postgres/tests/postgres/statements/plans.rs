@@ -63,10 +63,10 @@ async fn call_each(store: &PostgresStore) {
     store.due_since().await.unwrap();
     store.counts().await.unwrap();
     store.ledger_counts().await.unwrap();
-    store
-        .list(Filter { state: Some(State::Waiting), limit: 10, ..Filter::default() })
-        .await
-        .unwrap();
+    for (state, limit) in [(State::Waiting, 10), (State::Unhandled, 100)] {
+        let filter = Filter { state: Some(state), limit, ..Filter::default() };
+        store.list(filter).await.unwrap();
+    }
     store.show(key(6)).await.unwrap();
     store.requeue(vec![(key(1003), None)]).await.unwrap();
     store.discard(vec![key(1004)], "not wanted".into()).await.unwrap();
