@@ -126,8 +126,8 @@ fn quoted(role: &str) -> String {
     format!("\"{}\"", role.replace('"', "\"\""))
 }
 
-/// Selects what a crash would empty. The answer holds until the end of a
-/// transaction that has read the tables, and so keeps others from altering them.
+/// Selects what a crash would empty. The answer holds until the end of a transaction that has read the tables, and so keeps
+/// others from altering them.
 pub(crate) static UNLOGGED: LazyLock<String> = LazyLock::new(|| {
     let names = OBJECTS.map(|(name, ..)| format!("'{name}'::regclass"));
     format!(

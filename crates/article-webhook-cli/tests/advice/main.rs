@@ -25,3 +25,23 @@ mod sample;
 #[allow(dead_code, reason = "the tests of the tool use more of it")]
 #[path = "../cli/tool.rs"]
 mod tool;
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
+    process::Command,
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The first line that a program prints which goes on until it is ended, and what it reports.
+fn first_line(program: &mut Command) -> (String, String) {
+    let mut process = program.process_group(0).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let _ = kill_process_group(Pid::from_child(&process), Signal::TERM);
+    let mut error = String::new();
+    process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    process.wait().unwrap();
+    (line, error)
+}

@@ -1,18 +1,18 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{BufRead, BufReader, Read},
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Filter, Inbox, JobFilter, SqliteStore, store::Store};
-use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use crate::tool::{seen, tool};
+use crate::{
+    first_line,
+    tool::{seen, tool},
+};
 
 /// The deliveries of each scene. The last of them are in the log alone.
 pub(crate) const JOBS: usize = 20;
@@ -75,13 +75,7 @@ impl Scene {
         let listen = ["listen", "--no-page", "--port", "0", "--inbox", &self.shown()];
         program.args(listen).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
         program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = program.process_group(0).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let _ = kill_process_group(Pid::from_child(&process), Signal::TERM);
-        let mut error = String::new();
-        process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-        process.wait().unwrap();
+        let (line, error) = first_line(program);
         line.is_empty().then_some(error)
     }
 

@@ -3,9 +3,8 @@
 use std::{
     env, fs,
     future::pending,
-    io::{BufRead, BufReader, Read},
+    io::Read,
     net::{SocketAddr, TcpListener},
-    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Command, Stdio},
     thread,
@@ -15,11 +14,10 @@ use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use article_webhook_simulator::{Simulator, SimulatorClock};
 use article_webhook_tower::{AuthToken, Receiver, receive};
-use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::tool::seen;
+use crate::{first_line, tool::seen};
 
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
@@ -121,13 +119,7 @@ impl Stage {
             assert_eq!(exit, Some(0), "{command}: {out}{error}");
             return self.shown(&out);
         }
-        let mut process = shell.process_group(0).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let _ = kill_process_group(Pid::from_child(&process), Signal::TERM);
-        let mut error = String::new();
-        process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-        process.wait().unwrap();
+        let (line, error) = first_line(&mut shell);
         assert!(!line.is_empty(), "{command}: {error}");
         line
     }

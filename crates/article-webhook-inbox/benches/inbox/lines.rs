@@ -1,8 +1,18 @@
 //! The entries of which many are changed.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
 
-use article_webhook_inbox::{Digest, State};
+use article_webhook_inbox::{Digest, State, store::Store};
+use tokio::time::sleep;
+
+use crate::bodies::workable;
 
 /// How many rows a contender inserts in one transaction: as many entries as the inbox changes.
 pub(crate) const PAGE: u32 = 250;
@@ -37,4 +47,17 @@ pub(crate) fn lines(entries: u32, state: State) -> Vec<u8> {
     )
     .unwrap();
     lines
+}
+
+/// Delivers until it is over. Returns how long the slowest delivery took.
+pub(crate) async fn deliver(store: impl Store, is_over: Arc<AtomicBool>) -> Duration {
+    let (mut random, mut longest) = (fastrand::Rng::new(), Duration::ZERO);
+    while !is_over.load(Relaxed) {
+        let arrival = workable(BODY_BYTES, &mut random);
+        let start = Instant::now();
+        store.record(arrival).await.unwrap();
+        longest = longest.max(start.elapsed());
+        sleep(Duration::from_millis(10)).await;
+    }
+    longest
 }

@@ -7,17 +7,15 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use article_webhook_inbox::{Filter, Inbox, SqliteStore, State, store::Store};
+use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
 use rusqlite::{Connection, params};
-use tokio::time::sleep;
 
 use crate::{
-    bodies::workable,
     form::Form,
-    lines::{BODY_BYTES, PAGE, body, job_id, lines},
+    lines::{PAGE, body, deliver, job_id, lines},
     scratch,
     table::{Table, at_least, at_most, plain},
 };
@@ -91,19 +89,6 @@ fn rate(entries: u32, change: impl FnOnce()) -> f64 {
     let start = Instant::now();
     change();
     f64::from(entries) / start.elapsed().as_secs_f64()
-}
-
-/// Delivers until it is over. Returns how long the slowest delivery took.
-async fn deliver(store: SqliteStore, is_over: Arc<AtomicBool>) -> Duration {
-    let (mut random, mut longest) = (fastrand::Rng::new(), Duration::ZERO);
-    while !is_over.load(Relaxed) {
-        let arrival = workable(BODY_BYTES, &mut random);
-        let start = Instant::now();
-        store.record(arrival).await.unwrap();
-        longest = longest.max(start.elapsed());
-        sleep(Duration::from_millis(10)).await;
-    }
-    longest
 }
 
 /// What an application would write: a key that is unique, and a body.

@@ -380,19 +380,6 @@ impl JobRows {
         intent: Option<&mut IntentRow>,
         now: SystemTime,
     ) -> Recorded {
-        let recorded = self.record_copy(arrival, intent, now);
-        if recorded != Recorded::BodyLimitReached {
-            self.end_quarantine(&arrival.key, &arrival.bytes);
-        }
-        recorded
-    }
-
-    fn record_copy(
-        &mut self,
-        arrival: &Arrival,
-        intent: Option<&mut IntentRow>,
-        now: SystemTime,
-    ) -> Recorded {
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
         }
@@ -426,18 +413,25 @@ impl JobRows {
         recorded
     }
 
+    /// Stores a body. A good copy ends the quarantine.
     fn record_body(&mut self, arrival: &Arrival, now: SystemTime) -> Recorded {
-        if let Some(entry) = self.entry_mut(&arrival.key.event) {
-            return entry.record(arrival, now);
+        let recorded = match self.entry_mut(&arrival.key.event) {
+            Some(entry) => entry.record(arrival, now),
+            None => {
+                self.entries.push(EntryRows {
+                    event: arrival.key.event.clone(),
+                    received_at: now,
+                    row: Tracked::new(Row::new(now)),
+                    bodies: vec![Tracked::new(BodyRow::new(arrival, now))],
+                    damage: None,
+                });
+                Recorded::Stored
+            }
+        };
+        if recorded != Recorded::BodyLimitReached {
+            self.end_quarantine(&arrival.key, &arrival.bytes);
         }
-        self.entries.push(EntryRows {
-            event: arrival.key.event.clone(),
-            received_at: now,
-            row: Tracked::new(Row::new(now)),
-            bodies: vec![Tracked::new(BodyRow::new(arrival, now))],
-            damage: None,
-        });
-        Recorded::Stored
+        recorded
     }
 
     /// Changes the row of an entry, and reports the state of the article to the ledger.
@@ -479,7 +473,7 @@ impl JobRows {
         let Some(entry) = self.entry(event) else { return false };
         let (id, key) = (entry.row.id, self.key(entry));
         if key.is_quarantine() {
-            return self.discard_quarantine(&key);
+            return self.remove_quarantine(&key);
         }
         self.change(id, now, |row| row.discard(cause, now)).unwrap_or_default()
     }
@@ -604,9 +598,7 @@ impl JobRows {
                 digest: answer.digest,
                 bytes: answer.bytes.clone(),
             };
-            if self.record_body(&arrival, now) != Recorded::BodyLimitReached {
-                self.end_quarantine(&arrival.key, &arrival.bytes);
-            }
+            self.record_body(&arrival, now);
         }
         let entry = self.article().map(|article| article.state);
         let Some(job) = self.expected.get_mut() else { return PollSettled::LostLease };

@@ -37,8 +37,8 @@ impl Row {
         is_unfinished
     }
 
-    /// The row was salvaged, and may be older than what was known last: unless it is done or in quarantine, it is dead, for a person to look
-    /// at and to requeue.
+    /// The row was salvaged, and may be older than what was known last: unless it is done or in quarantine, it is dead, for a
+    /// person to look at and to requeue.
     pub fn doubt(&mut self, now: SystemTime) {
         if !matches!(self.state, State::Done | State::Quarantined) {
             self.end(State::Dead, Cause::New(SALVAGED.to_owned()), now);

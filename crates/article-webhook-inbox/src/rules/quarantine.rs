@@ -61,6 +61,9 @@ impl JobRows {
         left: u64,
         now: SystemTime,
     ) -> Quarantined {
+        if let Some(not_needed) = self.quarantine_not_needed(arrival) {
+            return not_needed;
+        }
         let key = arrival.key.quarantine();
         let entry = self.entry(&key.event);
         // The shorter of two gives way.
@@ -128,16 +131,9 @@ impl JobRows {
         }
     }
 
-    fn remove_quarantine(&mut self, key: &EntryKey) {
-        if let Some(entry) = self.entry_mut(&key.event) {
-            entry.remove();
-        }
-    }
-
-    /// Removes a quarantine that an operator discards. `false` if it is not there.
-    pub(super) fn discard_quarantine(&mut self, key: &EntryKey) -> bool {
-        let entry = self.entry_mut(&key.event);
-        entry.map(EntryRows::remove).is_some()
+    /// Removes a quarantine. `false` if it is not there.
+    pub(super) fn remove_quarantine(&mut self, key: &EntryKey) -> bool {
+        self.entry_mut(&key.event).map(EntryRows::remove).is_some()
     }
 }
 

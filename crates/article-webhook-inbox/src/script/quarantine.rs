@@ -21,13 +21,12 @@ impl Script for Quarantine {
         let now = tables.now();
         let mut quarantined = Quarantined::NotNeeded;
         for job in &mut jobs {
-            quarantined = match job.quarantine_not_needed(arrival) {
-                Some(not_needed) => not_needed,
-                None => {
-                    let left = left_for(arrival, *budget, tables.quarantine_cost().await?);
-                    job.quarantine(arrival, cause, left, now)
-                }
+            // What is not kept costs no look at all that is.
+            let left = match job.quarantine_not_needed(arrival) {
+                Some(_) => 0,
+                None => left_for(arrival, *budget, tables.quarantine_cost().await?),
             };
+            quarantined = job.quarantine(arrival, cause, left, now);
             expect.iter().for_each(|expect| _ = job.expect(expect, now));
         }
         tables.save(&mut jobs).await?;

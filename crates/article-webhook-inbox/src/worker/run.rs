@@ -10,6 +10,7 @@ use std::{
 use tokio::{
     select,
     sync::{mpsc, watch},
+    task::JoinSet,
     time::{self, sleep_until},
 };
 
@@ -68,8 +69,10 @@ pub(super) async fn run(
     };
     let mut wake = attempts.registry.listener();
     let quarantine = read_quarantine(Arc::clone(&attempts.store), attempts.registry.clone());
+    // It ends with the worker.
+    let mut beside = JoinSet::new();
     match until {
-        Until::Stopped => drop(tokio::spawn(quarantine)),
+        Until::Stopped => drop(beside.spawn(quarantine)),
         Until::Idle => quarantine.await,
     }
     let (reports, mut reported) = mpsc::unbounded_channel();

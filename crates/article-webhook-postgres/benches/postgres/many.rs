@@ -8,14 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_inbox::{EntryKey, Filter, Inbox, State, store::Store as _};
-use article_webhook_postgres::PostgresStore;
+use article_webhook_inbox::{EntryKey, Filter, Inbox, State};
 use tokio::time::sleep;
 
 use crate::{
-    bodies::workable,
     form::Form,
-    lines::{BODY_BYTES, PAGE, body, job_id, lines},
+    lines::{PAGE, body, deliver, job_id, lines},
     table::{Table, at_least, at_most, plain},
 };
 
@@ -103,19 +101,6 @@ async fn rate(entries: u32, change: impl Future<Output = u64>) -> f64 {
     let start = Instant::now();
     assert_eq!(change.await, u64::from(entries));
     f64::from(entries) / start.elapsed().as_secs_f64()
-}
-
-/// Delivers until it is over. Returns how long the slowest delivery took.
-async fn deliver(store: PostgresStore, is_over: Arc<AtomicBool>) -> Duration {
-    let (mut random, mut longest) = (fastrand::Rng::new(), Duration::ZERO);
-    while !is_over.load(Relaxed) {
-        let arrival = workable(BODY_BYTES, &mut random);
-        let start = Instant::now();
-        store.record(arrival).await.unwrap();
-        longest = longest.max(start.elapsed());
-        sleep(Duration::from_millis(10)).await;
-    }
-    longest
 }
 
 /// What an application would write: a key that is unique, and a body.

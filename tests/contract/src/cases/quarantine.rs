@@ -240,6 +240,10 @@ pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Tria
 /// An export has it as a line, which an import and a merge add, unless the article is here.
 pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
     trial.quarantine("{12").await;
+    let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await.unwrap();
+    let lines = exported.items.into_iter().collect();
+    trial.store().merge(Merge::Lines(lines)).await.unwrap();
+    assert_eq!(trial.kept().await.unwrap().1, ["{12"], "the same body is kept once");
     trial.quarantine("{1").await;
     let before = trial.kept().await.unwrap();
     let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await.unwrap();

@@ -178,12 +178,12 @@ impl Source {
         let database = self.once("database").ok()??;
         let removed: i64 = self.once("last_removed_id").ok()?.unwrap_or_default();
         let others: i64 = self.once("other_changes").ok()?.unwrap_or_default();
-        let [entries, jobs, intents] = [
-            self.entries.last_key_value().map(|(id, _)| *id),
-            self.jobs.last_key_value().map(|(id, _)| *id),
-            self.intents.last_key_value().map(|(id, _)| *id),
+        let last = [
+            self.entries.keys().next_back(),
+            self.jobs.keys().next_back(),
+            self.intents.keys().next_back(),
         ];
-        let rows = [entries, jobs, intents].into_iter().flatten().fold(removed, i64::max);
+        let rows = last.into_iter().flatten().copied().fold(removed, i64::max);
         Some(Acknowledged { database, changes: rows.saturating_add(others) })
     }
 
