@@ -39,7 +39,8 @@ WITH (
 );
 CREATE INDEX article_inbox_entries_waiting ON article_inbox_entries (is_failure, is_retry, at, id)
     WHERE state = 'waiting';
-CREATE INDEX article_inbox_entries_leased ON article_inbox_entries (id) WHERE state = 'leased';
+CREATE INDEX article_inbox_entries_leased ON article_inbox_entries (is_failure, lease_end, id)
+    WHERE state = 'leased';
 CREATE INDEX article_inbox_entries_done ON article_inbox_entries (at, id) WHERE state = 'done';
 CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at, id) WHERE state = 'done' AND held > 0;
 CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, at, id)

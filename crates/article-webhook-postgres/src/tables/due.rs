@@ -36,7 +36,7 @@ macro_rules! ranges {
     };
 }
 
-/// When the next entry of each range is due, other than those of these ids, and when each lease ends.
+/// When the next entry of each range is due, other than those of these ids, and when the next lease ends.
 macro_rules! next {
     ($left_out:literal, $from:literal) => {
         concat!(
@@ -46,11 +46,12 @@ macro_rules! next {
             " CROSS JOIN LATERAL (SELECT at FROM article_inbox_entries AS e WHERE state = 'waiting' \
              AND e.is_failure = r.is_failure AND e.is_retry = r.is_retry AND id <> ALL(",
             $left_out,
-            ") ORDER BY at LIMIT 1) AS e UNION ALL SELECT is_failure, lease_end FROM ",
+            ") ORDER BY at LIMIT 1) AS e UNION ALL SELECT r.is_failure, e.lease_end FROM ",
             $from,
-            "article_inbox_entries WHERE state = 'leased' AND id <> ALL(",
+            "(VALUES (false), (true)) AS r (is_failure) CROSS JOIN LATERAL (SELECT lease_end FROM article_inbox_entries AS e \
+             WHERE state = 'leased' AND e.is_failure = r.is_failure AND id <> ALL(",
             $left_out,
-            ")"
+            ") ORDER BY lease_end LIMIT 1) AS e"
         )
     };
 }
@@ -68,9 +69,10 @@ const DUE: &str = concat!(
     " CROSS JOIN LATERAL (SELECT id, job_id, at FROM article_inbox_entries AS e WHERE state = 'waiting' \
      AND e.is_failure = r.is_failure AND e.is_retry = r.is_retry AND at <= (SELECT now FROM claim) \
      ORDER BY at, id LIMIT (SELECT wanted FROM claim) FOR UPDATE SKIP LOCKED) AS e WHERE $3 OR NOT r.is_failure), \
-     expired AS MATERIALIZED (SELECT id, job_id, lease_end AS at, NOT $4 AS turn FROM article_inbox_entries \
-     WHERE state = 'leased' AND ($3 OR NOT is_failure) AND lease_end <= (SELECT now FROM claim) \
-     ORDER BY lease_end, id LIMIT (SELECT wanted FROM claim) FOR UPDATE SKIP LOCKED), \
+     expired AS MATERIALIZED (SELECT e.id, e.job_id, e.at, NOT $4 AS turn FROM (VALUES (false), (true)) AS r (is_failure) \
+     CROSS JOIN LATERAL (SELECT id, job_id, lease_end AS at FROM article_inbox_entries AS e WHERE state = 'leased' \
+     AND e.is_failure = r.is_failure AND lease_end <= (SELECT now FROM claim) \
+     ORDER BY lease_end, id LIMIT (SELECT wanted FROM claim) FOR UPDATE SKIP LOCKED) AS e WHERE $3 OR NOT r.is_failure), \
      due AS MATERIALIZED (SELECT * FROM waiting UNION ALL SELECT * FROM expired ORDER BY turn, at, id LIMIT $2), \
      found AS MATERIALIZED (SELECT coalesce(array_agg(id ORDER BY turn, at, id), '{}') AS ids FROM due WHERE ",
     job_lock!("pg_try_advisory_xact_lock", "hashtext(job_id)"),
