@@ -2,6 +2,8 @@
 //! receiver stores them in the inbox whose ledger has the orders.
 
 use std::{
+    io::{Read, Write},
+    net::TcpStream,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
@@ -28,6 +30,8 @@ struct Orders {
     simulator: Arc<Simulator>,
     inbox: Inbox,
     collector: Collector,
+    /// Of the receiver.
+    url: String,
 }
 
 /// Where the service delivers.
@@ -44,6 +48,15 @@ enum Answer {
     AtOnce,
     /// The service delivers what is due within an hour before the answer arrives.
     AfterDeliveries,
+    /// Somebody who has read the URL of the order delivers to it before the answer to the order arrives.
+    AfterForgery(Forged),
+}
+
+/// Whose article is forged.
+#[derive(Debug, Clone, Copy)]
+enum Forged {
+    OtherJob,
+    SameJob,
 }
 
 impl Orders {
@@ -62,12 +75,12 @@ impl Orders {
         };
         let simulator = Arc::new(service.start().await.unwrap());
         let client = Client::new(ApiKey::new(KEY).unwrap(), &simulator.base_url()).unwrap();
-        let api = Line { client, simulator: Arc::clone(&simulator), answer };
+        let api = Line { client, simulator: Arc::clone(&simulator), answer, url: url.clone() };
         let collector = Collector::builder(&inbox, api)
             .webhook_urls(capability_key(), &format!("{url}/orders"))
             .build()
             .unwrap();
-        Self { clock, simulator, inbox, collector }
+        Self { clock, simulator, inbox, collector, url }
     }
 
     async fn order(&self) -> OrderOutcome {
@@ -105,6 +118,24 @@ impl Orders {
         std::mem::take(&mut *handled.lock().unwrap())
     }
 
+    /// The titles of the articles that a handler gets.
+    async fn titles(&self) -> Vec<String> {
+        let titles: Arc<Mutex<Vec<_>>> = Arc::default();
+        let handled = Arc::clone(&titles);
+        let worker = self.inbox.worker(move |job: Job| {
+            handled.lock().unwrap().push(job.article().unwrap().article.title.clone());
+            async { Ok(()) }
+        });
+        worker.run_until_idle().await.unwrap();
+        std::mem::take(&mut *titles.lock().unwrap())
+    }
+
+    /// How many bodies of the job are in quarantine.
+    async fn in_quarantine(&self, job_id: &JobId) -> usize {
+        let key = EntryKey::article(job_id.clone()).quarantine();
+        self.inbox.show(key).await.unwrap().map_or(0, |(_, bodies)| bodies.len())
+    }
+
     /// How many bodies the entry of the job has.
     async fn bodies(&self, job_id: &JobId) -> usize {
         let entry = self.inbox.show(EntryKey::article(job_id.clone())).await.unwrap();
@@ -117,11 +148,53 @@ struct Line {
     client: Client,
     simulator: Arc<Simulator>,
     answer: Answer,
+    /// Of the receiver.
+    url: String,
+}
+
+/// The title of a forged article.
+const FORGED: &str = "Forged";
+
+/// The job that a forged article names, if it is not that of the order.
+fn forged_job() -> JobId {
+    "job_forged".parse().unwrap()
+}
+
+/// Delivers an article of this job to the URL of the order, and returns the status.
+fn forge(url: &str, job_id: &JobId) -> u16 {
+    let expires = SystemTime::now() + HOUR;
+    let capability = capability_key().mint(INTENT, expires).unwrap();
+    let body = format!(
+        r#"{{"job_id":"{job_id}","status":"complete","article":{{"title":"{FORGED}","html":""}}}}"#
+    );
+    let address = url.trim_start_matches("http://").split('/').next().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!(
+        "POST /webhooks/orders/{} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         X-Service-Event: article.complete\r\nX-Service-Job-Id: {job_id}\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        capability.as_str(),
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 impl Api for Line {
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
-        Api::create(&self.client, article)
+        Box::pin(async move {
+            let created = Api::create(&self.client, article).await;
+            if let Answer::AfterForgery(forged) = self.answer {
+                let job_id = match forged {
+                    Forged::OtherJob => forged_job(),
+                    Forged::SameJob => self.simulator.jobs()[0].job_id.parse().unwrap(),
+                };
+                assert_eq!(forge(&self.url, &job_id), 200);
+            }
+            created
+        })
     }
 
     fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
@@ -244,5 +317,63 @@ async fn a_delivery_brings_the_intent_to_an_article_that_was_collected_without_i
         assert_eq!(outcome.job_id(), Some(&job_id), "{framework:?}: {outcome:?}");
         let handled = orders.handled().await;
         assert_eq!(handled, [(Some(INTENT.to_owned()), Source::Api)], "{framework:?}");
+    }
+}
+
+/// The URL has leaked, and another job is delivered to it first. The answer to the order says that it is another, so that no
+/// handler gets it.
+#[tokio::test]
+async fn a_forged_job_is_set_aside_when_the_answer_to_the_order_comes() {
+    for framework in Framework::ALL {
+        let answer = Answer::AfterForgery(Forged::OtherJob);
+        let orders = Orders::begin(framework, Destination::OwnUrl, answer).await;
+        let outcome = orders.order().await;
+        assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{framework:?}: {outcome:?}");
+        assert_eq!(forge(&orders.url, &forged_job()), 401, "{framework:?}");
+        assert_eq!(orders.in_quarantine(&forged_job()).await, 1, "{framework:?}");
+        orders.pass(HOUR).await;
+
+        let job = orders.job().await;
+        let expected = (JobState::Arrived, 0, Some(INTENT));
+        assert_eq!((job.state, job.polls, job.intent.as_deref()), expected, "{framework:?}");
+        let titles = orders.titles().await;
+        assert!(titles.len() == 1 && titles[0] != FORGED, "{framework:?}: {titles:?}");
+    }
+}
+
+/// The answer to the order is lost as well. What the service delivers is refused and kept, and its article comes from the API.
+#[tokio::test]
+async fn an_article_that_comes_after_a_forged_one_is_collected() {
+    for framework in Framework::ALL {
+        let answer = Answer::AfterForgery(Forged::OtherJob);
+        let orders = Orders::begin(framework, Destination::OwnUrl, answer).await;
+        orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1)]);
+        let outcome = orders.order().await;
+        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{framework:?}: {outcome:?}");
+        let job_id: JobId = orders.simulator.jobs()[0].job_id.parse().unwrap();
+        orders.pass(5 * MINUTE).await;
+        assert_eq!(orders.in_quarantine(&job_id).await, 1, "{framework:?}");
+        orders.pass(HOUR).await;
+        assert_eq!(orders.in_quarantine(&job_id).await, 0, "{framework:?}");
+        assert_eq!(orders.bodies(&job_id).await, 1, "{framework:?}");
+        let mut titles = orders.titles().await;
+        titles.retain(|title| title != FORGED);
+        assert_eq!(titles.len(), 1, "{framework:?}");
+    }
+}
+
+/// The URL has leaked, and a forged article of the very job comes to it first. What comes by token is handled.
+#[tokio::test]
+async fn an_article_by_token_is_handled_in_place_of_a_forged_one() {
+    for framework in Framework::ALL {
+        let answer = Answer::AfterForgery(Forged::SameJob);
+        let orders = Orders::begin(framework, Destination::OwnUrlAndTarget, answer).await;
+        let outcome = orders.order().await;
+        assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{framework:?}: {outcome:?}");
+        orders.pass(HOUR).await;
+        let job = orders.job().await;
+        assert_eq!(orders.bodies(&job.job_id).await, 2, "{framework:?}");
+        let titles = orders.titles().await;
+        assert!(titles.len() == 1 && titles[0] != FORGED, "{framework:?}: {titles:?}");
     }
 }

@@ -230,7 +230,7 @@ impl Store for Connection {
         job_id: JobId,
         at: SystemTime,
         key: u64,
-    ) -> Pending<'a, ()> {
+    ) -> Pending<'a, Option<JobId>> {
         let id = job_id.clone();
         let call = Box::pin(async move {
             // While the store failed, a refused delivery may have made the job known, and retention removed it since.
@@ -248,7 +248,7 @@ impl Store for Connection {
             observed.rate.key_accepted(key);
             Ok(())
         });
-        Box::pin(async move { call.await.map(drop) })
+        Box::pin(async move { call.await.map(|_| None) })
     }
 
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {

@@ -75,6 +75,12 @@ pub(crate) fn order_unknown(why: &impl Display) {
     log!(warn: cause = cause(why), "it is not known whether the service took an order, which is not repeated");
 }
 
+/// Another job was delivered to the URL of an order before its answer came, and a handler may have had the article.
+pub(crate) fn other_job_handled(job_id: &JobId, other: &JobId) {
+    let (job_id, other) = (job_id.as_str(), other.as_str());
+    log!(error: job_id, other, "an order is this job, and the article of another was delivered to its URL and handed out before that was known: look at what was published, and whether the URL has leaked");
+}
+
 /// The outcome of these orders was unknown when the collector began.
 pub(crate) fn orders_left_unknown(orders: usize) {
     log!(warn: orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for, and an article that is delivered to the URL of its order resolves it; look at the service, and then call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown");

@@ -8,6 +8,7 @@ mod state;
 
 use std::time::SystemTime;
 
+pub(crate) use body::CAPABILITY;
 pub use body::{Body, MAX_BODIES_PER_ENTRY};
 pub use failure::{Failure, MAX_FAILURES_PER_ENTRY};
 pub use key::EntryKey;

@@ -61,6 +61,8 @@ const QUARANTINE_BUDGET: u64 = 256 << 20;
 /// | another body, while the entry is full and one is known to decode | duplicate; it is counted and not kept |
 /// | another body, while the entry is full and none is known to decode | retry |
 /// | one that is refused although it has the token and a job's id, because its body is malformed or names another job | that refusal, once the body is [kept](Inbox::quarantine_budget) |
+/// | one that reports a failure of its job, such as a `status` of `failed` | stored, once it is kept in the same way |
+/// | one that came to the capability URL of an order of a collector, which is another job | unauthorized, once it is kept |
 /// | any, while the store is locked, full, failing or down, or takes longer than two seconds | unavailable |
 ///
 /// ```

@@ -21,10 +21,10 @@ mod settle;
 
 pub use claim::{ClaimDecision, Claiming};
 pub use export_line::{BodyLine, EntryLine, ExportLine, IntentLine, JobLine};
-pub(crate) use job_rows::MAX_PRUNED_BYTES;
 pub use job_rows::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
-pub use ledger::{ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
+pub(crate) use job_rows::{MAX_PRUNED_BYTES, OF_ANOTHER_JOB};
+pub use ledger::{Answered, ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use quarantine::MIN_QUARANTINE_COST;
-pub(crate) use quarantine::{decode_anew, left_for};
+pub(crate) use quarantine::{all_report_failure, decode_anew, left_for};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

@@ -18,7 +18,7 @@ mod read;
 mod restart;
 mod tables;
 
-use self::entry::NamedJobs;
+use self::entry::{NamedJobs, intents_of, row_of};
 pub use self::{
     entry::*, export::*, import::*, order::*, poll::*, prune::*, read::*, restart::*, tables::*,
 };

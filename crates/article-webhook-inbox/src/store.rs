@@ -36,8 +36,9 @@ pub use crate::call::{
     PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, StoreHealth,
 };
 pub use crate::rules::{
-    ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming, EntryLine,
-    ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered, Recording, Row,
+    Answered, ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming,
+    EntryLine, ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered,
+    Recording, Row,
 };
 pub use crate::script::{Export, Merge};
 pub use crate::timestamp::{from_millis, to_millis};

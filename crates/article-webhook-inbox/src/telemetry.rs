@@ -18,7 +18,7 @@ mod rate_limit;
 
 use std::{fmt::Display, time::Duration};
 
-use article_webhook::{Delivery, Drift, JobId, Refused, adapter::SeenDrift};
+use article_webhook::{DecodeError, Delivery, Drift, JobId, Refused, adapter::SeenDrift};
 
 use self::rate_limit::RateLimit;
 use crate::{
@@ -51,6 +51,7 @@ static FAILURES: RateLimit = RateLimit::per_second();
 static DAMAGE: RateLimit = RateLimit::per_second();
 static NO_THREAD: RateLimit = RateLimit::per_second();
 static NOT_KEPT: RateLimit = RateLimit::per_second();
+static OTHER_JOB: RateLimit = RateLimit::per_second();
 static QUARANTINE_FULL: RateLimit = RateLimit::per_minute();
 static STUCK: RateLimit = RateLimit::per_minute();
 static WAL_GROWS: RateLimit = RateLimit::per_minute();
@@ -112,6 +113,10 @@ pub(crate) fn recorded(
             log!(limited NOT_KEPT warn: job_id, event, %digest, "another body was acknowledged and not kept: the entry has four others, and a worker found one that decodes");
             "conflict_not_kept"
         }
+        Ok(Recorded::OtherJob) => {
+            log!(limited OTHER_JOB warn: job_id, event, "a delivery to the URL of an order was refused, because the order is another job: has the URL leaked?");
+            "other_job"
+        }
         Ok(Recorded::BodyLimitReached) => {
             log!(warn: job_id, event, "no room for another body until a worker has seen those stored");
             "body_limit_reached"
@@ -129,7 +134,13 @@ pub(crate) fn refused(refused: &Refused) {
     measure!(counter(metric::REFUSED, "code" => refused.rejection().code()).increment(1));
 }
 
-/// The body of a refused delivery was to be kept.
+/// A delivery reports that its job has failed.
+pub(crate) fn reports_failure(job_id: &JobId, failure: &DecodeError) {
+    let job_id = job_id.as_str();
+    log!(warn: job_id, "a delivery says that its job has failed, which the API has to confirm: {failure}");
+}
+
+/// A body was to be kept in quarantine.
 pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Error>) {
     let job_id = job_id.as_str();
     match quarantined {
@@ -137,13 +148,19 @@ pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Erro
             measure!(counter(metric::QUARANTINED, "result" => quarantined.name()).increment(1));
             match quarantined {
                 Quarantined::Kept => {
-                    log!(info: job_id, "the body of a refused delivery is in quarantine, and its job is expected");
+                    log!(info: job_id, "a body is in quarantine, and its job is expected");
+                }
+                Quarantined::OtherJob { kept: true } => {
+                    log!(info: job_id, "the body of another job than that of the order is in quarantine");
+                }
+                Quarantined::OtherJob { kept: false } => {
+                    log!(limited OTHER_JOB warn: job_id, "the body of another job than that of the order is not kept: two are, or the budget for quarantine is used up");
                 }
                 Quarantined::Duplicate | Quarantined::NotNeeded => {
-                    log!(debug: job_id, "the body of a refused delivery is not needed");
+                    log!(debug: job_id, "a body for quarantine is not needed");
                 }
                 Quarantined::BudgetReached => {
-                    log!(limited QUARANTINE_FULL error: job_id, "the body of a refused delivery is not kept, because the budget for quarantine is used up: look at what is in quarantine, or raise Inbox::quarantine_budget; its job is expected");
+                    log!(limited QUARANTINE_FULL error: job_id, "a body is not kept, because the budget for quarantine is used up: look at what is in quarantine, or raise Inbox::quarantine_budget; its job is expected");
                 }
             }
         }
@@ -467,11 +484,11 @@ pub mod metric {
     //!
     //! | name | kind | unit | labels | when |
     //! |---|---|---|---|---|
-    //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `body_limit_reached`, or `unavailable` (503) |
+    //! | `article_inbox_deliveries_total` | counter | count | `result` | a delivery was answered: `stored`, `duplicate`, `conflict_kept`, `conflict_not_kept`, `other_job` (401: of another job than that of the order of its URL), `body_limit_reached`, or `unavailable` (503) |
     //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
     //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
     //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
-    //! | `article_inbox_quarantined_total` | counter | count | `result` | the body of a refused delivery was `kept`, was there already (`duplicate`), is that of an article that is here (`not_needed`), or found no room (`budget_reached`) |
+    //! | `article_inbox_quarantined_total` | counter | count | `result` | a body that was refused or reports a failure was `kept`, was there already (`duplicate`), is that of an article that is here (`not_needed`), or found no room (`budget_reached`); or it came to the URL of an order that is another job, and was kept (`other_job_kept`) or not (`other_job`) |
     //! | `article_inbox_in_quarantine` | gauge | count | | only when `health` is called: how many entries are in quarantine, at most 100 |
     //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
     //! | `article_inbox_discarded_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
@@ -532,7 +549,7 @@ pub mod metric {
         REFUSED: describe_counter Count, "article_inbox_refused_total",
             "Authentic deliveries that were refused, by the code that the sender was given";
         QUARANTINED: describe_counter Count, "article_inbox_quarantined_total",
-            "Bodies of refused deliveries, by what became of them";
+            "Bodies that were refused or report a failure, by what became of them";
         IN_QUARANTINE: describe_gauge Count, "article_inbox_in_quarantine",
             "Entries in quarantine when health was last requested, at most 100";
         CLAIMED: describe_counter Count, "article_inbox_claimed_total",

@@ -5,6 +5,7 @@ mod steps;
 pub mod answer;
 pub mod arrival;
 pub mod bucket;
+pub mod capability;
 pub mod expect;
 pub mod import;
 pub mod intent;

@@ -225,7 +225,11 @@ impl Order {
         match note {
             Note::Ordered(job_id) => {
                 let first_poll = self.shared.first_poll();
-                ledger.ordered(&self.intent, job_id.clone(), first_poll, self.key).await?;
+                let other =
+                    ledger.ordered(&self.intent, job_id.clone(), first_poll, self.key).await?;
+                if let Some(other) = other {
+                    telemetry::other_job_handled(job_id, &other);
+                }
                 self.shared.wake_for_new_job();
                 Ok(())
             }

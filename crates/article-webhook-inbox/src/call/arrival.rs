@@ -2,7 +2,7 @@ use std::{fmt, time::Duration};
 
 use article_webhook::Delivery;
 
-use crate::{Digest, EntryKey, Source};
+use crate::{Body, Digest, EntryKey, Source, entry::CAPABILITY};
 
 /// A body to store, and what is known about it.
 #[derive(Clone)]
@@ -20,6 +20,21 @@ pub struct Arrival {
     pub digest: Digest,
     /// The body as it was received.
     pub bytes: bytes::Bytes,
+}
+
+impl Arrival {
+    /// The body of an entry as if it came again, under this key. `None` if its bytes were removed.
+    pub(crate) fn of(key: EntryKey, body: &Body) -> Option<Self> {
+        let bytes = body.bytes.clone()?;
+        let Body { source, target, intent, digest, .. } = body.clone();
+        Some(Self { key, source, target, intent, digest, bytes })
+    }
+
+    /// Whether it was delivered to a capability URL.
+    #[must_use]
+    pub fn is_by_capability(&self) -> bool {
+        &*self.target == CAPABILITY
+    }
 }
 
 impl From<&Delivery> for Arrival {
@@ -67,6 +82,8 @@ pub enum Recorded {
         /// Whether this body was stored as well. It was not if the entry is full, and one of its bodies is known to decode.
         kept: bool,
     },
+    /// The delivery came to the URL of an order that is not its job's. Nothing was stored.
+    OtherJob,
     /// The entry is full, and no worker has found a body that decodes yet. Nothing was stored: the service must deliver
     /// again.
     BodyLimitReached,

@@ -1,4 +1,5 @@
 use super::{Arrival, Expect};
+use crate::Digest;
 
 /// The body of a refused delivery, or an answer of the API that cannot be read.
 #[derive(Debug, Clone)]
@@ -10,6 +11,8 @@ pub struct Quarantine {
     pub cause: String,
     /// The job, which is expected. `None` if it is expected already: it is polled.
     pub expect: Option<Expect>,
+    /// What the body says, if that ends its job once the API says the same.
+    pub said: Option<Digest>,
     /// How many bytes all that is in quarantine may have.
     pub budget: u64,
 }
@@ -26,9 +29,19 @@ pub enum Quarantined {
     NotNeeded,
     /// There is no room for it.
     BudgetReached,
+    /// It came to the URL of an order that is not its job's, which is not expected by it.
+    OtherJob {
+        /// Whether it is kept. No more of two such jobs are.
+        kept: bool,
+    },
 }
 
 impl Quarantined {
+    /// Whether it is in quarantine.
+    pub(crate) fn is_kept(self) -> bool {
+        matches!(self, Self::Kept | Self::Duplicate | Self::OtherJob { kept: true })
+    }
+
     /// Its name in metrics.
     #[cfg(feature = "metrics")]
     pub(crate) fn name(self) -> &'static str {
@@ -37,6 +50,8 @@ impl Quarantined {
             Self::Duplicate => "duplicate",
             Self::NotNeeded => "not_needed",
             Self::BudgetReached => "budget_reached",
+            Self::OtherJob { kept: true } => "other_job_kept",
+            Self::OtherJob { kept: false } => "other_job",
         }
     }
 }

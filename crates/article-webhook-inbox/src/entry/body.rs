@@ -43,7 +43,17 @@ pub struct Body {
     pub bytes: Option<Bytes>,
 }
 
+/// What stands in the place of a target's label for a delivery to a capability URL.
+pub(crate) const CAPABILITY: &str = "capability";
+
 impl Body {
+    /// Whether it was delivered to a capability URL, and came in no other way. Such a URL reaches logs more easily than a token,
+    /// so that any other body outranks this one.
+    #[must_use]
+    pub fn is_by_capability(&self) -> bool {
+        &*self.target == CAPABILITY
+    }
+
     /// Whether the bytes are those that were received. A body whose bytes were removed counts as intact.
     #[must_use]
     pub fn is_intact(&self) -> bool {

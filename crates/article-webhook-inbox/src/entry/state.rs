@@ -15,7 +15,7 @@ use std::fmt;
 ///   claimed, and no body decodes:              unhandled ── a body that decodes is delivered ──► waiting
 ///   claimed, and a body differs from its hash: corrupt ──── the body is delivered again ───────► waiting
 ///
-///   refused, and the body is kept beside the entry of the article: quarantined ── a good copy comes ──► (nothing)
+///   refused or reporting a failure, and kept beside the entry of the article: quarantined ── a good copy comes ──► (nothing)
 /// ```
 ///
 /// | state | what ends it |
@@ -26,7 +26,7 @@ use std::fmt;
 /// | `dead` | [`Inbox::requeue`](crate::Inbox::requeue) or [`Inbox::erase`](crate::Inbox::erase), or retention if it [has a limit for them](crate::Retention::dead) |
 /// | `unhandled` | a body that decodes, [`Inbox::requeue`](crate::Inbox::requeue), or retention |
 /// | `corrupt` | a delivery of the same body, or [`Inbox::requeue`](crate::Inbox::requeue) |
-/// | `quarantined` | a good copy of what was delivered, which may be what a later version reads in it, [`Inbox::discard`](crate::Inbox::discard) or [`Inbox::erase`](crate::Inbox::erase); never its age |
+/// | `quarantined` | a good copy of what was delivered, which may be what a later version reads in it, the failure that it reports and the API confirms, [`Inbox::discard`](crate::Inbox::discard) or [`Inbox::erase`](crate::Inbox::erase); never its age |
 ///
 /// ```
 /// use article_webhook_inbox::State;

@@ -1,6 +1,8 @@
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Duration};
 
-use article_webhook::{ArticleResult, Delivery, JobId, Refused, RefusedBody, Reply, Sink};
+use article_webhook::{
+    ArticleResult, DecodeError, Delivery, JobId, Refused, RefusedBody, Reply, Sink,
+};
 use bytes::Bytes;
 use tokio::{runtime::Handle, time::Instant};
 
@@ -8,15 +10,23 @@ use super::Inbox;
 use crate::{
     Digest, EntryKey, Error, Source,
     call::{Arrival, Expect, Quarantine, Quarantined, Recorded},
+    rules::OF_ANOTHER_JOB,
     telemetry,
+    timestamp::later,
 };
+
+/// When the API is polled about a job that a delivery reports as failed.
+const FAILURE_POLLED_AFTER: Duration = Duration::from_secs(60);
 
 impl Sink for Inbox {
     async fn accept(&self, delivery: Delivery) -> Reply {
         let began = Instant::now();
         let arrival = Arrival::from(&delivery);
+        if let (Some(failure), true) = (delivery.failure(), arrival.key.is_article()) {
+            return self.accept_failure(&delivery, failure).await;
+        }
         let digest = arrival.digest;
-        let recorded = self.with_timeout(self.0.store.record(arrival)).await;
+        let recorded = self.with_timeout(self.0.store.record(arrival.clone())).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         let now = Instant::now().into_std();
         match recorded {
@@ -31,6 +41,13 @@ impl Sink for Inbox {
                 Reply::Duplicate
             }
             Ok(Recorded::Duplicate | Recorded::Conflict { kept: false }) => Reply::Duplicate,
+            Ok(Recorded::OtherJob) => {
+                let (job_id, intent) = (delivery.job_id().clone(), delivery.intent());
+                let expect = self.refused_job(job_id, intent, "unauthorized");
+                // The answer is the same whether it is kept or not, and the service delivers again.
+                _ = self.keep(arrival, OF_ANOTHER_JOB.to_owned(), Some(expect), None).await;
+                Reply::Unauthorized
+            }
             Ok(Recorded::BodyLimitReached) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.
                 self.expect_refused(delivery.job_id().clone(), delivery.intent(), "retry_later");
@@ -68,6 +85,34 @@ impl Sink for Inbox {
 }
 
 impl Inbox {
+    /// Keeps a body that reports the failure of its job. The job has failed if the API says the same.
+    async fn accept_failure(&self, delivery: &Delivery, failure: &DecodeError) -> Reply {
+        let job_id = delivery.job_id();
+        let expect = Expect {
+            at: later(self.0.store.now(), FAILURE_POLLED_AFTER),
+            ..self.refused_job(job_id.clone(), delivery.intent(), "unprocessable")
+        };
+        let said = failure.failure().map(|word| Digest::of(word.as_bytes()));
+        let (arrival, cause) = (Arrival::from(delivery), failure.to_string());
+        telemetry::reports_failure(job_id, failure);
+        let kept = self.keep(arrival, cause, Some(expect.clone()), said).await;
+        let now = Instant::now().into_std();
+        match kept {
+            Ok(Quarantined::Kept) => {
+                self.readiness().stored(now);
+                Reply::Stored
+            }
+            Ok(Quarantined::Duplicate | Quarantined::NotNeeded) => Reply::Duplicate,
+            Ok(Quarantined::OtherJob { .. }) => Reply::Unauthorized,
+            Ok(Quarantined::BudgetReached) => Reply::Retry,
+            Err(error) => {
+                self.readiness().failed(now, job_id, &error.to_string());
+                self.expect_later([expect]);
+                Reply::Unavailable
+            }
+        }
+    }
+
     /// Keeps what the API answered about a job that is polled, and cannot be read.
     #[doc(hidden)]
     pub async fn keep_answer(&self, job_id: &JobId, bytes: &Bytes, cause: String) {
@@ -84,7 +129,7 @@ impl Inbox {
             Err(error) => error.to_string(),
         };
         // It is expected, and the failure is reported: the next poll brings as much.
-        _ = self.keep(arrival, cause, None).await;
+        _ = self.keep(arrival, cause, None, None).await;
     }
 
     async fn keep_body(&self, refused: &Refused, body: &RefusedBody) {
@@ -101,7 +146,7 @@ impl Inbox {
             bytes: body.bytes().clone(),
         };
         let cause = refused.rejection().to_string();
-        if let Err(error) = self.keep(arrival, cause, Some(expect.clone())).await {
+        if let Err(error) = self.keep(arrival, cause, Some(expect.clone()), None).await {
             let now = Instant::now().into_std();
             self.readiness().failed(now, job_id, &error.to_string());
             self.expect_later([expect]);
@@ -113,10 +158,11 @@ impl Inbox {
         arrival: Arrival,
         cause: String,
         expect: Option<Expect>,
+        said: Option<Digest>,
     ) -> Result<Quarantined, Error> {
         let job_id = arrival.key.job_id.clone();
         let budget = self.0.quarantine_budget.load(Ordering::Relaxed);
-        let quarantine = Quarantine { arrival, cause, expect, budget };
+        let quarantine = Quarantine { arrival, cause, expect, said, budget };
         let quarantined = self.with_timeout(self.0.store.quarantine(quarantine)).await;
         telemetry::quarantined(&job_id, &quarantined);
         quarantined

@@ -47,7 +47,12 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     fn body(text: &str) -> KnownBody {
-        KnownBody { digest: Digest::of(text.as_bytes()), source: Source::Api, has_intent: false }
+        KnownBody {
+            digest: Digest::of(text.as_bytes()),
+            source: Source::Api,
+            has_intent: false,
+            is_by_capability: false,
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::{
         Pruned, Reason, Recorded, Settled,
     },
     codec::{self, NewerFields},
+    entry::CAPABILITY,
 };
 
 /// Everything that is stored about one job: what the ledger knows of it, its entries and their bodies. Each transition of
@@ -34,6 +35,10 @@ pub struct JobRows {
 
 /// How many bytes of bodies are removed in one transaction, so that no delivery waits long for it.
 pub(crate) const MAX_PRUNED_BYTES: usize = 8 << 20;
+
+/// Why what was delivered to the URL of an order is set aside.
+pub(crate) const OF_ANOTHER_JOB: &str =
+    "it was delivered to the URL of an order that is another job: has the URL leaked?";
 
 /// An entry and its bodies.
 #[derive(Debug, Clone)]
@@ -233,6 +238,12 @@ impl BodyRow {
         }
     }
 
+    /// As [`Body::is_by_capability`].
+    #[must_use]
+    pub fn is_by_capability(&self) -> bool {
+        &*self.target == CAPABILITY
+    }
+
     pub(super) fn new(arrival: &Arrival, now: SystemTime) -> Self {
         Self {
             received_at: now,
@@ -248,7 +259,12 @@ impl BodyRow {
 
 impl From<&BodyRow> for KnownBody {
     fn from(body: &BodyRow) -> Self {
-        Self { digest: body.digest, source: body.source, has_intent: body.intent.is_some() }
+        Self {
+            digest: body.digest,
+            source: body.source,
+            has_intent: body.intent.is_some(),
+            is_by_capability: body.is_by_capability(),
+        }
     }
 }
 
@@ -306,6 +322,11 @@ impl EntryRows {
             BodyWrite::Intent(index) => {
                 if let Some(body) = self.bodies[index].get_mut() {
                     body.intent.clone_from(&arrival.intent);
+                }
+            }
+            BodyWrite::Target(index) => {
+                if let Some(body) = self.bodies[index].get_mut() {
+                    body.target.clone_from(&arrival.target);
                 }
             }
         }
@@ -373,15 +394,36 @@ impl JobRows {
         })
     }
 
+    /// Whether the URL of the intent of this name is [good for](IntentRow::admits) the job.
+    #[must_use]
+    pub fn is_admitted(&self, name: &str, intent: &IntentRow) -> bool {
+        intent.admits((name, self.intent()), &self.job_id)
+    }
+
+    /// The intent that the ledger has for the job.
+    #[must_use]
+    pub fn intent(&self) -> Option<&str> {
+        self.expected.get()?.intent.as_deref()
+    }
+
     /// Stores a body, and reports a copy of an article to the ledger. `intent` is the order that the body names.
     pub fn record(
         &mut self,
         arrival: &Arrival,
-        intent: Option<&mut IntentRow>,
+        mut intent: Option<&mut IntentRow>,
         now: SystemTime,
     ) -> Recorded {
+        let named = arrival.intent.as_deref().filter(|_| arrival.is_by_capability());
+        if let (Some(name), Some(intent)) = (named, &intent)
+            && !self.is_admitted(name, intent)
+        {
+            return Recorded::OtherJob;
+        }
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
+        }
+        if let (Some(name), Some(intent)) = (named, &mut intent) {
+            intent.bind((name, self.intent()), &self.job_id, now);
         }
         let is_removed = self.entry(&arrival.key.event).is_none();
         let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
@@ -564,6 +606,76 @@ impl JobRows {
             None => self.expected.set(JobRow::new(expect, article.as_ref(), now)),
         }
         self.expected.get().map_or(JobState::Expected, |job| job.state)
+    }
+
+    /// Expects the job. `intent` is that to whose URL it was delivered and refused, if the ledger has it. If the URL is good for
+    /// another job, this one is not expected, unless the other is only bound: then the API says whether this one is there.
+    pub fn expect_of(
+        &mut self,
+        expect: &Expect,
+        intent: Option<(&str, &mut IntentRow)>,
+        now: SystemTime,
+    ) -> JobState {
+        let Some((name, intent)) = intent else { return self.expect(expect, now) };
+        let is_delivered = matches!(expect.reason, Reason::Refused { .. });
+        if !is_delivered {
+            intent.resolve(&self.job_id, now);
+            return self.expect(expect, now);
+        }
+        if self.is_admitted(name, intent) {
+            intent.bind((name, self.intent()), &self.job_id, now);
+            return self.expect(expect, now);
+        }
+        if intent.is_in_doubt() {
+            return self.expect(&Expect { intent: None, ..expect.clone() }, now);
+        }
+        self.expected.get().map_or(JobState::Expected, |job| job.state)
+    }
+
+    /// The body says what ends the job once the API says the same.
+    pub fn note_said(&mut self, said: Digest) {
+        if let Some(job) = self.expected.get_mut().filter(|job| job.state.is_open()) {
+            job.unconfirmed = Some(said);
+        }
+    }
+
+    /// The job is not that of this intent, to whose URL it was delivered. `bodies` are those of its article. They go into
+    /// quarantine if no handler has had them, and none came in another way. `false` if a handler may have had them.
+    pub fn unbind(&mut self, name: &str, bodies: &[Body], now: SystemTime) -> bool {
+        let article = EntryKey::article(self.job_id.clone());
+        let mut is_set_aside = false;
+        let mut was_handled = false;
+        if let Some(entry) = self.entry_mut(&article.event) {
+            let state = entry.row.get().map(|row| row.state);
+            let is_unvouched = entry.bodies().all(BodyRow::is_by_capability);
+            let is_unhandled =
+                matches!(state, Some(State::Waiting | State::Unhandled | State::Corrupt));
+            is_set_aside = is_unvouched && is_unhandled;
+            was_handled = is_unvouched && !is_unhandled;
+            for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
+                body.intent.take_if(|intent| &**intent == name);
+            }
+            if is_set_aside {
+                entry.remove();
+            }
+        }
+        if let Some(job) = self.expected.get_mut()
+            && job.intent.as_deref() == Some(name)
+        {
+            job.intent = None;
+            let is_known_by_its_delivery = job.reason == Reason::Ordered && job.key.is_none();
+            if is_set_aside && is_known_by_its_delivery {
+                self.expected.remove();
+            } else if is_set_aside {
+                job.reopen(now);
+            }
+        }
+        if is_set_aside {
+            for arrival in bodies.iter().filter_map(|body| Arrival::of(article.clone(), body)) {
+                self.quarantine(&arrival, OF_ANOTHER_JOB, u64::MAX, now);
+            }
+        }
+        !was_handled
     }
 
     /// Stores the outcome of a poll.

@@ -1,6 +1,7 @@
 //! The transitions of the ledger: of a job, of its polls, of an intent and of the token bucket.
 
 mod article_entry;
+mod binding;
 mod bucket;
 mod entry_sync;
 mod erase;
@@ -10,6 +11,7 @@ mod job;
 mod poll;
 
 pub use article_entry::ArticleEntry;
+pub use binding::Answered;
 pub use bucket::Bucket;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;

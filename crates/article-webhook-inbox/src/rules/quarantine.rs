@@ -148,22 +148,23 @@ fn is_good(key: &EntryKey, bytes: &[u8]) -> bool {
 #[must_use]
 pub(crate) fn decode_anew(key: &EntryKey, body: &Body) -> Option<Arrival> {
     let key = key.quarantined()?;
-    let bytes = body.bytes.clone().filter(|_| body.is_intact())?;
-    let (result, drift) = ArticleResult::from_json_with_drift(&bytes).ok()?;
+    let bytes = body.bytes.as_ref().filter(|_| body.is_intact())?;
+    let (result, drift) = ArticleResult::from_json_with_drift(bytes).ok()?;
     let is_complete = drift.iter().all(|drift| drift.path != "status");
-    (key.is_article() && result.job_id == key.job_id && is_complete).then(|| Arrival {
-        source: body.source,
-        target: body.target.clone(),
-        intent: body.intent.clone(),
-        digest: body.digest,
-        bytes,
-        key,
+    let is_good = key.is_article() && result.job_id == key.job_id && is_complete;
+    Arrival::of(key, body).filter(|_| is_good)
+}
+
+/// Whether each of these bodies in quarantine reports that the job failed.
+pub(crate) fn all_report_failure<'a>(bodies: impl IntoIterator<Item = &'a Body>) -> bool {
+    bodies.into_iter().all(|body| {
+        let bytes = body.bytes.as_deref().unwrap_or_default();
+        ArticleResult::from_json(bytes).is_err_and(|error| error.failure().is_some())
     })
 }
 
 /// What is left of a budget for an arrival, if so much is used.
 pub(crate) fn left_for(arrival: &Arrival, budget: u64, used: u64) -> u64 {
-    let is_by_capability = arrival.intent.is_some();
-    let budget = if is_by_capability { budget / SHARE_OF_CAPABILITIES } else { budget };
+    let budget = if arrival.intent.is_some() { budget / SHARE_OF_CAPABILITIES } else { budget };
     budget.saturating_sub(used)
 }

@@ -16,6 +16,8 @@ pub struct KnownBody {
     pub source: Source,
     /// Whether it came with an intent.
     pub has_intent: bool,
+    /// Whether it came to a capability URL, and in no other way.
+    pub is_by_capability: bool,
 }
 
 impl From<&Arrival> for KnownBody {
@@ -24,13 +26,19 @@ impl From<&Arrival> for KnownBody {
             digest: arrival.digest,
             source: arrival.source,
             has_intent: arrival.intent.is_some(),
+            is_by_capability: arrival.is_by_capability(),
         }
     }
 }
 
 impl From<&Body> for KnownBody {
     fn from(body: &Body) -> Self {
-        Self { digest: body.digest, source: body.source, has_intent: body.intent.is_some() }
+        Self {
+            digest: body.digest,
+            source: body.source,
+            has_intent: body.intent.is_some(),
+            is_by_capability: body.is_by_capability(),
+        }
     }
 }
 
@@ -57,6 +65,9 @@ pub enum BodyWrite {
     Replace(usize),
     /// The body is not kept. The one at this index gets its intent, because no body of the entry has one.
     Intent(usize),
+    /// The body is the one at this index, which came to a capability URL. It gets the target: it counts as one that came by
+    /// token, or from the API.
+    Target(usize),
 }
 
 impl Recording {
@@ -69,6 +80,9 @@ impl Recording {
 
 impl Row {
     /// Decides about a new body. `stored` are the entry's bodies, in order.
+    ///
+    /// A body by token, or of the API, outranks those of capability URLs: a worker reads it first, and while a full entry waits
+    /// it takes the place of the last of these.
     pub fn record(&mut self, new: KnownBody, stored: &[KnownBody], now: SystemTime) -> Recording {
         let recording = |recorded, write| Recording { recorded, write };
         // A job's copy for a capability URL may come before or after that for a publish target. Its intent is kept.
@@ -77,7 +91,9 @@ impl Row {
             |index| if brings_intent { BodyWrite::Intent(index) } else { BodyWrite::Nothing };
         if let Some(index) = stored.iter().position(|body| body.digest == new.digest) {
             if self.state != State::Corrupt {
-                return recording(Recorded::Duplicate, not_kept(index));
+                let is_outranked = stored[index].is_by_capability && !new.is_by_capability;
+                let write = if is_outranked { BodyWrite::Target(index) } else { not_kept(index) };
+                return recording(Recorded::Duplicate, write);
             }
             self.wait(Duration::ZERO, Cause::None, now);
             return recording(Recorded::Stored, BodyWrite::Replace(index));
@@ -95,6 +111,13 @@ impl Row {
             self.conflicts = self.conflicts.saturating_add(1);
             self.wait(Duration::ZERO, Cause::None, now);
             return recording(Recorded::Stored, write);
+        }
+        let outranked = stored.iter().rposition(|body| body.is_by_capability);
+        if let (State::Waiting, true, false, Some(index)) =
+            (self.state, is_full, new.is_by_capability, outranked)
+        {
+            self.conflicts = self.conflicts.saturating_add(1);
+            return recording(Recorded::Conflict { kept: true }, BodyWrite::Replace(index));
         }
         if is_full && !self.has_decoded() {
             return recording(Recorded::BodyLimitReached, BodyWrite::Nothing);
@@ -135,7 +158,12 @@ mod tests {
     }
 
     fn body(bytes: &[u8]) -> KnownBody {
-        KnownBody { digest: Digest::of(bytes), source: Source::Webhook, has_intent: false }
+        KnownBody {
+            digest: Digest::of(bytes),
+            source: Source::Webhook,
+            has_intent: false,
+            is_by_capability: false,
+        }
     }
 
     fn with_intent(body: KnownBody) -> KnownBody {

@@ -143,6 +143,7 @@ mod tests {
             digest: Digest::of(text),
             source: Source::Webhook,
             has_intent: false,
+            is_by_capability: false,
         };
         let (first, second) = (body(b"{}"), body(b"[]"));
         let mut before = Row::new(START);

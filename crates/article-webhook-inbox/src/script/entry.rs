@@ -4,11 +4,11 @@ use std::{collections::HashMap, time::Duration};
 
 use article_webhook::JobId;
 
-use super::{Effect, Intents, Jobs, Mark, Script, Tables};
+use super::{Effect, IntentRows, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled},
-    rules::{JobRows, MAX_PRUNED_BYTES, decode_anew},
+    rules::{IntentRow, JobRows, MAX_PRUNED_BYTES, decode_anew},
 };
 
 /// Stores bodies under their keys, and reports copies of articles to the ledger.
@@ -26,17 +26,12 @@ impl Script for Record {
         let named = self.0.iter().map(|arrival| &arrival.key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let names: Vec<_> = self.0.iter().filter_map(|arrival| arrival.intent.clone()).collect();
-        let mut intents = match names.is_empty() {
-            true => Vec::new(),
-            false => tables.intents(Intents::Named(names)).await?,
-        };
+        let names = self.0.iter().filter_map(|arrival| arrival.intent.as_ref());
+        let mut intents = intents_of(tables, names).await?;
         let mut recorded = Vec::with_capacity(self.0.len());
         for arrival in &self.0 {
             let job = jobs.get_mut(&arrival.key.job_id);
-            let mut intents = intents.iter_mut();
-            let intent = intents.find(|intent| Some(&intent.name) == arrival.intent.as_ref());
-            let intent = intent.and_then(|intent| intent.row.get_mut());
+            let intent = row_of(&mut intents, arrival.intent.as_deref()).map(|(_, row)| row);
             recorded.push(job.record(arrival, intent, now));
         }
         jobs.save(tables).await?;
@@ -75,6 +70,27 @@ impl NamedJobs {
     pub(super) async fn save(&mut self, tables: &mut dyn Tables) -> Result<(), Error> {
         tables.save(&mut self.jobs).await
     }
+}
+
+/// The intents of these names.
+pub(super) async fn intents_of(
+    tables: &mut dyn Tables,
+    names: impl Iterator<Item = &Box<str>> + Send,
+) -> Result<Vec<IntentRows>, Error> {
+    let names: Vec<_> = names.cloned().collect();
+    match names.is_empty() {
+        true => Ok(Vec::new()),
+        false => tables.intents(Intents::Named(names)).await,
+    }
+}
+
+/// The row of the intent of this name, with its name, if it is stored.
+pub(super) fn row_of<'a>(
+    intents: &'a mut [IntentRows],
+    name: Option<&str>,
+) -> Option<(&'a str, &'a mut IntentRow)> {
+    let intent = intents.iter_mut().find(|intent| Some(&*intent.name) == name)?;
+    Some((&*intent.name, intent.row.get_mut()?))
 }
 
 /// Extends leases. Returns those that still held.
@@ -159,9 +175,14 @@ async fn decode_quarantine(
     let bodies = tables.bodies(vec![entry.row.id]).await?.into_iter().flatten();
     let decoded = bodies.filter_map(|loaded| decode_anew(key, &loaded.body));
     let decoded: Vec<_> = decoded.collect();
+    // What came to the URL of an order that is another job stays where it is.
+    let names = decoded.iter().filter_map(|arrival| arrival.intent.as_ref());
+    let mut intents = intents_of(tables, names).await?;
     for arrival in &decoded {
-        job.record(arrival, None, tables.now());
+        let intent = row_of(&mut intents, arrival.intent.as_deref()).map(|(_, row)| row);
+        job.record(arrival, intent, tables.now());
     }
+    tables.save_intents(&mut intents).await?;
     Ok(job.entry(&key.event).is_none())
 }
 

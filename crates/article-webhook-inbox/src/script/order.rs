@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook::JobId;
+use article_webhook::{Event, JobId};
 
-use super::{IntentRows, Intents, Mark, NamedJobs, Script, Tables};
+use super::{IntentRows, Intents, Jobs, Mark, NamedJobs, Script, Tables, intents_of, row_of};
 use crate::{
     Error,
     call::{BucketEvent, Expect, Intended, Intent, IntentLease, JobState, Reason},
-    rules::{IntentRow, NotOrdered},
+    rules::{IntentRow, JobRows, NotOrdered},
 };
 
 /// Begins an order, unless its intent is known.
@@ -37,7 +37,8 @@ impl Script for Intend {
             return Ok(Intended::Known(known));
         }
         let is_missing = intent.row.get().is_none();
-        if is_missing && !self.again && tables.since(Mark::Gaps).await?.is_some() {
+        let has_gaps = is_missing && tables.since(Mark::Gaps).await?.is_some();
+        if has_gaps && !self.again {
             // The order may be one of those that are missing in the ledger.
             let row = IntentRow::new(Duration::ZERO, now);
             return Ok(Intended::Known(row.into_intent(0, self.name.clone(), now)));
@@ -53,6 +54,10 @@ impl Script for Intend {
         let id = intent.row.id;
         match intent.row.get_mut() {
             Some(row) => drop(row.order_again(id, self.within, now)),
+            // Its call may be one of those that are missing.
+            None if has_gaps => {
+                intent.row.set(IntentRow { calls: 2, ..IntentRow::new(self.within, now) });
+            }
             None => intent.row.set(IntentRow::new(self.within, now)),
         }
         tables.save_intents(&mut intents).await?;
@@ -78,7 +83,8 @@ async fn named(tables: &mut dyn Tables, name: &str) -> Result<Vec<IntentRows>, E
     tables.intents(Intents::Named(vec![name.into()])).await
 }
 
-/// The service answered an order with a job.
+/// The service answered an order with a job. Returns another job that was delivered to the URL of an order in its place, if a
+/// handler may have had its article.
 #[derive(Debug)]
 pub struct Ordered {
     /// The name of the intent.
@@ -92,20 +98,31 @@ pub struct Ordered {
 }
 
 impl Script for Ordered {
-    type Output = ();
+    type Output = Option<JobId>;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Option<JobId>, Error> {
         let mut jobs = NamedJobs::load(tables, [&self.job_id].into_iter()).await?;
-        let mut intents = named(tables, &self.name).await?;
+        let job = jobs.get_mut(&self.job_id);
+        let known: Option<Box<str>> = job.intent().map(Into::into);
+        let mut names = vec![self.name.clone()];
+        names.extend(known.clone().filter(|known| *known != self.name));
+        let mut intents = tables.intents(Intents::Named(names)).await?;
         let now = tables.now();
-        let mut is_expected = true;
+        let (mut is_expected, mut unbound, mut handled) = (true, None, None);
         for intent in &mut intents {
-            if let Some(row) = intent.row.get_mut() {
-                is_expected = row.answer(&self.job_id, now);
+            if intent.name != self.name {
+                // A delivery to the URL of another order bound the job there.
+                let row = intent.row.get_mut();
+                if row.is_some_and(|row| row.unbind(&self.job_id, now)) {
+                    handled = unbind(tables, job, &intent.name).await?;
+                }
+            } else if let Some(row) = intent.row.get_mut() {
+                let answered = row.answer((&self.name, known.as_deref()), &self.job_id, now);
+                (is_expected, unbound) = (answered.is_expected, answered.unbound);
             } else {
                 // An intent that is gone begins and ends now.
                 let mut row = IntentRow::new(Duration::ZERO, now);
-                row.resolve(&self.job_id, now);
+                row.answer((&self.name, known.as_deref()), &self.job_id, now);
                 intent.row.set(row);
             }
         }
@@ -115,10 +132,32 @@ impl Script for Ordered {
             let expect = Expect { reason: Reason::Ordered, intent, key, ..job };
             jobs.get_mut(&self.job_id).expect(&expect, now);
         }
+        if let Some(job_id) = unbound {
+            // It is known only now. If two transactions wait for each other by that, one of them is repeated.
+            let mut jobs = tables.jobs(Jobs::Named(vec![job_id])).await?;
+            for job in &mut jobs {
+                handled = unbind(tables, job, &self.name).await?.or(handled);
+            }
+            tables.save(&mut jobs).await?;
+        }
         tables.save_intents(&mut intents).await?;
         jobs.save(tables).await?;
-        accept_key(tables, self.key).await
+        accept_key(tables, self.key).await?;
+        Ok(handled)
     }
+}
+
+/// The job is not that of this intent, to whose URL it was delivered. Returns it if a handler may have had its article.
+async fn unbind(
+    tables: &mut dyn Tables,
+    job: &mut JobRows,
+    name: &str,
+) -> Result<Option<JobId>, Error> {
+    let entry = job.entry(&Event::ArticleComplete).map(|entry| entry.row.id);
+    let loaded = tables.bodies(Vec::from_iter(entry)).await?.into_iter().flatten();
+    let bodies: Vec<_> = loaded.map(|loaded| loaded.body).collect();
+    let is_unhandled = job.unbind(name, &bodies, tables.now());
+    Ok((!is_unhandled).then(|| job.job_id.clone()))
 }
 
 /// An answer of the service ends the pause of a refused key.
@@ -226,32 +265,18 @@ impl Script for Expecting {
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<JobState>, Error> {
         let named = self.0.iter().map(|expect| &expect.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
+        let names = self.0.iter().filter_map(|expect| expect.intent.as_ref());
+        let mut intents = intents_of(tables, names).await?;
         let now = tables.now();
-        let expect = |expect: &Expect| jobs.get_mut(&expect.job_id).expect(expect, now);
-        let states = self.0.iter().map(expect).collect();
+        let mut states = Vec::with_capacity(self.0.len());
+        for expect in &self.0 {
+            let intent = row_of(&mut intents, expect.intent.as_deref());
+            states.push(jobs.get_mut(&expect.job_id).expect_of(expect, intent, now));
+        }
         jobs.save(tables).await?;
-        resolve_intents(tables, &self.0).await?;
+        tables.save_intents(&mut intents).await?;
         Ok(states)
     }
-}
-
-/// The intents that the expected jobs name became these jobs.
-pub(super) async fn resolve_intents(
-    tables: &mut dyn Tables,
-    expected: &[Expect],
-) -> Result<(), Error> {
-    let names: Vec<_> = expected.iter().filter_map(|expect| expect.intent.clone()).collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    let mut intents = tables.intents(Intents::Named(names)).await?;
-    let now = tables.now();
-    for expect in expected {
-        let of_job = |intent: &&mut IntentRows| Some(&intent.name) == expect.intent.as_ref();
-        let row = intents.iter_mut().find(of_job).and_then(|intent| intent.row.get_mut());
-        row.map(|row| row.resolve(&expect.job_id, now));
-    }
-    tables.save_intents(&mut intents).await
 }
 
 /// Something happened to the bucket of the API.

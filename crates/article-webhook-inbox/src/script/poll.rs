@@ -2,8 +2,9 @@
 
 use super::{Effect, Expected, Jobs, Next, Script, Tables, order::accept_key};
 use crate::{
-    Error,
-    call::{Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls},
+    EntryKey, Error,
+    call::{JobState, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls},
+    rules::{JobRows, all_report_failure},
 };
 
 impl Script for PollClaim {
@@ -70,6 +71,11 @@ impl Script for SettlePoll {
             job.settle_poll(self.lease, &self.outcome, self.key, now)
         };
         let settled = jobs.first_mut().map(settle);
+        if let (Some(PollSettled::Settled(JobState::Failed)), Some(job)) =
+            (settled, jobs.first_mut())
+        {
+            end_reported_failure(tables, job).await?;
+        }
         tables.save(&mut jobs).await?;
         // Also if the lease is lost: it is the answer that accepts the key.
         if !matches!(self.outcome, PollOutcome::Again { .. } | PollOutcome::Released) {
@@ -77,4 +83,15 @@ impl Script for SettlePoll {
         }
         Ok(settled.unwrap_or(PollSettled::LostLease))
     }
+}
+
+/// The job has failed, as deliveries in quarantine said: nothing is left to be read there.
+async fn end_reported_failure(tables: &mut dyn Tables, job: &mut JobRows) -> Result<(), Error> {
+    let key = EntryKey::article(job.job_id.clone()).quarantine();
+    let Some(entry) = job.entry(&key.event) else { return Ok(()) };
+    let bodies = tables.bodies(vec![entry.row.id]).await?;
+    if all_report_failure(bodies.iter().flatten().map(|loaded| &loaded.body)) {
+        job.discard(&key.event, "", tables.now());
+    }
+    Ok(())
 }

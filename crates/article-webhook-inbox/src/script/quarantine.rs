@@ -1,6 +1,6 @@
 //! The script that keeps the body of a refused delivery.
 
-use super::{Effect, Jobs, Script, Tables, order::resolve_intents};
+use super::{Effect, Jobs, Script, Tables, intents_of, row_of};
 use crate::{
     Error,
     call::{Quarantine, Quarantined},
@@ -15,9 +15,10 @@ impl Script for Quarantine {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Quarantined, Error> {
-        let Self { arrival, cause, expect, budget } = self;
+        let Self { arrival, cause, expect, said, budget } = self;
         let named = Jobs::Named(vec![arrival.key.job_id.clone()]);
         let mut jobs = tables.jobs(named).await?;
+        let mut intents = intents_of(tables, arrival.intent.iter()).await?;
         let now = tables.now();
         let mut quarantined = Quarantined::NotNeeded;
         for job in &mut jobs {
@@ -26,11 +27,30 @@ impl Script for Quarantine {
                 Some(_) => 0,
                 None => left_for(arrival, *budget, tables.quarantine_cost().await?),
             };
-            quarantined = job.quarantine(arrival, cause, left, now);
-            expect.iter().for_each(|expect| _ = job.expect(expect, now));
+            let mut intent = row_of(&mut intents, arrival.intent.as_deref());
+            let is_other =
+                intent.as_ref().is_some_and(|(name, intent)| !job.is_admitted(name, intent));
+            quarantined = match &mut intent {
+                Some((_, intent)) if is_other => {
+                    let kept = intent.keeps_refused(&job.job_id)
+                        && job.quarantine(arrival, cause, left, now).is_kept();
+                    if kept {
+                        intent.note_refused(&job.job_id);
+                    }
+                    Quarantined::OtherJob { kept }
+                }
+                _ => job.quarantine(arrival, cause, left, now),
+            };
+            if let Some(expect) = expect {
+                let is_named = is_other || expect.intent.is_some();
+                job.expect_of(expect, intent.filter(|_| is_named), now);
+            }
+            if let (Some(said), false) = (said, is_other) {
+                job.note_said(*said);
+            }
         }
         tables.save(&mut jobs).await?;
-        resolve_intents(tables, expect.as_slice()).await?;
+        tables.save_intents(&mut intents).await?;
         Ok(quarantined)
     }
 }

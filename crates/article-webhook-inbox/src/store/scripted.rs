@@ -203,7 +203,7 @@ impl<R: Run> Store for R {
         job_id: JobId,
         at: SystemTime,
         key: u64,
-    ) -> Pending<'a, ()> {
+    ) -> Pending<'a, Option<JobId>> {
         self.write(script::Ordered { name: name.into(), job_id, at, key })
     }
 

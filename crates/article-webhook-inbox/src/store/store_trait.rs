@@ -120,14 +120,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         key: u64,
     ) -> Pending<'a, Intended>;
 
-    /// The service took the order: the intent became this job, which is expected.
+    /// The service took the order: the intent became this job, which is expected. Returns another job that was delivered in its
+    /// place, if a handler may have had its article.
     fn ordered<'a>(
         &'a self,
         name: &'a str,
         job_id: JobId,
         at: SystemTime,
         key: u64,
-    ) -> Pending<'a, ()>;
+    ) -> Pending<'a, Option<JobId>>;
 
     /// The service took no order under this lease: the intent is removed. `false` if that changes nothing.
     fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool>;

@@ -181,9 +181,11 @@ impl Job {
     /// The job of a claimed entry, with what its article has that the service's document does not. An error: no body can be
     /// handed out.
     pub(super) fn of(
-        claimed: Claimed,
+        mut claimed: Claimed,
         store: Arc<dyn Store>,
     ) -> Result<(Self, Vec<Drift>), AttemptResult> {
+        // What came by token or from the API outranks what came to capability URLs.
+        claimed.bodies.sort_by_key(Body::is_by_capability);
         let (body, content, drift) = match claimed.key.is_failure() {
             true => {
                 let body = intact(&claimed)?;

@@ -261,7 +261,7 @@ impl Store for Faulty {
         job_id: JobId,
         at: SystemTime,
         key: u64,
-    ) -> Pending<'a, ()> {
+    ) -> Pending<'a, Option<JobId>> {
         self.through("ordered", self.store.ordered(name, job_id, at, key))
     }
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {

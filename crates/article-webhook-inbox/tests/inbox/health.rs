@@ -242,7 +242,7 @@ async fn health_counts_what_no_worker_can_read() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     for job in ["job_2", "job_3"] {
-        let body = format!(r#"{{"job_id":"{job}","status":"failed"}}"#);
+        let body = format!(r#"{{"job_id":"{job}","status":"complete"}}"#);
         scene.accept(&fixture::complete().job_id(job).body(body)).await;
     }
     assert_eq!(scene.inbox.health().await.unhandled, Ok(0), "no worker has looked");

@@ -12,7 +12,7 @@ use tokio::{sync::Notify, time::advance};
 
 use super::{
     faulty::Fault,
-    scene::{Scene, key},
+    scene::{HOUR, Scene, key},
 };
 
 /// Waits until the inbox holds no job that is to be expected.
@@ -93,6 +93,50 @@ async fn the_job_of_a_refused_body_that_could_not_be_kept_is_expected() {
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_1", "job_2"]);
     assert_eq!(scene.inbox.health().await.quarantined, Ok(0));
+}
+
+/// A delivery that says that its job has failed is no article, also if it has one. It counts as the first of two answers: the
+/// API is polled once more.
+#[tokio::test]
+async fn a_delivery_that_reports_a_failure_is_in_quarantine_and_the_api_decides() {
+    let scene = Scene::new();
+    let failures = [("job_1", "status", "Failed"), ("job_2", "error", "generation_failed")];
+    for (job, field, says) in failures {
+        let post = fixture::complete().job_id(job).field(field, says);
+        let replies = [scene.accept(&post).await, scene.accept(&post).await];
+        assert_eq!(replies, [Reply::Stored, Reply::Duplicate]);
+        let (entry, bodies) = scene.inbox.show(key(job).quarantine()).await.unwrap().unwrap();
+        let cause = format!("{field}: the service reports a failure, `{}`", says.to_lowercase());
+        assert_eq!((entry.cause, bodies.len()), (Some(cause), 1));
+        assert_eq!(scene.inbox.show(key(job)).await.unwrap(), None, "no worker gets it");
+    }
+    for (job, said) in expected(&scene).await.iter().zip(["failed", "generation_failed"]) {
+        assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now() + HOUR / 60));
+        assert_eq!(job.unconfirmed, Some(Digest::of(said.as_bytes())));
+    }
+    // Under another event it says nothing of the article.
+    let other = fixture::complete().job_id("job_3").field("status", "failed");
+    let other = other.header("X-Service-Event", "article.updated");
+    assert_eq!(scene.accept(&other).await, Reply::Stored);
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(2));
+
+    scene.deliver("job_1").await;
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(1), "the article came after all");
+}
+
+/// While it cannot be kept, it is not acknowledged.
+#[tokio::test]
+async fn a_failure_that_cannot_be_kept_is_not_acknowledged() {
+    let scene = Scene::new();
+    let post = fixture::complete().job_id("job_1").field("status", "failed");
+    scene.store.fault("quarantine", Fault::Fails(1));
+    assert_eq!(scene.accept(&post).await, Reply::Unavailable);
+    until_stored(&scene).await;
+    assert_eq!(jobs(&scene).await, ["job_1"]);
+    let full = scene.inbox.clone().quarantine_budget(0);
+    assert_eq!(scene.accept(&post).await, Reply::Retry);
+    drop(full.quarantine_budget(1 << 20));
+    assert_eq!(scene.accept(&post).await, Reply::Stored);
 }
 
 /// What a refusal reports that no adapter waits for is kept as well.

@@ -359,15 +359,25 @@ impl Store for Reference {
         job_id: JobId,
         at: SystemTime,
         key: u64,
-    ) -> Pending<'a, ()> {
+    ) -> Pending<'a, Option<JobId>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
+            let known = tables.ledger.job(&job_id).and_then(|job| job.intent.clone());
+            if let Some(other) = known.as_deref().filter(|known| *known != name)
+                && let Some((_, row)) = tables.ledger.intent_mut(other)
+                && row.unbind(&job_id, now)
+            {
+                tables.unbind(&job_id, other);
+            }
+            let mut unbound = None;
             let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
-                row.answer(&job_id, now)
+                let answered = row.answer((name, known.as_deref()), &job_id, now);
+                unbound = answered.unbound;
+                answered.is_expected
             } else {
                 // An intent that is gone begins and ends now.
                 let mut row = IntentRow::new(Duration::ZERO, now);
-                row.resolve(&job_id, now);
+                row.answer((name, known.as_deref()), &job_id, now);
                 tables.ledger.add_intent(name, row);
                 true
             };
@@ -375,8 +385,11 @@ impl Store for Reference {
                 let (reason, intent, key) = (Reason::Ordered, Some(name.into()), Some(key));
                 tables.expect(&Expect { reason, intent, key, ..Expect::job(job_id, at) }, now);
             }
+            if let Some(unbound) = unbound {
+                tables.unbind(&unbound, name);
+            }
             tables.ledger.bucket.accept_key(key);
-            Ok(())
+            Ok(None)
         })
     }
 
@@ -423,11 +436,7 @@ impl Store for Reference {
     fn expect(&self, jobs: Vec<Expect>) -> Pending<'_, Vec<JobState>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            let states = jobs.iter().map(|expect| tables.expect(expect, now)).collect();
-            for expect in &jobs {
-                tables.ledger.resolve(expect.intent.as_deref(), &expect.job_id, now);
-            }
-            Ok(states)
+            Ok(jobs.iter().map(|expect| tables.expect_of(expect, now)).collect())
         })
     }
 

@@ -3,7 +3,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{ArticleResult, fixture};
+use article_webhook::{ArticleResult, Reply, fixture};
 use article_webhook_inbox::{
     Digest, Failed, Job, Source, State,
     store::{Arrival, Claim, Events, Store},
@@ -264,6 +264,33 @@ async fn a_job_has_its_intent_whichever_copy_came_first() {
         let kept = kept.lock().unwrap().take();
         assert_eq!(kept, Some((Some("draft".into()), "default".into())));
     }
+}
+
+/// A capability URL reaches logs more easily than a token.
+#[tokio::test]
+async fn a_body_by_token_is_handed_out_before_one_that_came_to_a_url() {
+    let scene = Scene::new();
+    let forged = fixture::unicode().job_id("job_1").bytes().clone();
+    let arrival = Arrival {
+        key: key("job_1"),
+        source: Source::Webhook,
+        target: "capability".into(),
+        intent: Some("draft".into()),
+        digest: Digest::of(&forged),
+        bytes: forged,
+    };
+    scene.store.record(arrival).await.unwrap();
+    assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Duplicate);
+    let handled = Arc::new(Mutex::new(Vec::new()));
+    let handles = Arc::clone(&handled);
+    let worker = scene.inbox.worker(move |job: Job| {
+        handles.lock().unwrap().push((job.body().clone(), job.intent().map(str::to_owned)));
+        async { Ok(()) }
+    });
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    let genuine = fixture::complete().job_id("job_1").bytes().clone();
+    assert_eq!(*handled.lock().unwrap(), [(genuine, Some("draft".to_owned()))]);
+    assert_eq!(scene.show("job_1").await.0.conflicts, 1);
 }
 
 #[tokio::test]

@@ -49,7 +49,8 @@ async fn quarantine(scene: &Scene, job: &str, body: &[u8]) {
         bytes: body.to_vec().into(),
     };
     let expect = Some(Expect::job(job.parse().unwrap(), scene.clock.now()));
-    let quarantine = Quarantine { arrival, cause: "refused".into(), expect, budget: 1 << 20 };
+    let quarantine =
+        Quarantine { arrival, cause: "refused".into(), expect, said: None, budget: 1 << 20 };
     assert_eq!(scene.store.quarantine(quarantine).await.unwrap(), Quarantined::Kept);
 }
 

@@ -141,6 +141,11 @@ mod tests {
             (Reply::Duplicate, 200, r#"{"status":"duplicate"}"#),
             (Reply::Ignored, 200, r#"{"status":"ignored"}"#),
             (
+                Reply::Unauthorized,
+                401,
+                r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#,
+            ),
+            (
                 Reply::Retry,
                 503,
                 r#"{"error":"retry_later","message":"the receiver asks for another attempt"}"#,

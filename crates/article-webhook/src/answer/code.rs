@@ -51,6 +51,7 @@ impl From<Reply> for Code {
             Reply::Stored => Self::Stored,
             Reply::Duplicate => Self::Duplicate,
             Reply::Ignored => Self::Ignored,
+            Reply::Unauthorized => Self::Unauthorized,
             Reply::Retry => Self::RetryLater,
             Reply::Unavailable => Self::Unavailable,
         }

@@ -18,6 +18,9 @@ pub enum Reply {
     Duplicate,
     /// 200: there is nothing to store, and a retry would not help.
     Ignored,
+    /// 401: the delivery came to the capability URL of another order. The answer is that to a wrong URL, so that a stranger
+    /// learns no more.
+    Unauthorized,
     /// 503 with `Retry-After: 10`: not stored now; the service should retry.
     Retry,
     /// 503 with `Retry-After: 10`: the store is down, full or too busy, or its outcome is unknown.

@@ -14,7 +14,7 @@ use super::{
     Status, UntrustedHtml,
     drift::{ReportDrift, UnknownFields},
     featured_image::{ImageFields, ImageValue},
-    status::{ErrorCode, failed_state},
+    status::{ErrorCode, reported_failure},
 };
 use crate::json::{self, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt};
 
@@ -134,13 +134,10 @@ impl ResultDraft {
     /// Whatever the status says or lacks, what has a title and HTML is an article, unless a failure is reported.
     pub(super) fn finish(self) -> Result<ArticleResult, DecodeError> {
         let job_id = self.job_id.required("job_id")?;
-        if let Field::Value(ErrorCode(code)) = self.error {
-            return Err(DecodeError::failure("error", code));
+        if let Some(failure) = reported_failure(&self.error, &self.status) {
+            return Err(failure);
         }
         let status = self.status.optional().unwrap_or(Status::Complete);
-        if let Some(state) = failed_state(status.as_str()) {
-            return Err(DecodeError::failure("status", state));
-        }
         Ok(ArticleResult {
             job_id,
             status,

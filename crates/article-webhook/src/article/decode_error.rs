@@ -55,8 +55,26 @@ impl DecodeError {
         Self(Cause::Mismatch { path, expected, found })
     }
 
-    pub(super) fn failure(path: &'static str, word: &'static str) -> Self {
+    pub(super) fn reported(path: &'static str, word: &'static str) -> Self {
         Self(Cause::Failure { path, word })
+    }
+
+    /// The known word by which the service reports that the job failed: a status such as `failed`, in lower case, or an error
+    /// code of the document. `None` if the body is no article for another reason.
+    ///
+    /// ```
+    /// use article_webhook::ArticleResult;
+    ///
+    /// let failed = ArticleResult::from_json(br#"{"job_id": "job_1", "status": "Failed"}"#).unwrap_err();
+    /// assert_eq!(failed.failure(), Some("failed"));
+    /// assert_eq!(ArticleResult::from_json(br#"{"job_id": "job_1"}"#).unwrap_err().failure(), None);
+    /// ```
+    #[must_use]
+    pub fn failure(&self) -> Option<&'static str> {
+        match &self.0 {
+            Cause::Failure { word, .. } => Some(word),
+            Cause::Malformed(_) | Cause::Mismatch { .. } => None,
+        }
     }
 
     /// The field that is missing, is not of the documented kind, reports a failure or is malformed, as a dotted path

@@ -4,8 +4,9 @@
 use serde::de::MapAccess;
 
 use super::{
-    InvalidJobId, JobId, Status,
+    DecodeError, InvalidJobId, JobId, Status,
     featured_image::{ImageFields, ImageValue},
+    status::{ErrorCode, reported_failure},
 };
 use crate::json::{self, Entries, Field, FromJson, MalformedJson, ObjectFields};
 
@@ -14,6 +15,7 @@ pub(crate) struct Outline {
     job_id: Field<Result<JobId, InvalidJobId>>,
     status: Field<Status>,
     article: Field<ArticleOutline>,
+    error: Field<ErrorCode>,
     // Only their keys are read, because an object with documented fields must not repeat a key.
     featured_image: Field<ImageValue<KeysOnly>>,
     social_posts: Field<KeysOnly>,
@@ -30,6 +32,11 @@ impl Outline {
             Field::Value(id) => id.as_ref().map(Some).map_err(|&reason| reason),
             Field::OtherKind(kind) => Err(InvalidJobId::OtherKind(*kind)),
         }
+    }
+
+    /// The failure of the job that the body reports.
+    pub(crate) fn failure(&self) -> Option<DecodeError> {
+        reported_failure(&self.error, &self.status)
     }
 
     /// Whether nothing is said about a job or an article.
@@ -56,6 +63,7 @@ impl ObjectFields for Outline {
             "job_id" => entries.read_into(&mut self.job_id)?,
             "status" => entries.read_into(&mut self.status)?,
             "article" => entries.read_into(&mut self.article)?,
+            "error" => entries.read_into(&mut self.error)?,
             "featured_image" => entries.read_into(&mut self.featured_image)?,
             "social_posts" => entries.read_into(&mut self.social_posts)?,
             _ => return Ok(false),

@@ -2,7 +2,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::{self, FromJson};
+use super::DecodeError;
+use crate::json::{self, Field, FromJson};
 
 /// The state of a job (service document, section 3). Only `complete` is documented; any other is kept by its name.
 ///
@@ -111,8 +112,20 @@ const CODES: [&str; 9] = [
 ];
 
 /// The state of a failed job that this status names, in any letter case.
-pub(super) fn failed_state(status: &str) -> Option<&'static str> {
+fn failed_state(status: &str) -> Option<&'static str> {
     STATES.into_iter().find(|state| state.eq_ignore_ascii_case(status))
+}
+
+/// The failure of the job that a body with these fields reports.
+pub(super) fn reported_failure(
+    error: &Field<ErrorCode>,
+    status: &Field<Status>,
+) -> Option<DecodeError> {
+    if let Field::Value(ErrorCode(code)) = error {
+        return Some(DecodeError::reported("error", code));
+    }
+    let Field::Value(status) = status else { return None };
+    failed_state(status.as_str()).map(|state| DecodeError::reported("status", state))
 }
 
 /// A documented error code, in the field `error` of a body.

@@ -33,6 +33,7 @@ pub struct Delivery {
     pub(super) job_id: JobId,
     pub(super) intent: Option<Box<str>>,
     pub(super) body: Bytes,
+    pub(super) failure: Option<DecodeError>,
     pub(super) seen_drift: SeenDrift,
 }
 
@@ -66,6 +67,27 @@ impl Delivery {
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
+    }
+
+    /// The failure of the job that the body reports, also beside an article: a status such as `failed`, or an error code of the
+    /// service's document. Such a body does not [decode](Self::decode).
+    ///
+    /// ```
+    /// use article_webhook::{AuthToken, Receiver};
+    ///
+    /// let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?);
+    /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
+    ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
+    /// let failed = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "status": "failed"}"#)?;
+    /// let told = failed.failure().map(ToString::to_string);
+    /// assert_eq!(told.as_deref(), Some("status: the service reports a failure, `failed`"));
+    ///
+    /// assert_eq!(receiver.open(&headers)?.read(r#"{"job_id": "job_1"}"#)?.failure(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn failure(&self) -> Option<&DecodeError> {
+        self.failure.as_ref()
     }
 
     /// Builds the typed article. [`ArticleResult::from_json`] builds it from a stored body, so a later

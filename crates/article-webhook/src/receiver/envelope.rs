@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     answer::{Refused, RefusedBody, Rejection, ServiceHeader, UnreadBody},
-    article::{ArticleResult, Event, JobId, Outline, ParsedResult},
+    article::{ArticleResult, DecodeError, Event, JobId, Outline, ParsedResult},
     auth::AcceptedTargets,
     json::{Field, MalformedJson},
     log::{self, SeenDrift},
@@ -104,7 +104,7 @@ impl Envelope {
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
         match self.check(&body) {
-            Ok(job_id) => Ok(self.into_delivery(job_id, body)),
+            Ok((job_id, failure)) => Ok(self.into_delivery(job_id, body, failure)),
             Err(refused) => Err(self.with_body(refused, body)),
         }
     }
@@ -137,7 +137,7 @@ impl Envelope {
     pub fn article(self, body: impl Into<Bytes>) -> Result<(ArticleResult, Delivery), Refused> {
         let body = body.into();
         match self.build(&body) {
-            Ok((result, job_id)) => Ok((result, self.into_delivery(job_id, body))),
+            Ok((result, job_id)) => Ok((result, self.into_delivery(job_id, body, None))),
             Err(refused) => Err(self.with_body(refused, body)),
         }
     }
@@ -151,7 +151,7 @@ impl Envelope {
     /// Checks the body and builds the article.
     fn build(&self, body: &[u8]) -> Result<(ArticleResult, JobId), Refused> {
         if let Some(event @ Event::Other(_)) = &self.event {
-            let job_id = self.check(body)?;
+            let (job_id, _) = self.check(body)?;
             log::unknown_event(event);
             let rejection = match self.unknown_events {
                 UnknownEvents::Ignore => Rejection::EventIgnored,
@@ -164,12 +164,12 @@ impl Envelope {
             Field::Value(id) => self.identify(Some(id))?,
             Field::Absent => self.identify(None)?,
             // `check` knows what is wrong with it.
-            Field::OtherKind(_) => self.check(body)?,
+            Field::OtherKind(_) => self.check(body)?.0,
         };
         let (drift, is_complete) = (parsed.drift(), parsed.is_complete());
         let result = parsed.finish().map_err(|error| match self.check(body) {
             // `read` accepts this body.
-            Ok(job_id) => {
+            Ok((job_id, _)) => {
                 self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
             }
             Err(refused) => refused,
@@ -184,8 +184,8 @@ impl Envelope {
         Ok((result, job_id))
     }
 
-    /// Checks the whole body, and returns the job that it is about.
-    fn check(&self, body: &[u8]) -> Result<JobId, Refused> {
+    /// Checks the whole body, and returns the job that it is about, and the failure of that which it reports.
+    fn check(&self, body: &[u8]) -> Result<(JobId, Option<DecodeError>), Refused> {
         let outline = self.parse(body, Outline::parse)?;
         if let (Some(event @ Event::Other(_)), None) = (&self.event, &self.job_id)
             && outline.is_about_nothing()
@@ -197,20 +197,20 @@ impl Envelope {
         let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
         let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
         let Some(missing) = self.missing_header() else {
-            return Ok(job_id);
+            return Ok((job_id, outline.failure()));
         };
         if !outline.is_complete_article() {
             return Err(self.incomplete(missing, job_id));
         }
         log::header_missing(missing, &job_id);
-        Ok(job_id)
+        Ok((job_id, outline.failure()))
     }
 
-    fn into_delivery(self, job_id: JobId, body: Bytes) -> Delivery {
+    fn into_delivery(self, job_id: JobId, body: Bytes, failure: Option<DecodeError>) -> Delivery {
         log::accepted(&job_id, self.sender.label());
         let (target, intent) = self.sender.into_label();
         let event = self.event.unwrap_or(Event::ArticleComplete);
-        Delivery { target, event, job_id, intent, body, seen_drift: self.seen_drift }
+        Delivery { target, event, job_id, intent, body, failure, seen_drift: self.seen_drift }
     }
 
     fn parse<T>(

@@ -26,7 +26,7 @@ const ARTICLE: &str =
 fn quarantine(body: &str, now: SystemTime) -> Quarantine {
     let expect = Some(Expect::job(job("job_1"), now));
     let (arrival, cause) = (arrival("job_1", body), CAUSE.to_owned());
-    Quarantine { arrival, cause, expect, budget: 256 << 20 }
+    Quarantine { arrival, cause, expect, said: None, budget: 256 << 20 }
 }
 
 impl<S: Subject> Trial<S> {

@@ -142,5 +142,5 @@ pub(super) fn corrupt() -> Outcome {
 
 /// A delivery to the capability URL of that intent.
 pub(super) fn with_intent(id: &str, intent: &str) -> Arrival {
-    Arrival { intent: Some(intent.into()), ..arrival(id, FIRST) }
+    Arrival { target: "capability".into(), intent: Some(intent.into()), ..arrival(id, FIRST) }
 }

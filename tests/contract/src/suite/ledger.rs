@@ -116,6 +116,21 @@ macro_rules! ledger_contract {
                 an_order_that_was_taken_ends_the_pause_of_a_refused_key,
                 a_refused_key_stays_paused_beside_another,
             }
+            capability {
+                another_job_is_refused_once_the_order_was_answered,
+                the_job_of_another_order_is_refused,
+                the_first_job_is_that_of_the_order_until_the_answer,
+                a_late_answer_takes_a_forged_job_away,
+                a_forged_job_that_was_handed_out_is_reported,
+                an_answer_takes_its_job_from_another_order,
+                each_call_of_an_intent_may_have_a_job,
+                a_job_behind_a_forged_one_is_collected,
+                an_erased_job_is_not_bound_any_more,
+                a_body_that_comes_by_token_too_counts_as_that,
+                a_body_by_token_finds_room_behind_those_of_urls,
+                a_failure_that_was_delivered_needs_one_answer,
+                a_body_by_token_is_kept_beside_a_forged_one,
+            }
             retention {
                 an_erased_job_leaves_its_intent_ordered,
                 an_answer_to_an_order_does_not_bring_back_what_was_erased,
@@ -177,6 +192,7 @@ mod tests {
             include_str!("../ledger/answer.rs"),
             include_str!("../ledger/unreadable.rs"),
             include_str!("../ledger/bucket.rs"),
+            include_str!("../ledger/capability.rs"),
             include_str!("../ledger/retention.rs"),
             include_str!("../ledger/import.rs"),
             include_str!("../ledger/read.rs"),

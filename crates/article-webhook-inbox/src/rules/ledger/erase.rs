@@ -1,5 +1,3 @@
-use std::time::SystemTime;
-
 use article_webhook::JobId;
 
 use super::IntentRow;
@@ -25,32 +23,22 @@ impl IntentRow {
         if self.job_id.as_ref() == Some(job_id) {
             self.job_id = None;
         }
+        self.provisional.retain(|known| known != job_id);
         let digest = digest(job_id);
         self.erased.retain(|known| *known != digest);
         self.erased.push(digest);
         let surplus = self.erased.len().saturating_sub(MAX_ERASED_JOBS);
         self.erased.drain(..surplus);
     }
-
-    /// The answer to a call says that the intent became this job. `true` if the job is to be expected. One that was
-    /// erased since the call began stays so, and the intent is ordered, without a job.
-    pub fn answer(&mut self, job_id: &JobId, now: SystemTime) -> bool {
-        let is_new = self.resolve(job_id, now);
-        let is_erased = self.erased.contains(&digest(job_id));
-        if is_new && is_erased {
-            self.job_id = None;
-        }
-        !is_erased
-    }
 }
 
-fn digest(job_id: &JobId) -> Digest {
+pub(super) fn digest(job_id: &JobId) -> Digest {
     Digest::of(job_id.as_str().as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -64,21 +52,30 @@ mod tests {
     fn an_answer_does_not_bring_back_what_was_erased() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
         row.erase(&job(1));
-        assert!(!row.answer(&job(1), NOW));
+        assert!(!row.answer(("post-17", None), &job(1), NOW).is_expected);
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(row.answer(&job(2), NOW), "another job of the intent is expected");
+        assert!(
+            row.answer(("post-17", None), &job(2), NOW).is_expected,
+            "another job of the intent is expected"
+        );
         assert_eq!(row.job_id, None, "and does not take its place");
     }
 
     #[test]
     fn a_repeated_answer_does_not_either() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        assert!(row.answer(&job(1), NOW) && row.answer(&job(1), NOW));
+        assert!(
+            row.answer(("post-17", None), &job(1), NOW).is_expected
+                && row.answer(("post-17", None), &job(1), NOW).is_expected
+        );
         row.erase(&job(2));
         assert_eq!(row.job_id, Some(job(1)));
         row.erase(&job(1));
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(!row.answer(&job(1), NOW) && !row.answer(&job(2), NOW));
+        assert!(
+            !row.answer(("post-17", None), &job(1), NOW).is_expected
+                && !row.answer(("post-17", None), &job(2), NOW).is_expected
+        );
         assert!(!row.resolve(&job(3), NOW));
     }
 
@@ -90,8 +87,13 @@ mod tests {
             row.erase(&job(number));
         }
         assert_eq!(row.erased.len(), MAX_ERASED_JOBS);
-        assert!(row.clone().answer(&job(0), NOW));
-        assert!((1..=MAX_ERASED_JOBS).all(|number| !row.clone().answer(&job(number), NOW)));
+        assert!(row.clone().answer(("post-17", None), &job(0), NOW).is_expected);
+        assert!(
+            (1..=MAX_ERASED_JOBS).all(|number| !row
+                .clone()
+                .answer(("post-17", None), &job(number), NOW)
+                .is_expected)
+        );
     }
 
     #[test]
@@ -101,7 +103,7 @@ mod tests {
         assert!(row.may_have_ordered("post-17", &job(1), Some("post-17")));
         assert!(!row.may_have_ordered("post-17", &job(1), Some("post-18")));
         let mut ordered = row;
-        ordered.answer(&job(1), NOW);
+        _ = ordered.answer(("post-17", None), &job(1), NOW);
         assert!(
             ordered.may_have_ordered("post-17", &job(1), Some("post-18")),
             "as the intent says"

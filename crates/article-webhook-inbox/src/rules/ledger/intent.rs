@@ -12,11 +12,16 @@ use crate::{
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
-const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
+pub(super) const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
 
 /// The fence of the first call of an intent that was stored at that time.
 fn first_fence(created_at: SystemTime) -> i64 {
     next_fence(0, created_at)
+}
+
+/// An intent is stored before its first call.
+fn one() -> u32 {
+    1
 }
 
 /// The part of a stored intent that changes, and every transition of it as a pure function.
@@ -40,6 +45,19 @@ pub struct IntentRow {
     /// The job that it became.
     #[serde(skip)]
     pub job_id: Option<JobId>,
+    /// How many calls were made that may have ordered it.
+    #[serde(default = "one")]
+    pub calls: u32,
+    /// How many of them were answered with a job.
+    #[serde(default)]
+    pub answered: u32,
+    /// Jobs that were delivered to its URL, each in the place of a call without an answer. An answer confirms one of them, or
+    /// takes its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provisional: Vec<JobId>,
+    /// Digests of the ids of other jobs, of which deliveries to its URL are in quarantine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Digest>,
     /// Digests of the ids of [erased](Self::erase) jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub erased: Vec<Digest>,
@@ -58,6 +76,10 @@ impl IntentRow {
             at: later(now, within),
             fence: first_fence(now),
             job_id: None,
+            calls: 1,
+            answered: 0,
+            provisional: Vec::new(),
+            refused: Vec::new(),
             erased: Vec::new(),
             newer: NewerFields::default(),
         }
@@ -96,6 +118,7 @@ impl IntentRow {
             return None;
         }
         (self.state, self.at) = (IntentState::Ordering, later(now, within));
+        self.calls = self.calls.saturating_add(1);
         self.fence = next_fence(self.fence, now);
         Some(self.lease(id))
     }
@@ -121,6 +144,7 @@ impl IntentRow {
             return NotOrdered::Remove;
         }
         self.at = self.at.min(now);
+        self.calls = self.calls.saturating_sub(1).max(1);
         NotOrdered::Unknown
     }
 
@@ -184,6 +208,10 @@ impl IntentRow {
             at: now,
             fence: next_fence(first_fence(created_at), now),
             job_id: Some(job_id.clone()),
+            calls: 1,
+            answered: 1,
+            provisional: Vec::new(),
+            refused: Vec::new(),
             erased: Vec::new(),
             newer: NewerFields::default(),
         }
@@ -196,6 +224,9 @@ impl IntentRow {
         if is_new {
             (self.state, self.at) = (IntentState::Ordered, intent.at);
             self.job_id = intent.job_id.clone();
+            self.calls = self.calls.saturating_add(intent.calls);
+            self.answered = self.answered.saturating_add(intent.answered);
+            self.provisional.extend(intent.provisional.iter().cloned());
         }
         is_new
     }
@@ -204,7 +235,7 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { state: _, created_at, at, fence: _, job_id, erased: _, newer: _ } = self;
+        let Self { created_at, at, job_id, .. } = self;
         Intent { id, name, state, created_at, at, job_id }
     }
 }

@@ -229,6 +229,13 @@ impl JobRow {
         (self.polls, self.missing, self.unconfirmed) = (0, None, None);
     }
 
+    /// The article is not here any more: the job is polled now.
+    pub(in crate::rules) fn reopen(&mut self, now: SystemTime) {
+        if self.state.has_article() {
+            self.open(now, now);
+        }
+    }
+
     pub(super) fn end(&mut self, state: JobState, cause: Option<String>, now: SystemTime) {
         (self.state, self.at, self.cause) = (state, now, cause);
         (self.missing, self.unconfirmed) = (None, None);

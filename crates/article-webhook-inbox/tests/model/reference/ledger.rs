@@ -108,6 +108,39 @@ impl Tables {
         state.expect("it is there, or was just added")
     }
 
+    /// Expects a job. If it was delivered to the URL of an intent and refused, that must be good for it.
+    pub(super) fn expect_of(&mut self, expect: &Expect, now: SystemTime) -> JobState {
+        let (name, job_id) = (expect.intent.as_deref().unwrap_or_default(), &expect.job_id);
+        let job = self.ledger.job(job_id).cloned();
+        let known = job.as_ref().and_then(|job| job.intent.as_deref());
+        let Some((_, intent)) = self.ledger.intent_mut(name) else {
+            return self.expect(expect, now);
+        };
+        let is_delivered = matches!(expect.reason, Reason::Refused { .. });
+        if !is_delivered {
+            intent.resolve(job_id, now);
+            self.expect(expect, now)
+        } else if intent.admits((name, known), job_id) {
+            intent.bind((name, known), job_id, now);
+            self.expect(expect, now)
+        } else if intent.is_in_doubt() {
+            self.expect(&Expect { intent: None, ..expect.clone() }, now)
+        } else {
+            job.map_or(JobState::Expected, |job| job.state)
+        }
+    }
+
+    /// The job is not that of this intent. In the model nothing comes to capability URLs, so that its entry stays.
+    pub(super) fn unbind(&mut self, job_id: &JobId, name: &str) {
+        if let Some(entry) = self.get_mut(&EntryKey::article(job_id.clone())) {
+            for body in &mut entry.bodies {
+                body.intent.take_if(|intent| &**intent == name);
+            }
+        }
+        let is_named = |job: &mut JobRow| job.intent.take_if(|intent| &**intent == name);
+        _ = self.ledger.change_job(job_id, is_named);
+    }
+
     pub(super) fn settle_poll(
         &mut self,
         lease: PollLease,

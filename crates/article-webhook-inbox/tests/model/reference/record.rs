@@ -64,6 +64,7 @@ impl Tables {
                 entry.bodies[index] = stored_body(Arrival { intent, ..arrival }, now);
             }
             BodyWrite::Intent(index) => entry.bodies[index].intent = arrival.intent,
+            BodyWrite::Target(index) => entry.bodies[index].target = arrival.target,
         }
         recording.recorded
     }

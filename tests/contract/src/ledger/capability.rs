@@ -1,0 +1,275 @@
+//! Which jobs the URL of an order is good for, and what outranks what came to it.
+
+use std::time::SystemTime;
+
+use article_webhook_inbox::{
+    Digest, EntryKey, IntentState, JobState, MAX_BODIES_PER_ENTRY, Reason, State,
+    store::{
+        Arrival, Expect, Intended, Outcome, PollSettled, Quarantine, Quarantined, Recorded, Settled,
+    },
+};
+
+use super::steps::{KEY, POLLS, WITHIN, answered, failed, with_intent};
+use crate::{
+    LedgerSubject, Trial,
+    trial::{FIRST, arrival, job, key},
+};
+
+const INTENT: &str = "post-17";
+
+fn article(id: &str) -> String {
+    format!(
+        r#"{{"job_id": "{id}", "status": "complete", "article": {{"title": "A", "html": ""}}}}"#
+    )
+}
+
+/// A delivery of this body to the URL of the order.
+fn to_url(id: &str, body: &str) -> Arrival {
+    let Arrival { intent, target, .. } = with_intent(id, INTENT);
+    Arrival { intent, target, ..arrival(id, body) }
+}
+
+/// What an inbox keeps of a delivery that was refused.
+fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
+    let reason = Reason::Refused { code: "unauthorized".into() };
+    let expect = Expect::job(arrival.key.job_id.clone(), now);
+    let expect = Some(Expect { reason, intent: arrival.intent.clone(), ..expect });
+    Quarantine { arrival, cause: "refused".into(), expect, said: None, budget: 256 << 20 }
+}
+
+impl<S: LedgerSubject> Trial<S> {
+    async fn deliver(&self, id: &str) -> Recorded {
+        self.store().record(to_url(id, &article(id))).await.unwrap()
+    }
+
+    async fn keep_refused(&self, id: &str) -> Quarantined {
+        let quarantine = refused(to_url(id, &article(id)), self.now());
+        self.store().quarantine(quarantine).await.unwrap()
+    }
+
+    async fn answer_order(&self, name: &str, id: &str) -> Option<String> {
+        let other = self.ledger().ordered(name, job(id), self.after(600), KEY).await.unwrap();
+        other.map(|other| other.to_string())
+    }
+
+    /// How many bodies of the job are in quarantine.
+    async fn in_quarantine(&self, id: &str) -> usize {
+        let shown = self.store().show(key(id).quarantine()).await.unwrap();
+        shown.map_or(0, |(_, bodies)| bodies.len())
+    }
+
+    async fn has_entry(&self, key: EntryKey) -> bool {
+        self.store().show(key).await.unwrap().is_some()
+    }
+
+    async fn is_known(&self, id: &str) -> bool {
+        self.ledger().job(job(id)).await.unwrap().is_some()
+    }
+}
+
+/// The order is known to be another job: nothing is stored, and the job is not expected. The bodies of two such jobs are kept.
+pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    trial.answer_order(INTENT, "job_1").await;
+    let before = trial.intent(INTENT).await;
+    for (id, kept) in [("job_2", true), ("job_3", true), ("job_4", false)] {
+        for event in ["article.complete", "article.updated"] {
+            let key = EntryKey { job_id: job(id), event: event.into() };
+            let delivery = Arrival { key: key.clone(), ..to_url(id, &article(id)) };
+            assert_eq!(trial.store().record(delivery).await.unwrap(), Recorded::OtherJob);
+            assert!(!trial.has_entry(key).await, "{id} {event}");
+        }
+        assert_eq!(trial.keep_refused(id).await, Quarantined::OtherJob { kept }, "{id}");
+        assert_eq!((trial.in_quarantine(id).await, trial.is_known(id).await), (kept.into(), false));
+    }
+    assert_eq!(trial.intent(INTENT).await, before);
+    assert!(matches!(trial.deliver("job_1").await, Recorded::Arrived { .. }));
+    assert_eq!(trial.keep_refused("job_2").await, Quarantined::OtherJob { kept: true }, "again");
+}
+
+/// A job that is known to be that of another order is refused before the answer, too.
+pub async fn the_job_of_another_order_is_refused(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-18").await;
+    trial.answer_order("post-18", "job_1").await;
+    trial.intended(INTENT).await;
+    assert_eq!(trial.deliver("job_1").await, Recorded::OtherJob);
+    assert_eq!(trial.intent(INTENT).await.state, IntentState::Ordering);
+}
+
+/// The article may come before the answer, which confirms it.
+pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    assert!(trial.deliver("job_1").await.is_stored());
+    assert_eq!(trial.deliver("job_2").await, Recorded::OtherJob);
+    assert_eq!(trial.answer_order(INTENT, "job_1").await, None);
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some(INTENT)));
+    assert_eq!(trial.deliver("job_1").await, Recorded::Duplicate);
+    assert_eq!(trial.deliver("job_2").await, Recorded::OtherJob);
+}
+
+/// A forged first body is taken out of the way by the answer, and handed to no worker.
+pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    assert!(trial.deliver("forged").await.is_stored());
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
+    assert_eq!(trial.deliver("job_1").await, Recorded::OtherJob);
+    assert_eq!(trial.keep_refused("job_1").await, Quarantined::OtherJob { kept: true });
+
+    assert_eq!(trial.answer_order(INTENT, "job_1").await, None);
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
+    assert!(!trial.has_entry(key("forged")).await && !trial.is_known("forged").await);
+    assert_eq!(trial.in_quarantine("forged").await, 1);
+    assert_eq!(trial.claim().await.claimed, []);
+    assert_eq!(trial.deliver("forged").await, Recorded::OtherJob);
+    let requeued = vec![(key("forged").quarantine(), None)];
+    assert_eq!(trial.store().requeue(requeued).await.unwrap(), [false], "it stays there");
+
+    assert!(trial.deliver("job_1").await.is_stored());
+    assert_eq!(trial.in_quarantine("job_1").await, 0, "a good copy came");
+    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+}
+
+/// What a handler may have had is not taken away under its lease, and is reported.
+pub async fn a_forged_job_that_was_handed_out_is_reported(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    trial.deliver("forged").await;
+    let lease = trial.lease("forged").await;
+    assert_eq!(trial.answer_order(INTENT, "job_1").await.as_deref(), Some("forged"));
+    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
+    assert_eq!(trial.shown("forged").await.1[0].intent, None);
+    assert_eq!(trial.job("forged").await.intent, None);
+    assert!(trial.deliver("job_1").await.is_stored());
+}
+
+/// The answer may name a job that a leaked URL of another order has brought.
+pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    trial.intended("post-18").await;
+    assert!(trial.deliver("job_1").await.is_stored());
+    assert_eq!(trial.answer_order("post-18", "job_1").await, None);
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Expected, Some("post-18")));
+    assert_eq!(
+        (trial.in_quarantine("job_1").await, trial.has_entry(key("job_1")).await),
+        (1, false)
+    );
+    let first = trial.intent(INTENT).await;
+    assert_eq!((first.state, first.job_id), (IntentState::Ordering, None));
+    assert!(trial.deliver("job_2").await.is_stored());
+    let to_its_url =
+        Arrival { intent: Some("post-18".into()), ..to_url("job_1", &article("job_1")) };
+    assert!(trial.store().record(to_its_url).await.unwrap().is_stored());
+}
+
+/// As many jobs as calls were made: the answer to the first was lost.
+pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubject>) {
+    let lease = trial.intended(INTENT).await;
+    assert!(trial.ledger().outcome_lost(lease).await.unwrap());
+    let again = trial.ledger().order_again(INTENT, WITHIN, KEY).await.unwrap();
+    assert!(matches!(again, Intended::Begun(_)));
+    assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
+    for id in ["job_1", "job_2"] {
+        assert!(trial.deliver(id).await.is_stored(), "{id}");
+        assert_eq!(trial.job(id).await.intent.as_deref(), Some(INTENT));
+    }
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_2")), "the first stays");
+    assert_eq!(trial.deliver("job_3").await, Recorded::OtherJob);
+}
+
+/// The answer was lost, and two jobs were delivered: the API has the article of the one that is genuine.
+pub async fn a_job_behind_a_forged_one_is_collected(trial: Trial<impl LedgerSubject>) {
+    let lease = trial.intended(INTENT).await;
+    trial.ledger().outcome_lost(lease).await.unwrap();
+    assert!(trial.deliver("forged").await.is_stored());
+    trial.work("forged", Outcome::Done).await;
+    assert_eq!(trial.keep_refused("job_1").await, Quarantined::OtherJob { kept: true });
+    let shown = trial.job("job_1").await;
+    assert_eq!((shown.state, shown.intent), (JobState::Expected, None));
+    let poll = trial.poll("job_1").await;
+    let settled = trial.settle_poll(poll, answered(&article("job_1"))).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    assert_eq!(trial.in_quarantine("job_1").await, 0);
+    trial.lease("job_1").await;
+}
+
+/// An erased job leaves nothing in its intent but a digest, and its URL is good for no other.
+pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl LedgerSubject>) {
+    trial.intended(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    let intent = trial.intent(INTENT).await;
+    assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None));
+    assert_eq!(trial.deliver("job_2").await, Recorded::OtherJob);
+    assert!(trial.deliver("job_1").await.is_stored(), "what comes after it was erased is new");
+    assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
+    assert!(trial.deliver("job_2").await.is_stored());
+}
+
+/// A delivery with the token of a body that came to a URL vouches for that body, which keeps its intent.
+pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl LedgerSubject>) {
+    let by_token = |body: &str| arrival("job_1", body);
+    trial.store().record(to_url("job_1", "1")).await.unwrap();
+    trial.store().record(to_url("job_1", "2")).await.unwrap();
+    assert_eq!(trial.store().record(by_token("2")).await.unwrap(), Recorded::Duplicate);
+    let bodies = trial.shown("job_1").await.1;
+    assert_eq!(
+        bodies.iter().map(|body| body.is_by_capability()).collect::<Vec<_>>(),
+        [true, false]
+    );
+    assert_eq!(bodies[1].intent.as_deref(), Some(INTENT));
+}
+
+/// While a full entry waits, a body by token takes the place of one that came to a URL. It never does under a lease.
+pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl LedgerSubject>) {
+    for number in 0..MAX_BODIES_PER_ENTRY {
+        trial.store().record(to_url("job_1", &number.to_string())).await.unwrap();
+    }
+    let record = async |arrival| trial.store().record(arrival).await.unwrap();
+    assert_eq!(record(to_url("job_1", "5")).await, Recorded::BodyLimitReached);
+    assert_eq!(record(arrival("job_1", "6")).await, Recorded::Conflict { kept: true });
+    let kept: Vec<_> = trial.bodies("job_1").await.into_iter().flatten().collect();
+    assert_eq!(kept, ["0", "1", "2", "6"]);
+    trial.lease("job_1").await;
+    assert_eq!(record(arrival("job_1", "7")).await, Recorded::BodyLimitReached);
+}
+
+/// A delivery said that its job has failed: one answer of the API that says the same ends the job, and then nothing is left in
+/// quarantine. Any other body stays there.
+pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl LedgerSubject>) {
+    for (others, kept) in [(&[][..], 0), (&["{"], 2)] {
+        let says = arrival("job_1", r#"{"job_id": "job_1", "status": "failed"}"#);
+        let said = Some(Digest::of(b"failed"));
+        let quarantine = Quarantine { said, ..refused(says, trial.now()) };
+        assert_eq!(trial.store().quarantine(quarantine).await.unwrap(), Quarantined::Kept);
+        for other in others {
+            let other = refused(arrival("job_1", other), trial.now());
+            assert_eq!(trial.store().quarantine(other).await.unwrap(), Quarantined::Kept);
+        }
+        let polls = trial.claim_polls(POLLS).await.polls;
+        assert_eq!(polls[0].job.unconfirmed, said, "one more is enough");
+        let ended = trial.settle_poll(polls[0].lease, failed("failed")).await;
+        assert_eq!(ended, PollSettled::Settled(JobState::Failed));
+        assert_eq!(trial.in_quarantine("job_1").await, kept);
+        trial.store().erase(vec![job("job_1")]).await.unwrap();
+    }
+}
+
+/// What was delivered by token after a forged body is what a worker gets first, by [`Body::is_by_capability`]; both are kept.
+///
+/// [`Body::is_by_capability`]: article_webhook_inbox::Body::is_by_capability
+pub async fn a_body_by_token_is_kept_beside_a_forged_one(trial: Trial<impl LedgerSubject>) {
+    for state in [State::Waiting, State::Leased] {
+        let id = state.as_str();
+        trial.store().record(to_url(id, FIRST)).await.unwrap();
+        if state == State::Leased {
+            trial.lease(id).await;
+        }
+        let genuine = trial.store().record(arrival(id, &article(id))).await.unwrap();
+        assert_eq!(genuine, Recorded::Conflict { kept: true });
+        assert_eq!(trial.entry(id).await.conflicts, 1);
+        if state == State::Waiting {
+            trial.leave(id).await;
+        }
+    }
+}
