@@ -173,6 +173,7 @@ macro_rules! store_contract {
             }
             quarantine {
                 a_refused_body_is_kept_and_its_job_is_expected,
+                an_answer_about_an_erased_job_is_not_kept,
                 the_latest_and_the_longest_refused_bodies_are_kept,
                 a_full_budget_keeps_what_is_there,
                 a_good_copy_ends_a_quarantine,
@@ -183,6 +184,7 @@ macro_rules! store_contract {
                 a_requeue_reads_a_quarantine_anew,
                 a_quarantine_ends_by_an_operator_and_not_by_its_age,
                 a_quarantine_is_exported_and_imported,
+                an_article_that_was_handled_elsewhere_ends_a_quarantine,
             }
             life {
                 a_sound_store_has_no_damage,

@@ -25,7 +25,7 @@ pub enum Quarantined {
     Kept,
     /// The same bytes are in quarantine already.
     Duplicate,
-    /// The article was handled.
+    /// The article was handled, or its job was erased while it was polled.
     NotNeeded,
     /// There is no room for it.
     BudgetReached,

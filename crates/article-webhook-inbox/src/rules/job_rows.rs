@@ -568,6 +568,7 @@ impl JobRows {
         if let Some(row) = self.entry_mut(&line.event).and_then(|entry| entry.row.get_mut()) {
             row.merge(&line.row().imported(now));
         }
+        self.end_quarantine_if_handled();
         self.sync_with_article(now);
         false
     }
@@ -585,6 +586,7 @@ impl JobRows {
         if let Some(row) = entry.and_then(|entry| entry.row.get_mut()) {
             row.merge_removed(now);
         }
+        self.end_quarantine_if_handled();
         is_new
     }
 

@@ -11,6 +11,7 @@ use article_webhook_inbox::{
 
 use crate::{
     Durable, Subject, Trial,
+    lines::{entry_line, job_line},
     trial::{FIRST, arrival, bytes, job, key},
 };
 
@@ -67,6 +68,17 @@ pub async fn a_refused_body_is_kept_and_its_job_is_expected(mut trial: Trial<imp
     assert_eq!((claims.claimed.len(), claims.next_due), (0, None));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
     assert_eq!(trial.store().counts().await.unwrap().of(State::Quarantined), 1);
+}
+
+/// The answer to a poll that was under way does not bring back a job that was erased.
+pub async fn an_answer_about_an_erased_job_is_not_kept(trial: Trial<impl Subject>) {
+    let answer = || Quarantine { expect: None, ..quarantine("{", trial.now()) };
+    assert_eq!(trial.store().quarantine(answer()).await.unwrap(), Quarantined::NotNeeded);
+    assert_eq!((trial.kept().await, trial.state_of_job().await), (None, None));
+
+    trial.quarantine("[").await;
+    assert_eq!(trial.store().quarantine(answer()).await.unwrap(), Quarantined::Kept);
+    assert_eq!(trial.kept().await.unwrap().1, ["[", "{"]);
 }
 
 /// Of a job the latest and the longest body are kept.
@@ -268,6 +280,26 @@ pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
         [trial.store().import(lines.clone()).await, trial.store().merge(Merge::Lines(lines)).await]
     {
         assert_eq!((repeated.unwrap().added, trial.kept().await), (0, None));
+    }
+}
+
+/// An article that was handled in another store ends the quarantine here, also if no copy is left there.
+pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
+    mut trial: Trial<impl Subject>,
+) {
+    trial.put("job_1", State::Done).await;
+    let done = vec![entry_line(trial.entry("job_1").await, Vec::new())];
+    trial.advance(2);
+    let now = trial.now();
+    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+    let removed = vec![job_line(trial.store().job(job("job_1")).await.unwrap().unwrap())];
+    for merge in [Merge::Lines(done), Merge::RemovedJobs(removed)] {
+        trial.store().erase(vec![job("job_1")]).await.unwrap();
+        trial.record("job_1", FIRST).await;
+        trial.quarantine("{").await;
+        trial.store().merge(merge).await.unwrap();
+        assert_eq!(trial.kept().await, None);
     }
 }
 
