@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::SystemTime};
 
 use article_webhook_inbox::{
     Body, Counts, Entry, Error, Page, Pruned,
-    store::{Claims, Lease, Recorded, Settled},
+    store::{Claims, Lease, Quarantined, Recorded, Settled},
 };
 
 use crate::ledger::{self, LedgerAnswer};
@@ -12,6 +12,7 @@ use crate::ledger::{self, LedgerAnswer};
 pub(crate) enum Answer {
     Nothing,
     Recorded(Recorded),
+    Quarantined(Quarantined),
     Claims(Claims),
     Leases(Vec<Lease>),
     Settled(Settled),

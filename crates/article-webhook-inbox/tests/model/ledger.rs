@@ -173,6 +173,10 @@ fn said(polled: &Polled) -> PollOutcome {
         Polled::Failed(body) => PollOutcome::Failed { answer: answer(body), cause },
         Polled::NotFound => PollOutcome::NotFound { cause },
         Polled::Unfinished(after) => PollOutcome::Unfinished { after, cause },
+        Polled::Unconfirmed(after, body) => {
+            let said = Digest::of(BODIES[body].as_bytes());
+            PollOutcome::Unconfirmed { after, cause, said }
+        }
         Polled::Missing(after) => PollOutcome::Missing { after, cause },
         Polled::Again(after) => PollOutcome::Again { after, cause },
         Polled::Released => PollOutcome::Released,

@@ -80,6 +80,7 @@ pub(crate) enum Polled {
     Failed(usize),
     NotFound,
     Unfinished(Duration),
+    Unconfirmed(Duration, usize),
     Missing(Duration),
     Again(Duration),
     Released,
@@ -154,13 +155,14 @@ fn intent_state(rng: &mut Rng) -> IntentState {
 }
 
 fn polled(rng: &mut Rng) -> Polled {
-    match rng.u32(..12) {
+    match rng.u32(..13) {
         0..5 => Polled::Answered(rng.usize(..BODIES.len())),
         5 => Polled::Failed(rng.usize(..BODIES.len())),
         6 => Polled::NotFound,
         7 => Polled::Unfinished(pause(rng)),
         8 => Polled::Missing(pause(rng)),
         9..11 => Polled::Again(pause(rng)),
+        11 => Polled::Unconfirmed(pause(rng), rng.usize(..BODIES.len())),
         _ => Polled::Released,
     }
 }

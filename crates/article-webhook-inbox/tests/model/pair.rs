@@ -4,8 +4,8 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Source,
-    store::{Arrival, Claim, Lease, Outcome, Store},
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Reason, Source,
+    store::{Arrival, Claim, Expect, Lease, Outcome, Quarantine, Store},
 };
 use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use crate::{
     answer::{Answer, Everything},
     ledger::{self, Given},
     reference::Reference,
-    step::{self, BODIES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys},
+    step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys, quarantines},
     subject::Subject,
 };
 
@@ -113,6 +113,26 @@ impl Pair {
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
                 };
                 Answer::Recorded(store.record(arrival).await?)
+            }
+            Step::Quarantine { key, body, intent, budget, expected_after } => {
+                let (bytes, intent) =
+                    (BODIES[body].as_bytes(), intent.map(|it| INTENTS[it].into()));
+                let expect = expected_after.map(|after| Expect {
+                    reason: Reason::Refused { code: CODES[0].into() },
+                    intent: intent.clone(),
+                    ..Expect::job(key.job_id.clone(), self.clock.now() + after)
+                });
+                let arrival = Arrival {
+                    key,
+                    source: if expect.is_some() { Source::Webhook } else { Source::Api },
+                    target: TARGETS[0].into(),
+                    intent: intent.filter(|_| expect.is_some()),
+                    digest: Digest::of(bytes),
+                    bytes: Bytes::from_static(bytes),
+                };
+                let cause = CODES[0].to_owned();
+                let quarantine = Quarantine { arrival, cause, expect, budget };
+                Answer::Quarantined(store.quarantine(quarantine).await?)
             }
             Step::Claim { limit, lease, attempts, running, events, retries_first } => {
                 let claim = Claim { limit, lease, attempts, running, events, retries_first };
@@ -243,7 +263,7 @@ fn without_nodes(entries: Vec<Entry>) -> Vec<Entry> {
 
 async fn everything(store: &dyn Store) -> Everything {
     let mut entries = Vec::new();
-    for key in keys() {
+    for key in keys().chain(quarantines()) {
         let shown = store.show(key).await.expect("an entry can be shown");
         entries.extend(shown.map(|(entry, bodies)| (Entry { node: None, ..entry }, bodies)));
     }

@@ -8,6 +8,8 @@ mod ledger;
 mod ledger_tables;
 #[path = "reference/prune.rs"]
 mod prune;
+#[path = "reference/quarantine.rs"]
+mod quarantine;
 #[path = "reference/record.rs"]
 mod record;
 #[path = "reference/tables.rs"]
@@ -85,13 +87,16 @@ impl Store for Reference {
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            Ok(tables.record(arrival, now))
+            let intent = arrival.intent.clone();
+            Ok(tables.record(arrival, intent.as_deref(), now))
         })
     }
 
-    /// No step of the model has it.
-    fn quarantine(&self, _: Quarantine) -> Pending<'_, Quarantined> {
-        Box::pin(async { Err(Error::unusable("the reference has no quarantine")) })
+    fn quarantine(&self, quarantine: Quarantine) -> Pending<'_, Quarantined> {
+        Box::pin(async move {
+            let (mut tables, now) = self.open()?;
+            Ok(tables.quarantine(quarantine, now))
+        })
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
@@ -156,6 +161,7 @@ impl Store for Reference {
             let settled = entry.row.settle(lease, &outcome, entry.bodies.len(), now);
             let key = entry.key.clone();
             tables.sync_with_entry(&key, now);
+            tables.end_if_handled(&key.job_id);
             Ok(settled)
         })
     }
@@ -230,6 +236,9 @@ impl Store for Reference {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let requeue = |(key, from): (EntryKey, Option<State>)| {
+                if key.is_quarantine() {
+                    return tables.read_anew(&key, now);
+                }
                 let Some(entry) = tables.get_mut(&key) else { return false };
                 let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
                 let is_requeued = entry.row.requeue(from, held, now);
@@ -244,6 +253,9 @@ impl Store for Reference {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let discard = |key: EntryKey| {
+                if key.is_quarantine() {
+                    return tables.remove_key(&key);
+                }
                 let entry = tables.get_mut(&key);
                 let is_discarded = entry.is_some_and(|entry| entry.row.discard(&*cause, now));
                 tables.sync_with_entry(&key, now);

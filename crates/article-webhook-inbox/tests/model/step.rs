@@ -18,6 +18,14 @@ pub(crate) enum Step {
         target: usize,
         intent: Option<usize>,
     },
+    /// Keeps a refused body, which was delivered if its job is expected, and otherwise polled.
+    Quarantine {
+        key: EntryKey,
+        body: usize,
+        intent: Option<usize>,
+        budget: u64,
+        expected_after: Option<Duration>,
+    },
     Claim {
         limit: u32,
         lease: Duration,
@@ -95,7 +103,18 @@ pub(crate) enum Bytes {
 
 /// The last is that of a failure.
 pub(crate) const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
-pub(crate) const BODIES: [&str; 6] = ["{}", "[]", "1", "\"a\"", "", "null"];
+/// The last three are articles: of `job_1`, with and without a status, and of `job_2`.
+pub(crate) const BODIES: [&str; 9] = [
+    "{}",
+    "[]",
+    "1",
+    "\"a\"",
+    "",
+    "null",
+    r#"{"job_id":"job_1","status":"complete","article":{"title":"","html":""}}"#,
+    r#"{"job_id":"job_1","article":{"title":"","html":""}}"#,
+    r#"{"job_id":"job_2","status":"complete","article":{"title":"","html":""}}"#,
+];
 pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
 pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
@@ -119,6 +138,11 @@ pub(crate) fn keys() -> impl Iterator<Item = EntryKey> {
     })
 }
 
+/// The keys of all quarantines. A failure has none.
+pub(crate) fn quarantines() -> impl Iterator<Item = EntryKey> {
+    keys().filter(|key| !key.is_failure()).map(|key| key.quarantine())
+}
+
 /// Recording, claiming and settling are frequent, so that there are entries for the other calls.
 fn step(rng: &mut Rng) -> Step {
     if rng.u32(..5) < 2 {
@@ -126,7 +150,24 @@ fn step(rng: &mut Rng) -> Step {
     }
     match rng.u32(..100) {
         0..12 => Step::Advance(pause(rng)),
-        12..36 => Step::Record {
+        12..17 => {
+            // Of what is polled, only answers about the article can be refused.
+            let expected_after = (rng.u32(..4) > 0).then(|| pause(rng));
+            let quarantined = quarantine(rng).quarantined().expect("it is that of a quarantine");
+            let key = match expected_after {
+                Some(_) => quarantined,
+                None => EntryKey::article(quarantined.job_id),
+            };
+            let budgets = [0, MIN_COST - 1, MIN_COST, 2 * MIN_COST, 4 * MIN_COST, 8 * MIN_COST];
+            Step::Quarantine {
+                key,
+                body: rng.usize(..BODIES.len()),
+                intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
+                budget: if rng.bool() { 256 << 20 } else { budgets[rng.usize(..6)] },
+                expected_after,
+            }
+        }
+        17..36 => Step::Record {
             key: key(rng),
             body: rng.usize(..BODIES.len()),
             is_damaged: rng.u32(..8) == 0,
@@ -168,22 +209,33 @@ fn step(rng: &mut Rng) -> Step {
             order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
             limit: rng.u32(1..6),
         },
-        86..88 => Step::Show(key(rng)),
-        88..91 => Step::Requeue { key: key(rng), from: rng.bool().then(|| state(rng)) },
-        91..93 => Step::Discard(key(rng)),
+        86..88 => Step::Show(any_key(rng)),
+        88..91 => Step::Requeue { key: any_key(rng), from: rng.bool().then(|| state(rng)) },
+        91..93 => Step::Discard(any_key(rng)),
         93..95 => Step::Erase(job(rng)),
-        95..98 => Step::Import {
-            key: key(rng),
-            state: state(rng),
-            attempts: rng.u32(..4),
-            ago: pause(rng),
-            bodies: imported(rng),
-            has_cause: rng.bool(),
-        },
+        95..98 => {
+            let key = any_key(rng);
+            let state = match state(rng) {
+                _ if key.is_quarantine() => State::Quarantined,
+                State::Quarantined => State::Waiting,
+                state => state,
+            };
+            Step::Import {
+                key,
+                state,
+                attempts: rng.u32(..4),
+                ago: pause(rng),
+                bodies: imported(rng),
+                has_cause: rng.bool(),
+            }
+        }
         98 => Step::Check,
         _ => Step::Probe,
     }
 }
+
+/// What a body in quarantine takes of the budget at least.
+const MIN_COST: u64 = 64 << 10;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -232,6 +284,17 @@ pub(crate) fn lease(rng: &mut Rng) -> usize {
 fn key(rng: &mut Rng) -> EntryKey {
     let number = if rng.bool() { rng.usize(..2) } else { rng.usize(..15) };
     keys().nth(number).expect("there are fifteen keys")
+}
+
+/// That of an entry, or one time in four of a quarantine.
+fn any_key(rng: &mut Rng) -> EntryKey {
+    if rng.u32(..4) == 0 { quarantine(rng) } else { key(rng) }
+}
+
+/// Half of the time that of one of two articles.
+fn quarantine(rng: &mut Rng) -> EntryKey {
+    let number = if rng.bool() { 2 * rng.usize(..2) } else { rng.usize(..10) };
+    quarantines().nth(number).expect("there are ten quarantines")
 }
 
 pub(crate) fn job(rng: &mut Rng) -> JobId {

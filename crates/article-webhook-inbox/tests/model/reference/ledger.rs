@@ -84,13 +84,19 @@ impl Tables {
     fn import_entry(&mut self, entry: &EntryLine, now: SystemTime) -> bool {
         let key = EntryKey { job_id: entry.job_id.clone(), event: entry.event.clone() };
         let job = self.ledger.job(&key.job_id).filter(|_| key.is_article());
-        if self.ids.contains_key(&key) || job.is_some_and(JobRow::is_tombstone) {
+        let is_of_article = key.quarantined().is_some_and(|key| key.is_article());
+        let is_handled = is_of_article && self.is_handled(&key.job_id);
+        if self.ids.contains_key(&key) || job.is_some_and(JobRow::is_tombstone) || is_handled {
             return false;
         }
         let (row, received_at) = (entry.row().imported(now), entry.received_at);
         let bodies = entry.bodies.iter();
         let bodies = bodies.map(|body| body.row().with_bytes(body.body.clone())).collect();
         self.insert(StoredEntry { key: key.clone(), received_at, row, bodies });
+        for bytes in entry.bodies.iter().filter_map(|body| body.body.as_ref()) {
+            self.copy_came(&key, bytes);
+        }
+        self.end_if_handled(&key.job_id);
         self.sync_with_entry(&key, now);
         true
     }

@@ -4,8 +4,13 @@ use std::time::SystemTime;
 use super::tables::{StoredEntry, Tables, stored_body};
 
 impl Tables {
-    /// Stores a body, and reports a copy of an article to the ledger.
-    pub(super) fn record(&mut self, arrival: Arrival, now: SystemTime) -> Recorded {
+    /// Stores a body, and reports a copy of an article to the ledger. `ordered` is the intent that becomes its job.
+    pub(super) fn record(
+        &mut self,
+        arrival: Arrival,
+        ordered: Option<&str>,
+        now: SystemTime,
+    ) -> Recorded {
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
         }
@@ -23,7 +28,7 @@ impl Tables {
         }
 
         let entry = self.article_entry(&key.job_id);
-        if self.ledger.resolve(intent.as_deref(), &key.job_id, now) {
+        if self.ledger.resolve(ordered, &key.job_id, now) {
             let expect = Expect { reason: Reason::Ordered, ..Expect::job(key.job_id.clone(), now) };
             self.ledger.add_job(&key.job_id, || JobRow::new(&expect, entry.as_ref(), now));
         }
@@ -40,8 +45,17 @@ impl Tables {
         recorded
     }
 
-    /// Stores a body under its key, and nothing else.
+    /// Stores a body under its key, and nothing else. A copy that can be read ends the quarantine.
     pub(super) fn record_body(&mut self, arrival: Arrival, now: SystemTime) -> Recorded {
+        let (key, bytes) = (arrival.key.clone(), arrival.bytes.clone());
+        let recorded = self.add_body(arrival, now);
+        if recorded != Recorded::BodyLimitReached {
+            self.copy_came(&key, &bytes);
+        }
+        recorded
+    }
+
+    fn add_body(&mut self, arrival: Arrival, now: SystemTime) -> Recorded {
         let Some(entry) = self.get_mut(&arrival.key) else {
             let (key, row) = (arrival.key.clone(), Row::new(now));
             let bodies = vec![stored_body(arrival, now)];
