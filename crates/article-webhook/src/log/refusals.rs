@@ -5,7 +5,7 @@ use std::{
 
 use super::TARGET;
 use crate::{
-    answer::{Refused, Rejection},
+    answer::{Refused, RefusedBody, Rejection},
     article::JobId,
     auth::Target,
 };
@@ -29,7 +29,9 @@ impl Refusals {
         let presented = || refused.presented.as_ref().map(ToString::to_string);
         if rejection.is_authentic() {
             let presented = presented();
-            let job_id = refused.job_id().map(JobId::as_str);
+            // Where two jobs are named, neither is trusted, and that of the header helps to find the delivery.
+            let job_id = refused.job_id().or(refused.body().map(RefusedBody::job_id));
+            let job_id = job_id.map(JobId::as_str);
             tracing::warn!(target: TARGET, code = rejection.code(), presented, job_id, hint, "delivery refused: {rejection}");
             return;
         }
@@ -225,6 +227,23 @@ mod tests {
                 " WARN article_webhook: delivery refused: the job id in the {cause} code=\"invalid_job_id\"{id}"
             );
             assert_eq!(log.lines().collect::<Vec<_>>(), [&line, &line]);
+        }
+    }
+
+    #[test]
+    fn a_refusal_that_names_two_jobs_is_logged_with_that_of_the_header() {
+        let request =
+            fixture::complete().field("job_id", "job_2").header("X-Service-Job-Id", "job_1");
+        let open = || fixture::receiver().open(request.headers()).unwrap();
+        for refused in [
+            open().read(request.bytes().clone()).unwrap_err(),
+            open().article(request.bytes().clone()).unwrap_err(),
+        ] {
+            assert_eq!(
+                logged(|| fixture::receiver().log_refusal(&refused, UNIX_EPOCH)),
+                " WARN article_webhook: delivery refused: the job ids of header and body differ \
+                 code=\"job_id_mismatch\" job_id=\"job_1\"\n"
+            );
         }
     }
 
