@@ -43,6 +43,23 @@ impl Application {
 }
 
 impl Application {
+    /// A refusal, with its body if there is one.
+    pub(crate) fn given(&self, refused: &Refused) {
+        let Some(body) = refused.body() else { return self.refused(refused) };
+        let body = Accepted {
+            job_id: body.job_id().to_string(),
+            event: body.event().to_string(),
+            target: body.target().to_owned(),
+            intent: refused.intent().map(str::to_owned),
+            body: body.bytes().clone(),
+        };
+        let job_id = refused.job_id().map(ToString::to_string);
+        self.ledger.write(Entry::Kept { job_id, body });
+        if let Work::PanicsAtRefusals = self.work {
+            panic_quietly();
+        }
+    }
+
     async fn finish(self) -> Reply {
         let reply = self.work.reply().await;
         if let Work::Waits(..) = self.work {
@@ -73,6 +90,10 @@ impl Sink for Application {
         if let Work::PanicsAtRefusals = self.work {
             panic_quietly();
         }
+    }
+
+    async fn keep_refused(&self, refused: Refused) {
+        self.given(&refused);
     }
 }
 

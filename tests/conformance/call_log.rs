@@ -17,8 +17,17 @@ pub(crate) enum Entry {
     Handled { job_id: String },
     /// The sink was told of an authentic delivery that was refused.
     Refused { job_id: Option<String> },
+    /// The same, and the sink was given the body, to keep it.
+    Kept { job_id: Option<String>, body: Accepted },
 }
 
+impl Entry {
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Kept { .. })
+    }
+}
+
+/// A body, with what came with it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Accepted {
     pub(crate) job_id: String,

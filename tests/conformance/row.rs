@@ -102,6 +102,26 @@ pub(crate) fn refused(
     Row { receive: Promise::Everywhere(receive), ..for_sinks(situation, request, answer) }
 }
 
+/// The request is refused in both styles, and the sink is given its body as that of `job_1`.
+pub(crate) fn kept(situation: &'static str, request: Request, answer: Answer, told: Told) -> Row {
+    let body = Accepted {
+        job_id: "job_1".into(),
+        event: "article.complete".into(),
+        target: "default".into(),
+        intent: None,
+        body: request.body.clone(),
+    };
+    let mut row = refused(situation, request, answer, told);
+    if let Promise::Everywhere(outcome) = &mut row.receive {
+        for entry in &mut outcome.ledger {
+            if let Entry::Refused { job_id } = entry {
+                *entry = Entry::Kept { job_id: job_id.take(), body: body.clone() };
+            }
+        }
+    }
+    row
+}
+
 /// The sender is not the service: 401, and the sink hears nothing.
 pub(crate) fn stranger(situation: &'static str, request: Request) -> Row {
     refused(situation, request, UNAUTHORIZED, Told::Nothing)
@@ -164,9 +184,9 @@ impl Row {
         self.change(|outcome| {
             for entry in &mut outcome.ledger {
                 match entry {
-                    Entry::Accepted(Accepted { job_id, .. }) | Entry::Handled { job_id } => {
-                        *job_id = expected.to_owned();
-                    }
+                    Entry::Accepted(Accepted { job_id, .. })
+                    | Entry::Kept { body: Accepted { job_id, .. }, .. }
+                    | Entry::Handled { job_id } => *job_id = expected.to_owned(),
                     Entry::Finished | Entry::Refused { .. } => {}
                 }
             }
@@ -191,7 +211,7 @@ impl Row {
     fn accepted(self, change: impl Fn(&mut Accepted)) -> Self {
         self.change(|outcome| {
             for entry in &mut outcome.ledger {
-                if let Entry::Accepted(accepted) = entry {
+                if let Entry::Accepted(accepted) | Entry::Kept { body: accepted, .. } = entry {
                     change(accepted);
                 }
             }

@@ -1,7 +1,7 @@
 //! The table: every situation in which a request can reach a receiver, and what it is answered.
 //!
-//! A row says `let_in`, `for_sinks` (a sink takes it, the extractor answers by itself), `refused` or
-//! `stranger`. What a row does not say is checked all the same: no other header, no other entry of
+//! A row says `let_in`, `for_sinks` (a sink takes it, the extractor answers by itself), `refused`, `kept` (the
+//! same, and the sink is given the body) or `stranger`. What a row does not say is checked all the same: no other header, no other entry of
 //! the application, a connection that is usable unless the row is `closing`.
 
 mod capabilities;
@@ -31,7 +31,7 @@ mod utf8;
 use crate::{
     answers::MALFORMED,
     request::Request,
-    row::{Row, Told::Job, refused},
+    row::{Row, Told::Job, kept},
 };
 
 pub(crate) fn rows() -> Vec<Row> {
@@ -78,7 +78,7 @@ fn others() -> Vec<Row> {
     [capabilities::rows(), replies::rows()].concat()
 }
 
-/// The body is no well-formed object, which both styles say, and the sink is told of the header's job.
+/// The body is no well-formed object, which both styles say, and the sink is given it as that of the header's job.
 fn malformed(situation: &'static str, request: Request) -> Row {
-    refused(situation, request, MALFORMED, Job("job_1"))
+    kept(situation, request, MALFORMED, Job("job_1"))
 }

@@ -1,7 +1,7 @@
 use crate::{
     answers::{METHOD_NOT_ALLOWED, MISMATCH, STORED, UNSUPPORTED},
     request::{Request, delivery},
-    row::{Promise, Row, Told, Told::Job, let_in, refused, stranger},
+    row::{Promise, Row, Told, Told::Job, kept, let_in, refused, stranger},
     site::Site,
 };
 
@@ -52,7 +52,10 @@ pub(super) fn rows() -> Vec<Row> {
             Told::Nothing,
         ),
         refused("text to a capability", typed, UNSUPPORTED, Job("job_1")),
-        refused("a capability and two jobs", other_job, MISMATCH, Told::NoJob),
+        kept("a capability and two jobs", other_job, MISMATCH, Told::NoJob)
+            .job("job_2")
+            .target("capability")
+            .intent("order-17"),
     ];
     let rows = rows.into_iter();
     rows.map(|row| row.at(Site::Capability).extract(Promise::Nothing)).collect()

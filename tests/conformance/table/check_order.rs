@@ -7,7 +7,7 @@ use crate::{
     row::{
         Promise, Row, Told,
         Told::{Job, NoJob},
-        refused, stranger,
+        kept, refused, stranger,
     },
     site::Site,
 };
@@ -66,7 +66,7 @@ fn bodies() -> Vec<Row> {
     let two_events = delivery().and("X-Service-Event", "article.updated");
     let no_event = |body| delivery().without("X-Service-Event").body(body);
     let cut = |body: &str| delivery().body(body);
-    let malformed = |situation, request| refused(situation, request, MALFORMED, Job("job_1"));
+    let malformed = |situation, request| kept(situation, request, MALFORMED, Job("job_1"));
     vec![
         refused("two events, and two jobs", two_jobs(two_events), BAD_REQUEST, NoJob),
         stranger("a stranger, malformed", foreign(cut("{"))),
@@ -80,15 +80,15 @@ fn bodies() -> Vec<Row> {
         ),
         refused("an illegal event, malformed", bad_event.body("{"), BAD_REQUEST, Job("job_1")),
         refused("an illegal job id, malformed", illegal.body("{"), INVALID_JOB_ID, NoJob),
-        refused("another job, and no article", cut(OTHER_JOB), MISMATCH, NoJob),
+        kept("another job, and no article", cut(OTHER_JOB), MISMATCH, NoJob),
         malformed("a repeated key behind another job", cut(r#"{"job_id":"job_2","a":0,"a":0}"#)),
         malformed("too deep behind an article that is none", cut(&deep)),
         malformed("cut, and a byte that is no UTF-8", delivery().body(b"{\xff")),
         malformed("no event, and malformed", no_event("{")),
         malformed("another job, and malformed", cut(r#"{"job_id":"job_2""#)),
         malformed("an illegal job id in the body, and malformed", cut(r#"{"job_id":1"#)),
-        refused("no event, and another job", no_event(OTHER_JOB), MISMATCH, NoJob),
-        refused(
+        kept("no event, and another job", no_event(OTHER_JOB), MISMATCH, NoJob),
+        kept(
             "no event, and an illegal job id",
             no_event(r#"{"job_id":1}"#),
             INVALID_JOB_ID,

@@ -2,7 +2,7 @@ use super::malformed as deep;
 use crate::{
     answers::{INVALID_JOB_ID, UNPROCESSABLE},
     request::{delivery_of, with_article_field, with_field},
-    row::{Row, Told::Job, for_sinks, let_in, refused},
+    row::{Row, Told::Job, for_sinks, kept, let_in},
 };
 
 /// 64 levels, of which the body itself is the first, wherever they are.
@@ -81,7 +81,7 @@ fn documented() -> Vec<Row> {
         deep("65 levels, where the status belongs", whole("status", 64)),
         for_sinks("64 levels, where the article belongs", whole("article", 63), UNPROCESSABLE),
         deep("65 levels, where the article belongs", whole("article", 64)),
-        refused("64 levels, where the job id belongs", job_id(63), INVALID_JOB_ID, Job("job_1")),
+        kept("64 levels, where the job id belongs", job_id(63), INVALID_JOB_ID, Job("job_1")),
     ]
 }
 

@@ -1,7 +1,7 @@
 use crate::{
     answers::{MALFORMED, UNSUPPORTED},
     request::{Request, delivery},
-    row::{Row, Told::Job, let_in, refused},
+    row::{Row, Told::Job, kept, let_in, refused},
 };
 
 /// `{"job_id":"job_1"}`, compressed.
@@ -45,7 +45,7 @@ pub(super) fn rows() -> Vec<Row> {
         let_in("a wish for a compressed answer", delivery().with("Accept-Encoding", "gzip, br")),
         let_in("a wish for an answer in XML", delivery().with("Accept", "application/xml")),
         // Nothing is decompressed, whether the sender says so or not.
-        refused(
+        kept(
             "a compressed body and no word about it",
             delivery().body(GZIP),
             MALFORMED,

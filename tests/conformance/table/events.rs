@@ -1,10 +1,10 @@
 use crate::{
-    answers::{BAD_REQUEST, IGNORED, INVALID_JOB_ID, MALFORMED, MISMATCH, UNPROCESSABLE},
+    answers::{Answer, BAD_REQUEST, IGNORED, INVALID_JOB_ID, MALFORMED, MISMATCH, UNPROCESSABLE},
     request::{ARTICLE, Request, delivery, delivery_of},
     row::{
-        Row,
+        Row, Told,
         Told::{Job, NoJob},
-        for_sinks, refused,
+        for_sinks, kept, refused,
     },
     site::Site,
 };
@@ -52,20 +52,21 @@ pub(super) fn rows() -> Vec<Row> {
             INVALID_JOB_ID,
             NoJob,
         ),
-        refused("a new event, malformed", updated().body("{"), MALFORMED, Job("job_1")),
-        refused(
+        of_updated("a new event, malformed", updated().body("{"), MALFORMED, Job("job_1")),
+        of_updated(
             "a new event, malformed, that would be refused anyway",
             updated().body("{"),
             MALFORMED,
             Job("job_1"),
         )
         .at(Site::RefusesUnknownEvents),
-        refused(
+        of_updated(
             "a new event of two jobs",
             updated().with("X-Service-Job-Id", "job_2"),
             MISMATCH,
             NoJob,
-        ),
+        )
+        .job("job_2"),
         bad("the event is empty", about("")),
         bad("the event is white space", about(" \t ")),
         bad("a tab in the event", about("article\tcomplete")),
@@ -74,14 +75,14 @@ pub(super) fn rows() -> Vec<Row> {
         bad("a space of no width in the event", about("article.\u{200b}complete")),
         bad("a full stop of another script in the event", about("article\u{3002}complete")),
         bad("an event of 60 KB", about(&"x".repeat(60_000))),
-        refused(
+        of_updated(
             "a new event about an illegal job",
             updated().body(r#"{"job_id":7}"#),
             INVALID_JOB_ID,
             Job("job_1"),
         ),
-        refused("a new event that repeats a key", repeats, MALFORMED, Job("job_1")),
-        refused("a new event that is too deep", too_deep, MALFORMED, Job("job_1")),
+        of_updated("a new event that repeats a key", repeats, MALFORMED, Job("job_1")),
+        of_updated("a new event that is too deep", too_deep, MALFORMED, Job("job_1")),
         bad("white space in the event", about("article complete")),
         bad("an event of 256 bytes", about(&(long.clone() + "x"))),
         bad("an event that is not ASCII", about("article.vollständig")),
@@ -95,6 +96,11 @@ pub(super) fn rows() -> Vec<Row> {
 /// It names neither a job nor an article, so that there is nothing to keep.
 fn ping(situation: &'static str, request: Request) -> Row {
     refused(situation, request, IGNORED, NoJob)
+}
+
+/// The body of another event is kept as that of its event.
+fn of_updated(situation: &'static str, request: Request, answer: Answer, told: Told) -> Row {
+    kept(situation, request, answer, told).event("article.updated")
 }
 
 fn unknown(situation: &'static str, request: Request) -> Row {

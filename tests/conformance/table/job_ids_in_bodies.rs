@@ -4,7 +4,7 @@ use crate::{
     row::{
         Row,
         Told::{Job, NoJob},
-        for_sinks, let_in, refused,
+        for_sinks, kept, let_in, refused,
     },
 };
 
@@ -18,8 +18,7 @@ fn with_id(json: &str) -> Request {
 }
 
 fn invalid() -> Vec<Row> {
-    let id =
-        |situation, json: &str| refused(situation, with_id(json), INVALID_JOB_ID, Job("job_1"));
+    let id = |situation, json: &str| kept(situation, with_id(json), INVALID_JOB_ID, Job("job_1"));
     let long = |unit: &str, count| ["\"", &unit.repeat(count), "\""].concat();
     vec![
         id("the id is a number", "1"),
@@ -112,7 +111,7 @@ fn missing() -> Vec<Row> {
 
 /// Neither id is trusted, so that neither is handed on.
 fn mismatched() -> Vec<Row> {
-    let id = |situation, json: &str| refused(situation, with_id(json), MISMATCH, NoJob);
+    let id = |situation, json: &str| kept(situation, with_id(json), MISMATCH, NoJob);
     let accented = with_id(r#""caf\u00e9""#).with("X-Service-Job-Id", "cafe\u{301}");
     let encoded = with_id(r#""job_1""#).with("X-Service-Job-Id", "job%5F1");
     vec![
@@ -127,8 +126,9 @@ fn mismatched() -> Vec<Row> {
         id("the id with a Cyrillic letter", r#""j\u043eb_1""#),
         id("the id percent-encoded", r#""job%5F1""#),
         id("the id escaped twice", r#""job\\u005f1""#),
-        refused("an accent that is composed otherwise", accented, MISMATCH, NoJob),
-        refused("an id that is percent-encoded in the header", encoded, MISMATCH, NoJob),
+        kept("an accent that is composed otherwise", accented, MISMATCH, NoJob).job("cafe\u{301}"),
+        kept("an id that is percent-encoded in the header", encoded, MISMATCH, NoJob)
+            .job("job%5F1"),
     ]
 }
 

@@ -1,7 +1,7 @@
 use crate::{
     answers::{INVALID_JOB_ID, MISMATCH},
     request::{ARTICLE, Request, delivery},
-    row::{Row, Told::NoJob, let_in, refused},
+    row::{Row, Told::NoJob, kept, let_in, refused},
 };
 
 pub(super) fn rows() -> Vec<Row> {
@@ -70,7 +70,7 @@ fn illegal() -> Vec<Row> {
 /// Legal, and not the id in the body, whatever a reader might make of it.
 fn other() -> Vec<Row> {
     let other = |situation, id: &str| {
-        refused(situation, delivery().with("X-Service-Job-Id", id), MISMATCH, NoJob)
+        kept(situation, delivery().with("X-Service-Job-Id", id), MISMATCH, NoJob).job(id)
     };
     vec![
         other("the header's id in quotes", r#""job_1""#),

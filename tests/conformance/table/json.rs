@@ -1,7 +1,8 @@
 use super::malformed;
 use crate::{
+    answers::MALFORMED,
     request::{ARTICLE, delivery_of, with_field},
-    row::{Row, let_in},
+    row::{Row, Told::Job, let_in, refused},
 };
 
 pub(super) fn rows() -> Vec<Row> {
@@ -19,8 +20,8 @@ fn field(situation: &'static str, field: &str) -> Row {
 
 fn not_an_object() -> Vec<Row> {
     vec![
-        body("an empty body", ""),
-        malformed("an empty body in chunks", delivery_of("").chunked(1)),
+        refused("an empty body", delivery_of(""), MALFORMED, Job("job_1")),
+        refused("an empty body in chunks", delivery_of("").chunked(1), MALFORMED, Job("job_1")),
         body("white space alone", " \r\n\t "),
         body("null", "null"),
         body("false", "false"),

@@ -2,7 +2,7 @@ use crate::{
     answers::{DUPLICATE, IGNORED, INTERNAL, MALFORMED, RETRY_LATER, STORED, UNAVAILABLE},
     call_log::Entry,
     request::delivery,
-    row::{Outcome, Promise, Reply, Row, Told::Job, let_in, refused},
+    row::{Outcome, Promise, Reply, Row, Told::Job, kept, let_in},
     site::Site,
 };
 
@@ -29,7 +29,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("a panic before the first await", Site::PanicsAtOnce, INTERNAL)
             .extract(cut())
             .layer(caught()),
-        refused("a panic at a refusal", delivery().body("{"), MALFORMED, Job("job_1"))
+        kept("a panic at a refusal", delivery().body("{"), MALFORMED, Job("job_1"))
             .at(Site::PanicsAtRefusals),
         // How long a handler may take without the layer is the framework's to say.
         row("no reply in time", Site::Late, UNAVAILABLE).extract(Promise::Nothing).layer(late()),

@@ -1,7 +1,7 @@
 use crate::{
     answers::{BAD_REQUEST, UNPROCESSABLE},
     request::{ARTICLE, Request, delivery_of, with_article_field, with_field},
-    row::{Row, Told::Job, for_sinks, let_in, refused},
+    row::{Row, Told::Job, for_sinks, kept, let_in},
 };
 
 /// A sink stores what a handler could not be given.
@@ -19,7 +19,7 @@ fn statuses() -> Vec<Row> {
     let no_status = r#"{"job_id":"job_1","article":{"title":"","html":""}}"#;
     let unnamed = |request: Request| request.without("X-Service-Event");
     let incomplete =
-        |situation, request| refused(situation, unnamed(request), BAD_REQUEST, Job("job_1"));
+        |situation, request| kept(situation, unnamed(request), BAD_REQUEST, Job("job_1"));
     vec![
         let_in("no status", delivery_of(no_status)),
         let_in("the status in another case", but("Complete")),

@@ -4,7 +4,7 @@ use crate::{
     row::{
         Row,
         Told::{Job, NoJob},
-        let_in, refused,
+        kept, let_in, refused,
     },
     site::Site,
 };
@@ -27,12 +27,12 @@ fn missing() -> Vec<Row> {
         let_in("no event, and a complete article", no_event(ARTICLE)),
         let_in("no job id, and a complete article", no_job(ARTICLE)),
         let_in("neither, and a complete article", neither(ARTICLE)),
-        refused("no event, and no article", no_event(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
-        refused("no event, and another status", no_event(unfinished), BAD_REQUEST, Job("job_1")),
-        refused("no event, and no html", no_event(no_html), BAD_REQUEST, Job("job_1")),
-        refused("no event, and no id in the body", no_event(no_id), BAD_REQUEST, Job("job_1")),
-        refused("no job id, and no article", no_job(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
-        refused("neither, and no article", neither(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
+        kept("no event, and no article", no_event(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
+        kept("no event, and another status", no_event(unfinished), BAD_REQUEST, Job("job_1")),
+        kept("no event, and no html", no_event(no_html), BAD_REQUEST, Job("job_1")),
+        kept("no event, and no id in the body", no_event(no_id), BAD_REQUEST, Job("job_1")),
+        kept("no job id, and no article", no_job(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
+        kept("neither, and no article", neither(NO_ARTICLE), BAD_REQUEST, Job("job_1")),
     ]
 }
 

@@ -63,7 +63,7 @@ impl Mounted {
         let Mount { receiver, application, .. } = self.mount.clone();
         let sink = application.clone();
         let layer =
-            RequireDeliveryLayer::new(receiver).on_refused(move |refused| sink.refused(refused));
+            RequireDeliveryLayer::new(receiver).on_refused(move |refused| sink.given(refused));
         let service = layer.layer(service_fn(move |request| {
             let application = application.clone();
             async move { Ok::<_, Infallible>(inner(&application, request).await) }

@@ -82,7 +82,7 @@ fn reaching(server: &Server, style: Style) -> Vec<String> {
         for (cut, farewell) in (0..wire.len()).zip(WAYS.into_iter().cycle()) {
             farewell.after(&wire[..cut], server);
             let mut entries = entries(server, &mut stranger);
-            entries.retain(|entry| !matches!(entry, Entry::Refused { .. }));
+            entries.retain(|entry| !entry.is_refusal());
             if !entries.is_empty() {
                 let missing = String::from_utf8_lossy(&wire[cut..]);
                 reaching.push(format!("{farewell:?} before {missing:?}: {entries:?}"));
@@ -136,7 +136,7 @@ fn a_whole_delivery_whose_sender_leaves_is_stored_whole_and_at_most_once() {
             for entry in entries(&server, &mut stranger) {
                 let Entry::Accepted(Accepted { job_id, body, .. }) = entry else {
                     // A reset may have thrown the end away.
-                    assert!(matches!(entry, Entry::Refused { .. }), "{farewell:?}: {entry:?}");
+                    assert!(entry.is_refusal(), "{farewell:?}: {entry:?}");
                     continue;
                 };
                 assert_eq!(body, ARTICLE.replace("job_1", &job_id), "{framework:?}");

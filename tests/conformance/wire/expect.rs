@@ -61,8 +61,7 @@ fn a_stranger_is_refused_and_its_body_not_waited_for() {
                             Framework::ActixWeb => vec![100, status],
                         };
                         assert_eq!(statuses(&server, style, request), (expected, true));
-                        let is_refused = |entry: &Entry| matches!(entry, Entry::Refused { .. });
-                        assert!(server.ledger.take().iter().all(is_refused));
+                        assert!(server.ledger.take().iter().all(Entry::is_refusal));
                     });
                 }
             }

@@ -169,13 +169,12 @@ fn disagreement(server: &Server, style: Style, row: &Row) -> Option<String> {
 
 /// What came of it; an error when the application did not see what the answer says.
 fn fate(answer: &Result<Response, Silence>, entries: &[Entry]) -> Result<Fate, &'static str> {
-    let is_work = |entry: &&Entry| !matches!(entry, Entry::Refused { .. });
     let is_job_1 = |entry: &Entry| match entry {
         Entry::Accepted(accepted) => accepted.job_id == "job_1" && accepted.body == ARTICLE,
         Entry::Handled { job_id } => job_id == "job_1",
-        Entry::Finished | Entry::Refused { .. } => false,
+        Entry::Finished | Entry::Refused { .. } | Entry::Kept { .. } => false,
     };
-    let work: Vec<_> = entries.iter().filter(is_work).collect();
+    let work: Vec<_> = entries.iter().filter(|entry| !entry.is_refusal()).collect();
     match (answer, &work[..]) {
         (Ok(answer), [entry]) if answer.status < 300 && is_job_1(entry) => Ok(Fate::LetIn),
         (Ok(answer), []) if answer.status >= 300 => Ok(Fate::Status(answer.status)),

@@ -1,5 +1,4 @@
 use crate::{
-    call_log::Entry,
     connection::{PATIENCE, Silence},
     request::{ARTICLE, delivery},
     site::Site,
@@ -80,7 +79,7 @@ fn a_good_delivery_is_stored_the_attack_behind_it_refused_and_the_third_never_se
                 let is_forgotten = framework == Framework::ActixWeb && statuses.is_empty();
                 assert!(is_answered || is_forgotten, "{case}: {statuses:?}");
                 let mut entries = server.ledger.take_when(1, PATIENCE);
-                entries.retain(|entry| !matches!(entry, Entry::Refused { .. }));
+                entries.retain(|entry| !entry.is_refusal());
                 assert_eq!(entries.len(), 1, "{case}: {entries:?}");
                 assert!(server.stores_on(&mut server.connect()), "{case}");
             }

@@ -34,8 +34,8 @@ fn senders_that_stop_at_any_byte_keep_no_other_out() {
             let mut stranger = server.connect();
             stranger.send(delivery().without("Authorization").wire(&Site::Default.path(style)));
             assert_eq!(stranger.response().map(|answer| answer.status), Ok(401));
-            let is_refused = |entry: &Entry| matches!(entry, Entry::Refused { .. });
-            assert!(server.ledger.take().iter().all(is_refused), "{framework:?}, {style:?}");
+            let entries = server.ledger.take();
+            assert!(entries.iter().all(Entry::is_refusal), "{framework:?}, {style:?}");
         }
     }
 }
