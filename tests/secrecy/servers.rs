@@ -20,8 +20,13 @@ use crate::{
     site::{BUG, Site},
 };
 
+/// Below this path the extractors are mounted once more, each under the layer.
+pub(crate) const LAYERED: &str = "/layered";
+
 pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
-    use article_webhook_axum::{ArticleComplete, RawDelivery, Retry, receive, receive_capability};
+    use article_webhook_axum::{
+        ArticleComplete, RawDelivery, Retry, RunToCompletion, receive, receive_capability,
+    };
 
     let sinks = Site::SINKS.into_iter().map(|site| {
         let receiver = site.receiver(canaries);
@@ -41,8 +46,10 @@ pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
             Site::Delivery => post(async |_: RawDelivery| ()),
             _ => post(async |_: ArticleComplete| ()),
         };
+        let receiver = site.receiver(canaries);
+        let layered = handler.clone().layer(RunToCompletion::new(receiver.clone()));
         let router = Router::new().route(&format!("/{site:?}"), handler);
-        router.with_state(site.receiver(canaries))
+        router.route(&format!("{LAYERED}/{site:?}"), layered).with_state(receiver)
     });
     serve(sinks.chain(extractors).fold(Router::new(), Router::merge))
 }
@@ -96,7 +103,7 @@ pub(crate) fn actix_web(canaries: Arc<Canaries>) -> SocketAddr {
 
 fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {
     use article_webhook_actix_web::{
-        ArticleComplete, RawDelivery, Retry, receive, receive_capability,
+        ArticleComplete, RawDelivery, Retry, RunToCompletion, receive, receive_capability,
     };
 
     for site in Site::SINKS {
@@ -109,21 +116,26 @@ fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {
         }
     }
     for site in Site::EXTRACTORS {
-        let resource = web::resource(format!("/{site:?}"));
-        let resource = if site == Site::Forgotten {
-            resource
-        } else {
-            resource.app_data(site.receiver(canaries))
+        let receiver = site.receiver(canaries);
+        let extract = |below: &str| {
+            let resource = web::resource(format!("{below}/{site:?}"));
+            let resource = if site == Site::Forgotten {
+                resource
+            } else {
+                resource.app_data(receiver.clone())
+            };
+            let route = web::post();
+            resource.route(match site {
+                Site::ArticleFails => {
+                    route.to(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
+                }
+                Site::ArticlePanics => route.to(panics),
+                Site::Delivery => route.to(async |_: RawDelivery| Ok::<(), Retry>(())),
+                _ => route.to(async |_: ArticleComplete| Ok::<(), Retry>(())),
+            })
         };
-        let route = web::post();
-        config.service(resource.route(match site {
-            Site::ArticleFails => {
-                route.to(async |_: ArticleComplete| Err::<(), _>(Retry::because(BUG)))
-            }
-            Site::ArticlePanics => route.to(panics),
-            Site::Delivery => route.to(async |_: RawDelivery| Ok::<(), Retry>(())),
-            _ => route.to(async |_: ArticleComplete| Ok::<(), Retry>(())),
-        }));
+        config.service(extract(""));
+        config.service(extract(LAYERED).wrap(RunToCompletion::new(receiver.clone())));
     }
 }
 
