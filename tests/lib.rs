@@ -5,6 +5,7 @@
     reason = "only this package uses them"
 )]
 
+pub mod odd_body;
 pub mod properties;
 
 /// The README's code compiles.

@@ -10,17 +10,14 @@ use tokio::time::sleep;
 use crate::{
     faults::{ApiFault, CallFault},
     node::Process,
-    observed::{API_TIMEOUT, Observed},
+    observed::{API_TIMEOUT, Observed, Route},
     world::{Account, SECOND, World, span},
 };
 
-/// JSON about a job that is no article. Each number gives other bytes.
+/// JSON about a job that is no article. Each number, from one, gives bytes that no other body has.
 pub(crate) fn not_an_article(job: &str, number: u8) -> Bytes {
     format!(r#"{{"job_id":"{job}","status":"complete","article":{{"title":{number}}}}}"#).into()
 }
-
-/// The number of the body that a job without a decodable article has each time.
-pub(crate) const UNDECODABLE: u8 = 0;
 
 /// What came of a call.
 enum Called {
@@ -167,11 +164,12 @@ impl ApiConnection {
         if response.status() == 202 {
             self.world.taken(self.process.account(), subject(request), response.body());
         }
-        let is_undecodable = self.world.with(|inner| inner.observed.is_undecodable(id(request)));
-        if is_undecodable && self.world.state_of(id(request)) == Some(SimulatedJobState::Complete) {
-            return (200, not_an_article(id(request), UNDECODABLE));
+        let (status, body) = (response.status().as_u16(), response.into_body());
+        let is_complete = self.world.state_of(id(request)) == Some(SimulatedJobState::Complete);
+        match status == 200 && is_complete {
+            true => (status, self.world.sent_body(Route::Polled, id(request), body)),
+            false => (status, body),
         }
-        (response.status().as_u16(), response.into_body())
     }
 
     fn raw(&self, status: u16, retry_after: &str, body: impl Into<Bytes>) -> RawResponse {

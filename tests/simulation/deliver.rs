@@ -9,8 +9,9 @@ use http::{HeaderMap, HeaderValue, Uri};
 use tokio::time::{sleep, timeout};
 
 use crate::{
-    api::{UNDECODABLE, not_an_article},
+    api::not_an_article,
     node::Running,
+    observed::Route,
     world::{DAY, TOKEN, World},
 };
 
@@ -79,11 +80,7 @@ pub(crate) async fn send(
     let Some(node) = world.any_node() else { return 502 };
     let id = push.job_id();
     let (mut parts, body) = push.request().into_parts();
-    let body = match world.with(|inner| inner.observed.is_undecodable(id)) {
-        true => not_an_article(id, UNDECODABLE),
-        false => body,
-    };
-    let body = change(&mut parts.headers, body);
+    let body = change(&mut parts.headers, world.sent_body(Route::Pushed, id, body));
     let status = receive(world, &node, &parts.uri, &parts.headers, body).await;
     world.note(&format!("{id} is pushed to {}: {status}", parts.uri.path().len()));
     status
@@ -106,6 +103,22 @@ async fn receive(
     let received = opened.and_then(|envelope| envelope.read(body));
     let sink = Arc::new(node.inbox.clone());
     dispatch(&receiver, received, sink, tokio::spawn, sleep).await.status().as_u16()
+}
+
+/// Sends a delivery of a job of which no copy can be understood, when nothing fails. It is refused, and kept as it came.
+pub(crate) async fn send_unreadable(world: &Arc<World>, push: &Push) {
+    let (id, mut sent) = (push.job_id(), Bytes::new());
+    let status = send(world, push, |_, body| {
+        sent = body.clone();
+        body
+    })
+    .await;
+    if !matches!(status, 400 | 422) {
+        world.fail(&format!("{id} cannot be understood, and is answered {status}"));
+    } else if !world.is_quarantined(id, &sent).await {
+        world.fail(&format!("{id} was refused, and its body is not in quarantine"));
+    }
+    world.with(|inner| inner.observed.job(id).must_be_kept = true);
 }
 
 /// A delivery whose body is no article.

@@ -33,7 +33,7 @@ mod world;
 
 use std::{
     cell::Cell,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     env, panic,
     process::ExitCode,
     sync::{
@@ -45,8 +45,9 @@ use std::{
 };
 
 use article_webhook_inbox::JobState;
+use article_webhook_tests::odd_body::OddBody;
 
-use crate::{run::run, world::lock};
+use crate::{observed::Route, run::run, world::lock};
 
 const SHORT: u64 = 200;
 const LONG: u64 = 10_000;
@@ -85,6 +86,8 @@ struct Sum {
     pruned: u64,
     states: [u64; JobState::ALL.len()],
     recovered: u64,
+    bodies: BTreeMap<(Route, Option<OddBody>), u64>,
+    quarantined: u64,
 }
 
 thread_local! {
@@ -144,7 +147,8 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, seen, pruned, states, recovered } = sum.into_inner().unwrap_or_default();
+    let Sum { crashes, seen, pruned, states, recovered, bodies, quarantined } =
+        sum.into_inner().unwrap_or_default();
     let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let told: Vec<_> = told.collect();
     println!(
@@ -153,6 +157,20 @@ fn run_all(first: u64, count: u64) -> ExitCode {
         told.join(", "),
         crashes.len(),
     );
+    let odd = bodies.iter().filter(|((_, odd), _)| odd.is_some()).map(|(_, count)| count);
+    println!(
+        "simulation: {} of {} bodies of articles were odd; {quarantined} entries in quarantine",
+        odd.sum::<u64>(),
+        bodies.values().sum::<u64>(),
+    );
+    let kinds = OddBody::ALL
+        .into_iter()
+        .flat_map(|odd| [Route::Pushed, Route::Polled].map(|route| (route, Some(odd))));
+    let unsent: Vec<_> = kinds.filter(|kind| !bodies.contains_key(kind)).collect();
+    if count >= SHORT && !unsent.is_empty() {
+        println!("simulation: no body was {unsent:?}");
+        return ExitCode::FAILURE;
+    }
     let ended = JobState::ALL.iter().zip(states).filter(|(state, _)| !state.is_open());
     let mut missing: Vec<_> = JobState::ALL.iter().filter(|state| !seen.contains(state)).collect();
     missing.extend(ended.filter(|(_, count)| *count == 0).map(|(state, _)| state));
@@ -211,6 +229,10 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     sum.seen.extend(report.seen);
     sum.pruned += report.pruned;
     sum.recovered += report.recovered;
+    sum.quarantined += report.quarantined;
+    for (kind, count) in report.bodies {
+        *sum.bodies.entry(kind).or_default() += count;
+    }
     for (sum, count) in sum.states.iter_mut().zip(report.states) {
         *sum += count;
     }

@@ -8,6 +8,7 @@ use std::{
 
 use article_webhook_inbox::{EntryKey, JobState, OVERDUE_AFTER};
 use article_webhook_simulator::Push;
+use article_webhook_tests::odd_body::OddBody;
 
 use crate::{
     node::Process,
@@ -18,6 +19,9 @@ use crate::{
 
 /// The pause of `Schedule::webhooks` before the first poll.
 const FIRST_ASK: Duration = Duration::from_secs(600);
+
+/// The pause before an answer is confirmed that counts only if a second one says the same.
+const CONFIRM_AFTER: Duration = Duration::from_secs(60);
 
 /// The time-out of the API, which is shorter than the lease of a poll.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
@@ -56,6 +60,8 @@ pub(crate) struct Observed {
     pub(crate) pruned: u64,
     /// The jobs whose rows it removed.
     pub(crate) pruned_jobs: BTreeSet<String>,
+    /// How many bodies of articles were sent while things went wrong, and what was odd about them.
+    pub(crate) bodies: BTreeMap<(Route, Option<OddBody>), u64>,
 }
 
 /// The last poll that a row of the ledger was claimed for.
@@ -89,8 +95,17 @@ pub(crate) struct SeenJob {
     pub(crate) erased: bool,
     /// Retention was allowed to remove its row of the ledger, and has.
     row_pruned: bool,
-    /// The API and the receiver give a body that is no article, each time.
-    pub(crate) is_undecodable: bool,
+    /// What is odd about each copy of its article, whether it is delivered or polled.
+    pub(crate) odd: Option<OddBody>,
+    /// Its body was refused when nothing failed.
+    pub(crate) must_be_kept: bool,
+}
+
+/// How a body reaches the inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Route {
+    Pushed,
+    Polled,
 }
 
 impl Observed {
@@ -113,6 +128,7 @@ impl Observed {
             states: BTreeSet::new(),
             pruned: 0,
             pruned_jobs: BTreeSet::new(),
+            bodies: BTreeMap::new(),
         }
     }
 
@@ -120,8 +136,19 @@ impl Observed {
         self.jobs.entry(job.to_owned()).or_default()
     }
 
+    /// What is odd about each copy of a job's article.
+    pub(crate) fn odd(&self, job: &str) -> Option<OddBody> {
+        self.jobs.get(job)?.odd
+    }
+
+    /// Whether each answer of the API about the job is recorded, and none can be decoded: it ends as unreadable.
     pub(crate) fn is_undecodable(&self, job: &str) -> bool {
-        self.jobs.get(job).is_some_and(|job| job.is_undecodable)
+        matches!(self.odd(job), Some(OddBody::NotAnArticle | OddBody::KeyTwice))
+    }
+
+    /// Whether nothing that comes about the job can be understood: it is polled for ever, and shown in quarantine.
+    pub(crate) fn is_never_understood(&self, job: &str) -> bool {
+        !self.is_undecodable(job) && self.odd(job).is_some_and(OddBody::is_refused)
     }
 
     /// A poll is sent.
@@ -159,6 +186,11 @@ impl Observed {
         let pause = FIRST_ASK.as_secs_f64() * 1.5_f64.powi(exponent);
         let pause = pause.min(HOUR.as_secs_f64()) / 2.0;
         job.not_before = now + Duration::from_secs_f64(pause) - SECOND / 1000;
+    }
+
+    /// A poll was stored whose answer has to be confirmed: the next may come after a minute.
+    pub(crate) fn poll_to_be_confirmed(&mut self, id: &str, now: Duration) {
+        self.job(id).not_before = now + CONFIRM_AFTER - SECOND / 1000;
     }
 
     /// The job is expected from now on, and polled after this pause.
@@ -227,18 +259,18 @@ impl Observed {
 
     pub(crate) fn erased(&mut self, id: &str) {
         self.keyed.remove(id);
-        let is_undecodable = self.is_undecodable(id);
-        *self.job(id) = SeenJob { erased: true, is_undecodable, ..SeenJob::default() };
+        let odd = self.odd(id);
+        *self.job(id) = SeenJob { erased: true, odd, ..SeenJob::default() };
     }
 
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
     /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
         self.keyed.remove(id);
-        let is_undecodable = self.is_undecodable(id);
+        let odd = self.odd(id);
         let job = self.job(id);
         if job.row_pruned {
-            *job = SeenJob { erased: job.erased, is_undecodable, ..SeenJob::default() };
+            *job = SeenJob { erased: job.erased, odd, ..SeenJob::default() };
         } else if !job.done {
             (job.pushed, job.collected) = (None, None);
         }

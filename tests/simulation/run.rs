@@ -1,14 +1,20 @@
 //! One run, from its seed to what was found.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
-use article_webhook_inbox::{EntryKey, ExpectedJob, IntentState, JobState, store::Store};
+use article_webhook_inbox::{EntryKey, ExpectedJob, IntentState, JobState, State, store::Store};
 use article_webhook_simulator::SimulatedJobState as ServiceState;
+use article_webhook_tests::odd_body::OddBody;
 use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 
 use crate::{
-    deliver::deliver_all,
+    deliver::{deliver_all, send_unreadable},
     node::run_node,
+    observed::Route,
     script::{count_recovered, order_elsewhere, run_script},
     world::{Account, DAY, Ending, HOUR, Key, MINUTE, World},
 };
@@ -23,6 +29,10 @@ pub(crate) struct Report {
     /// How many jobs ended in each state.
     pub(crate) states: [u64; JobState::ALL.len()],
     pub(crate) recovered: u64,
+    /// How many bodies of articles were sent, and what was odd about them.
+    pub(crate) bodies: BTreeMap<(Route, Option<OddBody>), u64>,
+    /// How many entries are in quarantine at the end.
+    pub(crate) quarantined: u64,
 }
 
 /// Runs a seed on this thread alone.
@@ -36,6 +46,7 @@ pub(crate) fn run(seed: u64) -> Report {
             () = simulate(&world) => {}
         }
         let counts = world.store.ledger_counts().await.expect("a store in memory counts");
+        let entries = world.store.counts().await.expect("a store in memory counts");
         Report {
             ending: world.ending(),
             crashes: world.with(|inner| inner.observed.crashes.clone()),
@@ -43,6 +54,8 @@ pub(crate) fn run(seed: u64) -> Report {
             pruned: world.with(|inner| inner.observed.pruned),
             states: counts.states,
             recovered: counts.recovered,
+            bodies: world.with(|inner| inner.observed.bodies.clone()),
+            quarantined: entries.of(State::Quarantined),
         }
     })
 }
@@ -63,6 +76,7 @@ async fn simulate(world: &Arc<World>) {
     // What the API called unreadable again and again is looked at by a person now.
     sleep(10 * MINUTE).await;
     open_unreadable(world).await;
+    deliver_unreadable(world).await;
     until_ended(world).await;
     if !world.is_failed() && has_open_jobs(world).await {
         // Each process must know by itself that the key is the right one.
@@ -83,10 +97,27 @@ async fn jobs(world: &World) -> Vec<ExpectedJob> {
     world.ledger().await.0
 }
 
-/// Whether a job is open that is not of the other account, whose jobs no key can bring now.
+/// Whether a job is open that is not of the other account, whose jobs no key can bring now, and that can be understood.
 async fn has_open_jobs(world: &World) -> bool {
     let jobs = jobs(world).await;
-    jobs.iter().any(|job| job.state.is_open() && !world.is_of_other(job.job_id.as_str()))
+    let mut open = jobs.iter().filter(|job| job.state.is_open()).map(|job| job.job_id.as_str());
+    open.any(|id| !world.is_of_other(id) && !is_never_understood(world, id))
+}
+
+/// Whether the service has an article of which no copy can be understood.
+fn is_never_understood(world: &World, id: &str) -> bool {
+    world.state_of(id) == Some(ServiceState::Complete)
+        && world.with(|inner| inner.observed.is_never_understood(id))
+}
+
+/// Delivers each job once more of which nothing can be understood.
+async fn deliver_unreadable(world: &Arc<World>) {
+    let mut pushes = world.with(|inner| inner.observed.pushes.clone());
+    pushes.sort_by(|one, other| one.job_id().cmp(other.job_id()));
+    pushes.dedup_by(|one, other| one.job_id() == other.job_id());
+    for push in pushes.iter().filter(|push| is_never_understood(world, push.job_id())) {
+        send_unreadable(world, push).await;
+    }
 }
 
 async fn open_unreadable(world: &World) {
@@ -133,13 +164,18 @@ enum Jobs {
     All,
 }
 
-/// A job that the service knows and that has not ended, or that an entry was not handled.
+/// A job that the service knows and that has not ended, or is not shown as one that cannot be understood; or an entry that was
+/// not handled.
 async fn unsettled(world: &World, of: Jobs) -> Option<String> {
     for job in jobs(world).await.into_iter().filter(|job| job.state.is_open()) {
         let id = job.job_id.as_str();
         let is_undecodable = world.with(|inner| inner.observed.is_undecodable(id));
         let is_known = world.state_of(id).is_some() && !world.is_of_other(id);
-        if is_known && !(of == Jobs::Readable && is_undecodable) {
+        let is_settled = match is_never_understood(world, id) {
+            true => is_shown(world, &job).await,
+            false => of == Jobs::Readable && is_undecodable,
+        };
+        if is_known && !is_settled {
             return Some(format!("{id} is still {}: {job:?}", job.state));
         }
     }
@@ -154,7 +190,7 @@ async fn until_not_found(world: &World) {
         if let Some(undelivered) = order_elsewhere(world, "undelivered") {
             world.with(|inner| {
                 inner.observed.undelivered.insert(undelivered.to_string());
-                inner.observed.job(undelivered.as_str()).is_undecodable = false;
+                inner.observed.job(undelivered.as_str()).odd = None;
             });
             node.collector.expect(undelivered).await.map(drop).unwrap_or_default();
         }
@@ -172,9 +208,10 @@ async fn judge(world: &World) {
         let id = job.job_id.as_str();
         let (is_undecodable, is_erased, is_keyed) = world.with(|inner| {
             let is_keyed = inner.observed.keyed.contains(id);
-            let seen = inner.observed.job(id);
-            (seen.is_undecodable, seen.erased, is_keyed)
+            let is_undecodable = inner.observed.is_undecodable(id);
+            (is_undecodable, inner.observed.job(id).erased, is_keyed)
         });
+        let is_never_understood = is_never_understood(world, id);
         // A key that knows other jobs, and not this one, ends only a job that no key is known of.
         let is_lost =
             job.state == JobState::NotFound && world.plan.key == Key::Another && !is_keyed;
@@ -184,6 +221,7 @@ async fn judge(world: &World) {
         let expected: &[JobState] = match world.state_of(id) {
             Some(ServiceState::Failed(_)) => &[JobState::Failed],
             Some(_) if is_undecodable => &[JobState::Unreadable],
+            Some(_) if is_never_understood => &[JobState::Expected, JobState::Polling],
             Some(_) => &[JobState::Arrived, JobState::Collected],
             None => &[JobState::NotFound],
         };
@@ -193,6 +231,10 @@ async fn judge(world: &World) {
         if !expected.contains(&job.state) && !is_lost && !is_of_other {
             return world
                 .fail(&format!("{id} ended as {}, expected {expected:?}: {job:?}", job.state));
+        }
+        let is_open = job.state.is_open();
+        if is_never_understood && is_open && !is_of_other && !is_shown(world, &job).await {
+            return world.fail(&format!("nothing shows that {id} cannot be understood: {job:?}"));
         }
         let (done, failure_done) = world.with(|inner| {
             let seen = inner.observed.job(id);
@@ -225,11 +267,25 @@ async fn judge(world: &World) {
     }
 }
 
+/// Whether the quarantine has what came of a job that is open. A page that a poll brings is a proxy's and is not kept: then
+/// the ledger says what came.
+async fn is_shown(world: &World, job: &ExpectedJob) -> bool {
+    let id = job.job_id.as_str();
+    let (odd, must_be_kept) = world.with(|inner| {
+        let seen = inner.observed.job(id);
+        (seen.odd, seen.must_be_kept)
+    });
+    let body = odd.zip(world.finished_article(id)).map(|(odd, article)| odd.body(&article));
+    let is_kept = world.is_quarantined(id, &body.unwrap_or_default()).await;
+    is_kept || (odd == Some(OddBody::Page) && !must_be_kept && job.cause.is_some())
+}
+
 /// Nothing that the service took has vanished.
 async fn judge_order(world: &World, id: &str, intent: &str) {
     let (erased, accepted, with_intent, done, is_undecodable) = world.with(|inner| {
+        let is_undecodable = inner.observed.is_undecodable(id);
         let seen = inner.observed.job(id);
-        (seen.erased, seen.accepted, seen.accepted_with_intent, seen.done, seen.is_undecodable)
+        (seen.erased, seen.accepted, seen.accepted_with_intent, seen.done, is_undecodable)
     });
     let job_id: article_webhook_client::JobId = id.parse().expect("it is an id");
     let row = world.store.job(job_id.clone()).await.expect("a store in memory looks");

@@ -352,6 +352,7 @@ impl Store for Connection {
             match (result, settled) {
                 (_, PollOutcome::Released) => observed.poll_released(&id),
                 (PollSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                (_, PollOutcome::Unconfirmed { .. }) => observed.poll_to_be_confirmed(&id, now),
                 _ => observed.poll_ended(&id, now),
             }
             Ok(())

@@ -100,7 +100,7 @@ async fn handle(world: &World, key: &EntryKey, bytes: &[u8], attempt: u32) -> Ou
     world.note(&format!("the handler of {key} begins, attempt {attempt}"));
     if key.is_article() {
         world.seen(|observed, _| observed.handling(id));
-        if world.finished_article(id).as_deref() != Some(bytes) {
+        if !world.is_article_of(id, bytes) {
             world.fail(&format!("the article of {id} is not what the service finished"));
         }
     } else if !world.has_failed(id) {

@@ -10,16 +10,23 @@ use std::{
 
 use article_webhook::CapabilityKey;
 use article_webhook_inbox::{
-    Clock, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore, store::Store,
+    Clock, EntryKey, Error, ExpectedJob, Intent, JobFilter, LedgerPruned, MemoryStore, store::Store,
 };
 use article_webhook_simulator::{Service, Settings, SimulatedJobState, Tenant};
+use article_webhook_tests::odd_body::OddBody;
 use bytes::Bytes;
 use fastrand::Rng;
 use serde_json::Value;
 use tokio::{sync::Notify, time::Instant};
 
 pub(crate) use crate::plan::{Account, Key, Plan, Urls};
-use crate::{api::request, faults::Faults, node::Running, observed::Observed};
+use crate::{
+    KNOWN,
+    api::request,
+    faults::Faults,
+    node::Running,
+    observed::{Observed, Route},
+};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -58,6 +65,8 @@ pub(crate) struct World {
 
 pub(crate) struct Inner {
     pub(crate) rng: Rng,
+    /// Draws what is odd about bodies. A seed that has shown something is run as it was, with sound bodies.
+    odd_bodies: Option<Rng>,
     pub(crate) faults: Faults,
     pub(crate) observed: Observed,
     log: VecDeque<String>,
@@ -113,6 +122,7 @@ impl World {
             service: Mutex::new(Service::new(settings)),
             inner: Mutex::new(Inner {
                 rng,
+                odd_bodies: (!KNOWN.contains(&seed)).then(|| Rng::with_seed(!seed)),
                 faults,
                 observed: Observed::new(plan),
                 log: VecDeque::new(),
@@ -165,7 +175,10 @@ impl World {
         let (intent, job) = (text(&order["topic"]), text(&answer["job_id"]));
         self.with(|inner| {
             let is_undecodable = inner.rng.u8(..16) == 0;
-            inner.observed.job(&job).is_undecodable = is_undecodable;
+            inner.observed.job(&job).odd = match is_undecodable {
+                true => Some(OddBody::NotAnArticle),
+                false => inner.draw_odd_body(16),
+            };
             inner.observed.order_taken(&intent);
             inner.observed.taken.insert(job.clone(), intent);
             if account == Account::Other {
@@ -213,6 +226,41 @@ impl World {
         let response = self.service(|service, now| service.call(now, &poll));
         let is_complete = self.state_of(job) == Some(SimulatedJobState::Complete);
         is_complete.then(|| response.into_body())
+    }
+
+    /// The body of an article, as a sender sends it that gets one in ten wrong.
+    pub(crate) fn sent_body(&self, route: Route, job: &str, article: Bytes) -> Bytes {
+        let odd = self.with(|inner| {
+            let have_ended = inner.faults.have_ended();
+            let drawn = if have_ended { None } else { inner.draw_odd_body(12) };
+            let odd = inner.observed.odd(job).or(drawn);
+            if !have_ended {
+                *inner.observed.bodies.entry((route, odd)).or_default() += 1;
+            }
+            odd
+        });
+        match odd {
+            Some(odd) => odd.body(&article).into(),
+            None => article,
+        }
+    }
+
+    /// Whether this is the article that the service finished, or what an odd sender makes of it and is one all the same.
+    pub(crate) fn is_article_of(&self, job: &str, bytes: &[u8]) -> bool {
+        let mut readable = OddBody::ALL.into_iter().filter(|odd| odd.is_article());
+        self.finished_article(job).is_some_and(|article| {
+            article == bytes || readable.any(|odd| odd.body(&article) == bytes)
+        })
+    }
+
+    /// Whether these bytes are in quarantine, with a reason.
+    pub(crate) async fn is_quarantined(&self, job: &str, bytes: &[u8]) -> bool {
+        let key = EntryKey::article(job.parse().expect("it is an id")).quarantine();
+        let shown = self.store.show(key).await.expect("a store in memory looks");
+        shown.is_some_and(|(entry, bodies)| {
+            let mut kept = bodies.iter().filter_map(|body| body.bytes.as_deref());
+            entry.cause.is_some() && kept.any(|kept| kept == bytes)
+        })
     }
 
     /// Whether the job was ordered with the key of the other account.
@@ -296,6 +344,15 @@ impl World {
             cause: inner.cause.clone(),
             steps: inner.log.iter().rev().cloned().collect(),
         })
+    }
+}
+
+impl Inner {
+    /// One time in so many, something odd. What is recorded and no article is one of the other faults.
+    fn draw_odd_body(&mut self, times: u8) -> Option<OddBody> {
+        let rng = self.odd_bodies.as_mut()?;
+        let kinds = &OddBody::ALL[..OddBody::ALL.len() - 1];
+        if rng.u8(..times) == 0 { rng.choice(kinds).copied() } else { None }
     }
 }
 
