@@ -131,7 +131,7 @@ impl Pair {
                     bytes: Bytes::from_static(bytes),
                 };
                 let cause = CODES[0].to_owned();
-                let quarantine = Quarantine { arrival, cause, expect, budget };
+                let quarantine = Quarantine { arrival, cause, expect, said: None, budget };
                 Answer::Quarantined(store.quarantine(quarantine).await?)
             }
             Step::Claim { limit, lease, attempts, running, events, retries_first } => {

@@ -19,7 +19,7 @@ fn length(body: &Body) -> u64 {
 impl Tables {
     /// Keeps the body of a refused delivery, and expects its job.
     pub(super) fn quarantine(&mut self, quarantine: Quarantine, now: SystemTime) -> Quarantined {
-        let Quarantine { arrival, cause, expect, budget } = quarantine;
+        let Quarantine { arrival, cause, expect, budget, .. } = quarantine;
         let job_id = arrival.key.job_id.clone();
         if expect.is_none() && self.ledger.job(&job_id).is_none() {
             return Quarantined::NotNeeded;
