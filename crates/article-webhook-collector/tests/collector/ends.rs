@@ -1,12 +1,13 @@
 use std::{sync::Arc, time::Duration};
 
+use article_webhook::{AuthToken, Receiver, Sink as _};
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{EntryKey, JobState, State, store::Store};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     api::{Reply, Script, article},
-    world::{DAY, HOUR, SECOND, World, order},
+    world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
 /// What the service says about a job that it gave up is kept for the application as it came.
@@ -55,6 +56,32 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
     }
     let key = EntryKey::failure("job_1".parse().unwrap());
     assert_eq!(world.stored(key).await.unwrap(), failed("failed"));
+}
+
+/// What a delivery says counts as the first of the two.
+#[tokio::test]
+async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same() {
+    let world = World::new();
+    let failed = r#"{"job_id":"job_1","status":"failed"}"#;
+    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+    let headers = [
+        ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+        ("Content-Type", "application/json"),
+        ("X-Service-Event", "article.complete"),
+        ("X-Service-Job-Id", "job_1"),
+    ];
+    let delivery = receiver.open(&headers).unwrap().read(failed).unwrap();
+    assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Stored);
+    let article = EntryKey::article("job_1".parse().unwrap());
+    assert_eq!(world.stored(article.quarantine()).await.unwrap(), failed);
+
+    world.api.on_poll(move |_| Reply::Says(200, "", failed.to_owned()));
+    world.clock.advance(MINUTE);
+    world.collector().run_until_idle().await.unwrap();
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.polls), (JobState::Failed, 1));
+    assert_eq!(world.stored(EntryKey::failure(job.job_id)).await.unwrap(), failed);
+    assert_eq!(world.stored(article.quarantine()).await, None, "nothing is left to be read there");
 }
 
 /// An answer that cannot be read ends nothing, and is not thrown away: it may be the only copy of the article.

@@ -169,7 +169,7 @@ pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubje
     let again = trial.ledger().order_again(INTENT, WITHIN, KEY).await.unwrap();
     assert!(matches!(again, Intended::Begun(_)));
     assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
-    for id in ["job_1", "job_2"] {
+    for id in ["job_2", "job_1"] {
         assert!(trial.deliver(id).await.is_stored(), "{id}");
         assert_eq!(trial.job(id).await.intent.as_deref(), Some(INTENT));
     }
