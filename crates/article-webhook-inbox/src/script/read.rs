@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use article_webhook::JobId;
 
-use super::{Entries, Expected, IntentRows, Intents, Jobs, Mark, Next, Script, Tables};
+use super::{Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Script, Tables};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
@@ -251,6 +251,19 @@ impl Script for ShowBucket {
 
 /// What to do about a damaged entry.
 const ADVICE: &str = "deliver or collect the job again";
+/// Until then the entry has its article, and a copy of it is a duplicate.
+const ADVICE_ONCE_CORRUPT: &str =
+    "once a worker has found the entry corrupt, deliver or collect the job again";
+
+/// What is damaged of a body, and what is to be done.
+fn damage_of(loaded: &LoadedBody) -> Option<(&str, &'static str)> {
+    match &loaded.damage {
+        None if !loaded.body.is_intact() => {
+            Some(("a body is not what was received", ADVICE_ONCE_CORRUPT))
+        }
+        damage => damage.as_deref().map(|damage| (damage, ADVICE)),
+    }
+}
 
 /// Which entries are corrupt, and which bodies are not what was received.
 #[derive(Debug)]
@@ -275,11 +288,13 @@ impl Script for Check {
                     let key = shown.key.to_string();
                     let key = key.escape_debug();
                     let of_entry = ids.iter().position(|id| *id == entry.row.id);
-                    let mut bodies = of_entry.map(|index| &bodies[index]).into_iter().flatten();
-                    let damaged = bodies.find_map(|loaded| match &loaded.damage {
-                        None if !loaded.body.is_intact() => Some("a body is not what was received"),
-                        damage => damage.as_deref(),
-                    });
+                    let bodies = of_entry.map_or(&[][..], |index| &bodies[index]);
+                    let mut damaged = bodies.iter().find_map(damage_of);
+                    if let Some((_, advice)) = &mut damaged
+                        && bodies.iter().any(|loaded| damage_of(loaded).is_none())
+                    {
+                        *advice = "another body of the entry is sound, and is handed out";
+                    }
                     found.extend(match (&entry.damage, damaged) {
                         (Some(_), _) => None,
                         (None, _) if shown.state == State::Corrupt => {
@@ -289,8 +304,8 @@ impl Script for Check {
                                 shown.id
                             ))
                         }
-                        (None, Some(damage)) => {
-                            Some(format!("entry {}, {key}: {damage}: {ADVICE}", shown.id))
+                        (None, Some((damage, advice))) => {
+                            Some(format!("entry {}, {key}: {damage}: {advice}", shown.id))
                         }
                         (None, None) => None,
                     });

@@ -211,9 +211,16 @@ async fn flipped_bytes_of_a_body_are_handed_out_and_a_check_finds_them() {
     let store = fixture.open();
     fixture.damage("UPDATE article_inbox_bodies SET body = CAST('{7}' AS BLOB) WHERE slot = 32");
     let body = "entry 2, job_2 (article.complete): a body is not what was received";
-    assert_eq!(checked(&store).await, [format!("{body}: deliver or collect the job again")]);
+    let advice = "once a worker has found the entry corrupt, deliver or collect the job again";
+    assert_eq!(checked(&store).await, [format!("{body}: {advice}")]);
     let claims = store.claim(CLAIM).await.unwrap().claimed;
     assert_eq!((claims.len(), claims[1].bodies[0].is_intact()), (4, false));
+    let corrupt = Outcome::Corrupt { seen: 1, cause: "digest".to_owned() };
+    store.settle(claims[1].lease, corrupt).await.unwrap();
+    assert_eq!(store.record(arrival("job_2", ARTICLE)).await.unwrap(), Recorded::Stored);
+    let sound = "another body of the entry is sound, and is handed out";
+    assert_eq!(checked(&store).await, [format!("{body}: {sound}")]);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::{
     files::{self, Note, Notes},
     opening,
     reader::Length,
-    schema, tables,
+    schema, tables, wal_identity,
     writer::{Shared, store_has_stopped},
     writer_slot::WriterSlot,
 };
@@ -54,8 +54,8 @@ use crate::{
 ///
 /// # Damage
 ///
-/// A start runs SQLite's own check of the whole file, unless the last stop was clean and had met no damage: then it checks the
-/// intents of orders alone. If indexes differ from their tables, all are built again, and a missing index is made. If more is
+/// A start runs SQLite's own check of the whole file, unless the last stop was clean, and no call and no
+/// [check](crate::store::Store::check) had met damage: then it checks the intents of orders alone. If indexes differ from their tables, all are built again, and a missing index is made. If more is
 /// damaged, the start is refused with what SQLite found. A damaged row costs its entry alone: it is
 /// [corrupt](crate::State::Corrupt) when it is read, and the next delivery repairs it. A job of the
 /// [ledger](crate::store::Store) with a damaged row stays in its state, and the outcome of such an intent is unknown, unless it
@@ -300,7 +300,7 @@ impl Run for SqliteStore {
                 self.call(|connection| Ok(connection::wrong_settings(connection)?)).await?;
             let Shared { path, findings, .. } = self.slot.writer()?.shared.clone();
             let now = Run::now(self);
-            let damage = blocking(move || {
+            let (damage, is_page_damaged) = blocking(move || {
                 let mut connection = connection::open_reader(&path)?;
                 let mut found = findings.of_log();
                 found.extend(schema::differences(&connection)?);
@@ -312,9 +312,14 @@ impl Run for SqliteStore {
                     let entries = tables::run(&script::Check, &mut connection, now, &of_check)?;
                     found.extend(of_check.all().into_iter().chain(entries));
                 }
-                Ok(found)
-            });
-            let damage = damage.await?.into_iter().map(Finding::Damage);
+                Ok((found, !pages.is_empty()))
+            })
+            .await?;
+            if is_page_damaged {
+                // What follows the advice is a start that checks the file.
+                let _ = self.call(|connection| wal_identity::note_damage(connection)).await;
+            }
+            let damage = damage.into_iter().map(Finding::Damage);
             Ok(settings.into_iter().map(Finding::Setting).chain(damage).collect())
         })
     }

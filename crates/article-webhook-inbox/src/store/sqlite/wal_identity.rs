@@ -13,6 +13,8 @@ const NUMBER: &str = "log";
 const EARLIER: &str = "earlier_log";
 /// How many frames the log had after the last commit of an orderly stop, or 0.
 const FRAMES_AT_STOP: &str = "frames_at_stop";
+/// Is there after a check that found damage, until a start.
+const FOUND_DAMAGE: &str = "found_damage";
 
 const READ: &str = "SELECT value FROM article_inbox_meta WHERE name = ?1";
 const WRITE: &str = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
@@ -68,9 +70,21 @@ pub(super) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, frames)
 }
 
-/// Whether the last stop was an orderly one that had met no damage. Only a commit of the inbox takes the mark away.
+/// Notes that a check found damage. The program that works on the file may not have met it, and stops in order.
+pub(super) fn note_damage(tx: &Connection) -> Result<(), Fault> {
+    set(tx, FOUND_DAMAGE, 1)
+}
+
+/// Takes that note away, once a start has checked the file.
+pub(super) fn forget_damage(tx: &Connection) -> Result<(), Fault> {
+    tx.execute("DELETE FROM article_inbox_meta WHERE name = ?1", [FOUND_DAMAGE])?;
+    Ok(())
+}
+
+/// Whether the last stop was an orderly one, and no damage was met or found. Only a commit of the inbox takes the mark away.
 pub(super) fn was_stopped(connection: &Connection) -> Result<bool, Fault> {
-    Ok(value(connection, FRAMES_AT_STOP)?.is_some_and(|frames| frames > 0))
+    let is_marked = value(connection, FRAMES_AT_STOP)?.is_some_and(|frames| frames > 0);
+    Ok(is_marked && value(connection, FOUND_DAMAGE)?.is_none())
 }
 
 /// Whether a log with this number of frames holds nothing that was committed after an orderly stop.

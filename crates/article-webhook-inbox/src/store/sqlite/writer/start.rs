@@ -80,6 +80,7 @@ pub(super) fn change_tables(
     for index in schema::create(connection)? {
         findings.add(Part::Index, format!("the index {index} was missing, and was made"));
     }
+    wal_identity::forget_damage(connection)?;
     tables::run(&Restart, connection, now, findings)
 }
 
