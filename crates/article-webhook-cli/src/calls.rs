@@ -6,7 +6,7 @@ mod web_url;
 mod service;
 
 pub(crate) use deliverer::{
-    CERTIFICATES, Deliverer, NoAnswer, PATIENCE, RemoteArguments, beginning, meaning, remote,
+    Deliverer, NOT_REACHED, NoAnswer, PATIENCE, RemoteArguments, beginning, meaning, remote,
 };
 pub(crate) use service::{ServiceArguments, client, configured};
 pub(crate) use web_url::WebUrl;

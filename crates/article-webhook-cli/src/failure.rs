@@ -15,6 +15,9 @@ pub(crate) struct Failure {
 /// What fixes a failure of which nothing else is known.
 const AGAIN: &str = "try again; if it fails again, report it with what it printed";
 
+/// The same for a wrong argument or setting.
+pub(crate) const SEE_HELP: &str = "add --help to see what the command takes";
+
 impl Failure {
     fn new(exit: Exit, what: impl Into<String>) -> Self {
         Self { exit, what: what.into(), cause: None, fix: None, is_closed_pipe: false }
@@ -57,8 +60,7 @@ impl Failure {
     pub(crate) fn fix_text(&self) -> &str {
         self.fix.as_deref().unwrap_or(match self.exit {
             Exit::Done | Exit::Failed => AGAIN,
-            Exit::Usage => "add --help to see what the command takes",
-            Exit::NothingMatched => "name another one, or leave out a filter",
+            Exit::Usage | Exit::NothingMatched => SEE_HELP,
             Exit::Refused => "correct what the service names, or try again later",
             Exit::Store => "see what is wrong with it: article-webhook doctor --inbox INBOX",
         })

@@ -168,7 +168,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
     let Some(answer) = error.as_db_error() else {
         if is_unreadable(error) {
             return Error::unavailable(
-                "PostgreSQL has stored a value that cannot be read: run `article-webhook inbox check`",
+                "PostgreSQL has stored a value that cannot be read: undo what was changed in the tables",
             )
             .because(error.to_string());
         }
@@ -213,8 +213,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
                 .to_owned()
         }
         (_, "XX") => {
-            "PostgreSQL cannot read what it has stored: run `article-webhook inbox check`, and restore the server from a backup \
-             or fail over to a standby"
+            "PostgreSQL cannot read what it has stored: restore the server from a backup, or fail over to a standby"
                 .to_owned()
         }
         (_, "53") => {

@@ -12,8 +12,11 @@ use crate::failure::Failure;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What an HTTP client needs of the system.
-pub(crate) const CERTIFICATES: &str = "install the certificates of public authorities, such as the package ca-certificates; if \
+pub(super) const CERTIFICATES: &str = "install the certificates of public authorities, such as the package ca-certificates; if \
      SSL_CERT_FILE or SSL_CERT_DIR is set, correct it";
+
+/// What is done about a receiver to which no connection is made.
+pub(crate) const NOT_REACHED: &str = "start the receiver, or check host and port of the URL";
 
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);

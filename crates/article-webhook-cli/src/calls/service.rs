@@ -39,7 +39,7 @@ impl ServiceArguments {
 /// A client of the service.
 pub(crate) fn client(key: &str, url: &str) -> Result<Client, Failure> {
     let key = ApiKey::new(key).map_err(|error| {
-        Failure::of_setting(&error.to_string(), "give the API key as the service issued it")
+        Failure::of_setting(&error.to_string(), "give the key that the service issued")
     })?;
     let client = Client::builder(key, url)
         .user_agent(concat!("article-webhook/", env!("CARGO_PKG_VERSION")));

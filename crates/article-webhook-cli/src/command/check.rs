@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    calls::{WebUrl, remote},
+    calls::{NOT_REACHED, WebUrl, remote},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -107,14 +107,9 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
 fn wrong(error: &CheckError) -> Failure {
     match error {
         CheckError::Unreachable { .. } | CheckError::NoAddress(_) => {
-            Failure::failed("the receiver cannot be reached")
-                .because(error)
-                .fix("start the receiver, or check host and port of the URL")
+            Failure::failed("the receiver cannot be reached").because(error).fix(NOT_REACHED)
         }
         CheckError::Remote => remote(),
-        _ => Failure::of_setting(
-            &error.to_string(),
-            "correct the URL, the token or the names of the headers; --help shows them",
-        ),
+        _ => Failure::of_setting(&error.to_string(), token::WHOLE),
     }
 }

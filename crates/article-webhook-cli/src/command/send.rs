@@ -10,7 +10,7 @@ use clap::{
 use serde_json::json;
 
 use crate::{
-    calls::{Deliverer, PATIENCE, RemoteArguments, WebUrl, beginning, meaning},
+    calls::{Deliverer, NOT_REACHED, PATIENCE, RemoteArguments, WebUrl, beginning, meaning},
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -72,8 +72,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let start = Instant::now();
     let answer = Deliverer::new(PATIENCE)?.deliver(arguments.url.as_url(), &request).await;
     let answer = answer.map_err(|error| {
-        Failure::failed(format!("the receiver did not answer: {}", error.why()))
-            .fix("start the receiver, or check host and port of the URL")
+        Failure::failed(format!("the receiver did not answer: {}", error.why())).fix(NOT_REACHED)
     })?;
     let took = start.elapsed().as_millis();
     let status = answer.status();

@@ -9,7 +9,7 @@ use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 use zeroize::Zeroizing;
 
 use super::url::{name, parameters};
-use crate::failure::Failure;
+use crate::failure::{Failure, SEE_HELP};
 
 /// How long a look at the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,12 +47,7 @@ impl Database {
         let settings = PostgresSettings::new(&self.url)
             .and_then(|settings| settings.schema(&self.schema))
             .and_then(|settings| settings.working_connections(CONNECTIONS));
-        settings.map_err(|error| {
-            Failure::of_setting(
-                &error.to_string(),
-                "write postgresql://USER@HOST:PORT/DATABASE, with ?schema=NAME if the tables are not in public",
-            )
-        })
+        settings.map_err(|error| Failure::of_setting(&error.to_string(), SEE_HELP))
     }
 
     pub(crate) fn protection(&self) -> Result<Protection, Failure> {
@@ -77,12 +72,16 @@ impl Database {
     /// Opens the inbox if its tables are there.
     pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
         if !self.has_tables().await? {
-            let what = format!("the database has no inbox in the schema {}", self.schema);
-            return Err(Failure::from(Error::unusable(what)).fix(
-                "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
-            ));
+            return Err(self.without_tables());
         }
         self.open().await
+    }
+
+    pub(crate) fn without_tables(&self) -> Failure {
+        let what = format!("the database has no inbox in the schema {}", self.schema);
+        Failure::from(Error::unusable(what)).fix(
+            "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
+        )
     }
 
     pub(crate) async fn has_tables(&self) -> Result<bool, Failure> {
@@ -103,7 +102,7 @@ impl Database {
             Failure::from(Error::unavailable(format!(
                 "{what}, and has not answered within 10 seconds"
             )))
-            .fix("check host and port of the URL, and whether a firewall drops what is sent there")
+            .fix("check the host and the port of the URL, and whether a firewall drops what is sent there")
         })?;
         let answer = answer.map_err(Failure::from)?;
         let mut rows = answer.into_iter().filter_map(|message| match message {

@@ -1,12 +1,15 @@
 //! Files that are damaged, or that another program has changed.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, SqliteStore};
 use rusqlite::Connection;
 
-use crate::scene::{JOBS, Scene, copy, deliver, jobs, run_named, stored, stored_or_expected};
+use crate::{
+    scene::{JOBS, Scene, copy, deliver, jobs, run_named, stored, stored_or_expected},
+    tool::{seen, text as text_of, tool},
+};
 
 /// Pages of tables and indexes, which the log does not hold anew.
 fn damage(scene: &Scene) {
@@ -25,6 +28,36 @@ async fn a_damaged_file_is_salvaged_or_a_backup_takes_its_place() {
     assert_eq!(stored_or_expected(&new).await, jobs(JOBS));
     let again = scene.refused("is damaged (");
     scene.restore(&again).await;
+}
+
+#[track_caller]
+fn succeeds(tool: &mut Command) {
+    let (exit, out, error) = seen(&tool.output().unwrap());
+    assert_eq!(exit, Some(0), "{tool:?}: {out}{error}");
+}
+
+#[tokio::test]
+async fn a_receiver_goes_on_in_a_new_file_which_then_gets_what_was_salvaged() {
+    let scene = Scene::new().await;
+    damage(&scene);
+    let text = scene.refused("to receive at once, begin with ");
+    let [new, salvaged] = ["new.db", "salvaged.db"].map(|name| scene.path(name));
+    let begun = run_named(&text, "inbox salvage --begin", &new);
+    let shown = new.display();
+    let says = format!(
+        "begun: start the receiver with {shown}. Its workers are paused. Then: article-webhook inbox salvage DAMAGED SALVAGED, and \
+         article-webhook inbox copy SALVAGED {shown}, which ends the pause\n"
+    );
+    assert_eq!(begun, says);
+    let receiver = Inbox::open(&new).await.unwrap();
+    deliver(&receiver, JOBS..JOBS + 1).await;
+    assert!(receiver.health().await.paused_since.unwrap().is_some());
+    run_named(&text, "inbox salvage", &salvaged);
+    succeeds(&mut tool(["inbox", "copy", text_of(&salvaged), text_of(&new)]));
+    assert_eq!(receiver.health().await.paused_since.unwrap(), None);
+    receiver.close().await.unwrap();
+    drop(receiver);
+    assert_eq!(stored_or_expected(&new).await, jobs(JOBS + 1));
 }
 
 #[tokio::test]
@@ -130,12 +163,34 @@ async fn what_lacks_something_that_was_acknowledged_is_completed_salvaged_or_goe
     scene.move_away(&["-wal", "-shm"]);
     let text = scene.refused("put the removed log or the latest copy back");
     let new = scene.path("new.db");
-    run_named(&text, "inbox salvage", &new);
+    let salvaged = run_named(&text, "inbox salvage", &new);
     assert_eq!(
         stored_or_expected(&new).await,
         jobs(JOBS / 2),
         "the ids of the others were in the log alone"
     );
+    let shown = new.display();
+    for says in [
+        "more may be lost that has no name: compare with a list of your own, and collect what is missing\n".to_owned(),
+        format!(
+            "orders may be missing in the ledger, and what is not found is not ordered: compare with the jobs of the service, and then: \
+             article-webhook inbox orders-checked {shown}\n"
+        ),
+    ] {
+        assert!(salvaged.contains(&says), "{salvaged}");
+    }
+    let list = scene.path("list");
+    fs::write(&list, jobs(JOBS).into_iter().map(|job| job + "\n").collect::<String>()).unwrap();
+    // Beside a receiver, whose collector polls them.
+    let receiver = Inbox::open(&new).await.unwrap();
+    let mut collect = tool(["collect", "--inbox", text_of(&new), "--from", text_of(&list)]);
+    collect.args(["--api-url", "http://127.0.0.1:9"]).env("ARTICLE_API_KEY", "sk-1");
+    succeeds(&mut collect);
+    succeeds(&mut tool(["inbox", "orders-checked", text_of(&new)]));
+    assert_eq!(receiver.ledger_health().await.unwrap().counts.gaps_since, None);
+    receiver.close().await.unwrap();
+    drop(receiver);
+    assert_eq!(stored_or_expected(&new).await, jobs(JOBS));
 
     copy(&scene.path("away/inbox.db-wal"), &scene.beside("-wal"));
     assert_eq!(stored(&scene.file).await, jobs(JOBS));

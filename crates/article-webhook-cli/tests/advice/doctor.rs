@@ -119,6 +119,12 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
             "article-webhook inbox list inbox.db --state dead >/dev/null; article-webhook inbox requeue inbox.db --state dead --yes >/dev/null; ",
         ),
         (
+            "",
+            "inbox.unhandled",
+            "article-webhook inbox list INBOX --state unhandled; requeue them for a version that reads them, or discard them",
+            "article-webhook inbox list inbox.db --state unhandled >/dev/null; article-webhook inbox discard inbox.db --state unhandled --yes >/dev/null; ",
+        ),
+        (
             "chmod o+r inbox.db; ",
             "inbox.open_to_others",
             "chmod go= inbox.db; a receiver does it when it starts",

@@ -7,6 +7,7 @@
 
 mod damaged;
 mod doctor;
+mod every_fix;
 mod files;
 mod full_disk;
 mod jobs;

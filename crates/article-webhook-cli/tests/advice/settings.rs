@@ -54,6 +54,10 @@ fn a_secret_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
             "<API_KEY>",
             "is the placeholder `<API_KEY>`\nfix:   give the key that the service issued",
         ),
+        (
+            "sk sim",
+            "holds white space or a character that no header can carry\nfix:   give the key that the service issued",
+        ),
     ];
     for (key, says) in keys {
         let wrong = format!(
@@ -109,6 +113,12 @@ fn a_url_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
          fix:   start the receiver, or check host and port of the URL",
         &["article-webhook send $RECEIVER $T"],
     );
+    let moved = stage.output("article-webhook send $MOVED/ $T");
+    assert!(
+        moved.contains("not accepted: a redirect is not followed; give the service the final URL"),
+        "{moved}"
+    );
+    stage.works("article-webhook send $RECEIVER $T");
     stage.follow(
         "article-webhook send http://0.0.0.0:$PORT/ $T",
         "error: the URL's host is not this machine, and without TLS the token can be read on the way\n\
@@ -261,6 +271,24 @@ fn a_port_an_address_or_a_header_that_cannot_be_used_is_replaced() {
             &[&format!("{listen} --event-header X-Event --job-id-header X-Job")],
         );
     }
+    stage.follow(
+        "article-webhook --json inbox",
+        "{\"error\":\"a command or an argument is missing\",\"exit\":2,\"fix\":\"add --help to see them\"}",
+        &["article-webhook inbox --help"],
+    );
+    stage.follow(
+        "article-webhook simulate --fault none",
+        "error: invalid value 'none' for '--fault <FAULT>': not a fault: see `article-webhook simulate --help`\n\nFor more information, try '--help'.",
+        &[],
+    );
+    let faults = stage.output("article-webhook simulate --help");
+    assert!(faults.contains("cut"), "{faults}");
+    stage.works("article-webhook simulate --port 0 --fault cut");
+    stage.follow(
+        "article-webhook doctor --event-header 'X Event'",
+        "error: invalid value 'X Event' for '--event-header <NAME>': expected the name of a header\n\nFor more information, try '--help'.",
+        &["article-webhook doctor --event-header X-Event"],
+    );
     stage.follow(
         "article-webhook simulate --port $PORT",
         "error: the simulator cannot start: the simulator cannot listen on port $PORT of 127.0.0.1: is it in use?: Address already in use \

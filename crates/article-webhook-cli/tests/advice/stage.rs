@@ -3,16 +3,17 @@
 use std::{
     env, fs,
     future::pending,
-    io::Read,
+    io::{Read, Write},
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     process::{Command, Stdio},
     thread,
+    time::Duration,
 };
 
 use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
-use article_webhook_simulator::{Simulator, SimulatorClock};
+use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorClock, Step};
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -30,7 +31,7 @@ pub(crate) struct Stage {
     folder: TempDir,
     /// What a command may name, and what stands in its output in place of what differs each time.
     variables: Vec<(&'static str, String)>,
-    _services: [Simulator; 2],
+    _services: [Simulator; 3],
 }
 
 impl Stage {
@@ -38,16 +39,24 @@ impl Stage {
         let runtime = Runtime::new().unwrap();
         let service = || Simulator::builder().clock(SimulatorClock::accelerated(10_000));
         let services = runtime.block_on(async {
-            [service().brand("brand_1").start().await.unwrap(), service().start().await.unwrap()]
+            let fails = Rule::new(Fault::StepFails(Step::Draft)).topic("Fails");
+            let limit = Rule::new(Fault::ApiRateLimited(Duration::from_secs(3600))).nth(1);
+            [
+                service().brand("brand_1").fault(fails).start().await.unwrap(),
+                service().start().await.unwrap(),
+                service().brand("brand_1").fault(limit).start().await.unwrap(),
+            ]
         });
         let urls = services.each_ref().map(Simulator::base_url);
-        let [api, without_a_brand] = urls;
+        let [api, without_a_brand, limits_its_first_call] = urls;
         let receiver = runtime.block_on(receiver());
         let folder = tempfile::tempdir().unwrap();
         let variables = vec![
             ("ARTICLE_API_URL", api),
             ("WITHOUT_A_BRAND", without_a_brand),
-            ("LOST", loses_its_answers()),
+            ("LIMITS", limits_its_first_call),
+            ("LOST", answers("")),
+            ("MOVED", answers("HTTP/1.1 308 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")),
             ("RECEIVER", format!("http://{receiver}/")),
             ("PORT", receiver.port().to_string()),
             ("K", "--api-key-file key".to_owned()),
@@ -133,13 +142,15 @@ async fn receiver() -> SocketAddr {
     address
 }
 
-/// A service that reads each call, and hangs up.
-fn loses_its_answers() -> String {
+/// A service that reads each call, gives this answer, and hangs up.
+fn answers(with: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
         for connection in listener.incoming() {
-            let _ = connection.unwrap().read(&mut [0; 4096]);
+            let mut connection = connection.unwrap();
+            let _ = connection.read(&mut [0; 4096]);
+            let _ = connection.write_all(with.as_bytes());
         }
     });
     url

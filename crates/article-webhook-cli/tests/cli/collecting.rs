@@ -95,7 +95,7 @@ async fn a_pause_is_told_with_what_lifts_it() {
     assert_eq!(exit, Some(1), "{error}");
     let [what, fix] = [
         "error: the service asked for a pause (rate limited), until 21",
-        "fix:   repeat the command after that, or with --resume to poll now",
+        "fix:   repeat the command after that, or with --resume to poll now; the jobs stay in the ledger",
     ];
     assert!(error.contains(what) && error.contains(fix), "{error}");
     let (exit, _, note) = seen(&collect(&file, &["--dry-run"]).output().unwrap());

@@ -18,11 +18,12 @@ use crate::tool::{seen, tool};
 
 const TOKEN: &str = "Bearer 0d9c4b7fa3e81625c7";
 
-/// What one run found: the severity of each code.
+/// What one run found: the severity of each code, and the fix of those that have one.
 #[derive(Debug)]
 struct Found {
     exit: Option<i32>,
     findings: BTreeMap<String, String>,
+    fixes: BTreeMap<String, String>,
     out: String,
 }
 
@@ -35,6 +36,14 @@ impl Found {
     #[track_caller]
     fn has(&self, code: &str, severity: &str) {
         assert_eq!(self.of(code), severity, "{code}: {self:#?}");
+    }
+
+    /// It is found with this fix, and is no more once the fix is done.
+    #[track_caller]
+    fn is_cured(&self, code: &str, severity: &str, fix: &str, after: &Self) {
+        self.has(code, severity);
+        assert_eq!(self.fixes.get(code).map(|fix| &**fix), Some(fix), "{code}: {self:#?}");
+        assert_eq!(after.fixes.get(code), None, "{code}: {after:#?}");
     }
 }
 
@@ -49,7 +58,7 @@ fn doctor(arguments: &[&str]) -> Command {
 fn found(doctor: &mut Command) -> Found {
     let (exit, out, error) = seen(&doctor.output().unwrap());
     assert_eq!(error, "", "{out}");
-    let mut findings = BTreeMap::new();
+    let (mut findings, mut fixes) = (BTreeMap::new(), BTreeMap::new());
     for line in out.lines() {
         let finding: Value = serde_json::from_str(line).unwrap();
         let Some(code) = finding["code"].as_str() else { continue };
@@ -58,11 +67,14 @@ fn found(doctor: &mut Command) -> Found {
         if matches!(severity, "warn" | "fail") {
             assert!(finding["fix"].is_string() && finding["found"].is_string(), "{line}");
         }
+        if let Some(fix) = finding["fix"].as_str() {
+            fixes.insert(code.to_owned(), fix.to_owned());
+        }
         findings.insert(code.to_owned(), severity.to_owned());
     }
     let is_bad = findings.values().any(|severity| severity == "fail");
     assert_eq!(exit, Some(i32::from(is_bad)), "{out}");
     let secret = TOKEN.split_once(' ').unwrap().1;
     assert!(!out.contains(secret), "{out}");
-    Found { exit, findings, out }
+    Found { exit, findings, fixes, out }
 }

@@ -84,4 +84,8 @@ fn a_draft_is_no_article() {
         error.starts_with("error: the job is not complete, its status is \"writing\""),
         "{error}"
     );
+    assert!(error.ends_with("\nfix:   add --wait\n"), "{error}");
+    let complete =
+        service(br#"{"job_id":"job_1","status":"done","article":{"title":"Run","html":"<p>"}}"#);
+    assert_eq!(get(&complete, &["--html", "--wait"]).1, "<p>");
 }

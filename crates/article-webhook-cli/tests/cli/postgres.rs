@@ -1,21 +1,24 @@
 //! An inbox in PostgreSQL wherever the tool takes a file.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{self, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture;
+use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use article_webhook_simulator::{Simulator, SimulatorClock};
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 
 use crate::{
-    postgres_server::{Server, shared_url},
+    postgres_server::{Server, User, shared_url},
     running::Running,
     sample,
     tool::{not_installed, seen, text, tool},
@@ -274,6 +277,23 @@ fn has(url: &str, code: &str, severity: &str) {
     assert_eq!(found.map(|(_, severity)| &**severity), Some(severity), "{code}: {out}");
 }
 
+/// What a command prints that calls the service.
+fn run_with_key(arguments: &[&str], service: &Simulator) -> String {
+    let mut run = tool([]);
+    run.args(arguments).args(["--api-url", &service.base_url()]);
+    let (exit, out, error) = seen(&run.env("ARTICLE_API_KEY", "sk-simulator").output().unwrap());
+    assert_eq!(exit, Some(0), "{error}");
+    out
+}
+
+/// What `doctor` says that fixes a finding, if there is such a finding.
+fn fix(url: &str, code: &str) -> Option<String> {
+    let (_, out) = found(url);
+    let findings = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut found = findings.filter(|finding| finding["code"] == format!("inbox.{code}"));
+    found.find_map(|finding| finding["fix"].as_str().map(str::to_owned))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_checks_a_server_and_its_inbox() {
     let Some((url, inbox)) = inbox().await else { return };
@@ -300,8 +320,16 @@ async fn doctor_checks_a_server_and_its_inbox() {
     ] {
         assert!(out.contains(shown), "{shown}: {out}");
     }
-    let (other, _) = place().unwrap();
-    has(&format!("{other}?schema=no_such_schema"), "missing", "warn");
+    let (other, schema) = place().unwrap();
+    let none = format!("{other}?schema={schema}");
+    has(&none, "missing", "warn");
+    let make = "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may";
+    assert_eq!(fix(&none, "missing").as_deref(), Some(make));
+    let (_, _, error) = run(&["inbox", "list", &none]);
+    assert!(error.ends_with(&format!("\nfix:   {make}\n")), "{error}");
+    done(&["inbox", "migrate", &none]);
+    has(&none, "sound", "ok");
+    assert_eq!(fix(&none, "missing"), None);
     has("postgres://blog@127.0.0.1:1/blog", "unreachable", "fail");
     has("postgres://127.0.0.1/blog", "refused", "fail");
     inbox.close().await.unwrap();
@@ -320,6 +348,34 @@ fn doctor_says_how_the_connection_to_another_machine_is_protected() {
     let url = format!("{url}?sslmode=disable");
     has(&url, "plaintext", "warn");
     has(&url, "server", "ok");
+
+    let own = CertificateParams::new(["0.0.0.0".to_owned()]).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = own.self_signed(&key).unwrap().pem();
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+    let [certificate, key] =
+        [("cert", certificate), ("key", key.serialize_pem())].map(|(name, pem)| {
+            let file = folder.path().join(name);
+            fs::write(&file, pem).unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+            User::unprivileged().own(&file);
+            file
+        });
+    let ssl = [
+        "ssl = on".to_owned(),
+        format!("ssl_cert_file = '{}'", text(&certificate)),
+        format!("ssl_key_file = '{}'", text(&key)),
+    ];
+    let Some(server) = server(&ssl.each_ref().map(String::as_str)) else { return };
+    let url = server.url().replace("127.0.0.1", "0.0.0.0");
+    assert_eq!(
+        fix(&format!("{url}?sslmode=disable"), "plaintext").as_deref(),
+        Some("set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL")
+    );
+    let verified = format!("{url}?sslmode=verify-full&sslrootcert={}", text(&certificate));
+    has(&verified, "server", "ok");
+    assert_eq!(fix(&verified, "plaintext"), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,6 +391,9 @@ async fn doctor_finds_a_server_that_is_too_old() {
     tokio::spawn(connection);
     client.batch_execute(OLD).await.unwrap();
     has(&server.url(), "server_too_old", "fail");
+    assert_eq!(fix(&server.url(), "server_too_old").as_deref(), Some("upgrade the server"));
+    client.batch_execute("ALTER ROLE postgres RESET search_path").await.unwrap();
+    has(&server.url(), "server", "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,7 +402,14 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let Some(server) = server(&[]) else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut follow = Command::new(program);
-    follow.args(["--no-password", "--dbname", &server.url(), "--directory", text(folder.path())]);
+    follow.args([
+        "--no-password",
+        "--synchronous",
+        "--dbname",
+        &server.url(),
+        "--directory",
+        text(folder.path()),
+    ]);
     let _standby = Running(follow.stderr(Stdio::null()).spawn().unwrap());
     let (client, connection) =
         tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
@@ -367,6 +433,46 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((exit, &found["sound"], &found["findings"]), (Some(0), &true.into(), &json!([])));
     assert_eq!(found["settings"].as_array().unwrap().len(), 1, "{out}");
+
+    let asynchronous = fix(&server.url(), "standby_asynchronous");
+    assert_eq!(asynchronous.as_deref(), Some("set synchronous_standby_names"));
+    client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    let is_set = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
+    while client.query(is_set, &[]).await.unwrap().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the setting is not read");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    has(&server.url(), "writable", "ok");
+    assert_eq!(fix(&server.url(), "standby_asynchronous"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn doctor_finds_a_damaged_row_until_its_job_is_collected() {
+    let Some((url, inbox)) = inbox().await else { return };
+    let service = Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
+    let service = service.start().await.unwrap();
+    let job = service.order("Shoes").await.unwrap().job_id;
+    // The service delivers what its API gives.
+    let body = run_with_key(&["get", &job, "--wait", "--json"], &service);
+    let delivered = DeliveryRequest::new(body.trim().to_owned());
+    sample::deliver(&inbox, delivered.header("X-Service-Job-Id", &job)).await;
+    let (server, schema) = url.split_once("?schema=").unwrap();
+    let client = PostgresSettings::new(server).unwrap().client().await.unwrap();
+    let flip = format!("UPDATE {schema}.article_inbox_bodies SET body = '{{}}'");
+    client.batch_execute(&flip).await.unwrap();
+    has(&url, "damage", "fail");
+    assert_eq!(
+        fix(&url, "damage").as_deref(),
+        Some(
+            "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry corrupt; then check \
+             the disk of the server"
+        )
+    );
+    inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
+    run_with_key(&["collect", "--inbox", &url, &job], &service);
+    has(&url, "sound", "ok");
+    inbox.close().await.unwrap();
 }
 
 /// A program of the distribution's PostgreSQL.
@@ -384,13 +490,54 @@ fn program(name: &str) -> Option<PathBuf> {
 
 #[test]
 fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
-    for (setting, code, severity) in [
-        ("fsync = off", "fsync_off", "fail"),
-        ("full_page_writes = off", "full_page_writes_off", "fail"),
-        ("default_transaction_read_only = on", "read_only_server", "fail"),
-        ("max_connections = 8", "few_connections", "warn"),
+    let Some(primary) = server(&["max_connections = 20"]) else { return };
+    for (setting, code, severity, says) in [
+        ("fsync", "fsync_off", "fail", "ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"),
+        (
+            "full_page_writes",
+            "full_page_writes_off",
+            "fail",
+            "ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()",
+        ),
     ] {
-        let Some(server) = server(&[setting]) else { return };
+        let Some(server) = server(&[&format!("{setting} = off")]) else { return };
         has(&server.url(), code, severity);
+        assert_eq!(fix(&server.url(), code).as_deref(), Some(says));
+        for statement in says.split("; ") {
+            psql(&server.url(), statement);
+        }
+        while psql(&server.url(), &format!("SHOW {setting}")) != "on" {}
+        assert_eq!(fix(&server.url(), code), None);
     }
+    let Some(few) = server(&["max_connections = 8"]) else { return };
+    has(&few.url(), "few_connections", "warn");
+    let raise = "raise max_connections, or make the pools of the programs smaller";
+    assert_eq!(fix(&few.url(), "few_connections").as_deref(), Some(raise));
+    assert_eq!(fix(&primary.url(), "few_connections"), None);
+
+    let Some(standby) = server(&["default_transaction_read_only = on"]) else { return };
+    has(&standby.url(), "read_only_server", "fail");
+    assert_eq!(
+        fix(&standby.url(), "read_only_server").as_deref(),
+        Some(
+            "name the primary server, or all of them with target_session_attrs=read-write in the URL"
+        )
+    );
+    let both = format!(
+        "postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
+        standby.port, primary.port
+    );
+    for url in [primary.url(), both] {
+        has(&url, "server", "ok");
+        assert_eq!(fix(&url, "read_only_server"), None);
+    }
+}
+
+/// The first value that a statement returns, as text.
+fn psql(url: &str, statement: &str) -> String {
+    let output = Command::new(program("psql").unwrap())
+        .args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", statement, url])
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

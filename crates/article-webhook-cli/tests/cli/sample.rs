@@ -7,8 +7,8 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Inbox, SqliteStore,
-    store::{BucketSettings, Claim, Events, Outcome, Store},
+    Digest, EntryKey, Inbox, Source, SqliteStore,
+    store::{Arrival, BucketSettings, Claim, Events, Outcome, Store},
 };
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
@@ -37,7 +37,7 @@ pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
     assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
 }
 
-async fn settle(store: &impl Store, outcome: Outcome) {
+pub(crate) async fn settle(store: &impl Store, outcome: Outcome) {
     let claim = Claim {
         limit: 1,
         lease: Duration::from_secs(60),
@@ -48,4 +48,17 @@ async fn settle(store: &impl Store, outcome: Outcome) {
     };
     let lease = store.claim(claim).await.unwrap().claimed[0].lease;
     store.settle(lease, outcome).await.unwrap();
+}
+
+/// The failure of a job, as the API shows it.
+pub(crate) fn failure(job: &str) -> Arrival {
+    let bytes = r#"{"error":"generation_failed","message":"","details":{}}"#;
+    Arrival {
+        key: EntryKey::failure(job.parse().unwrap()),
+        source: Source::Api,
+        target: "api".into(),
+        intent: None,
+        digest: Digest::of(bytes.as_bytes()),
+        bytes: bytes.into(),
+    }
 }

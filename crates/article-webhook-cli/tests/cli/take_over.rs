@@ -48,7 +48,8 @@ async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
     let (exit, error) = refused(&forwarding);
     assert_eq!(exit, Some(2), "{error}");
     assert!(error.contains("the database has this inbox already"), "{error}");
-    assert!(error.contains("--take-over"), "{error}");
+    let fix = "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it";
+    assert!(error.contains(fix), "{error}");
     let start = |arguments: &[&str]| {
         Running::start(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
     };

@@ -152,6 +152,7 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
         assert!(shown.contains("erase 5 entries? [y/N]"), "{answer:?}: {shown}");
         assert!(shown.contains("nothing was changed"), "{answer:?}: {shown}");
+        assert!(shown.ends_with(" answer y, or add --yes\r\n"), "{answer:?}: {shown}");
         assert!(out.contains("job_dead"), "what would be erased is shown: {out}");
         assert_eq!(states(&file), before, "{answer:?}");
     }

@@ -26,23 +26,29 @@ const RECOVERY: Duration = Duration::from_secs(10);
 const CHANGES: [(&str, &str, &str); 5] = [
     (
         "ALTER ROLE blog PASSWORD 'rotated'",
-        "correct the role and the password of the URL",
+        "PostgreSQL refuses the connection: password authentication failed for user \"blog\": correct the role and the password of the \
+         URL, or pg_hba.conf",
         "ALTER ROLE blog PASSWORD 'right'",
     ),
-    ("ALTER ROLE blog NOLOGIN", "is not permitted to log in", "ALTER ROLE blog LOGIN"),
+    (
+        "ALTER ROLE blog NOLOGIN",
+        "role \"blog\" is not permitted to log in: correct the role and the password of the URL, or pg_hba.conf",
+        "ALTER ROLE blog LOGIN",
+    ),
     (
         "ALTER DATABASE app RENAME TO away",
-        "create the database, or correct its name",
+        "database \"app\" does not exist: create the database, or correct its name in the URL",
         "ALTER DATABASE away RENAME TO app",
     ),
     (
         "REVOKE CONNECT ON DATABASE app FROM PUBLIC, blog",
-        "permission denied for database",
+        "permission denied for database \"app\": correct the URL or the server",
         "GRANT CONNECT ON DATABASE app TO PUBLIC",
     ),
     (
         "ALTER ROLE blog CONNECTION LIMIT 0",
-        "too many connections",
+        "too many connections for role \"blog\": raise max_connections, or the limit of the role or the database, or make the pools \
+         smaller",
         "ALTER ROLE blog CONNECTION LIMIT -1",
     ),
 ];
@@ -218,9 +224,11 @@ fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
         tokio::time::sleep(Duration::from_millis(2500)).await;
         let health = inbox.health().await.store.unwrap();
         let blocked = health.blocked.expect("it is known why");
-        assert!(blocked.contains("synchronous standby"), "{blocked}");
-        let reported = "no synchronous standby is connected";
-        assert!(health.findings[0].starts_with(reported), "{:?}", health.findings);
+        let look = "so that its outcome is unknown: look for a synchronous standby that is missing, or for a disk that is slow";
+        assert!(blocked.ends_with(look), "{blocked}");
+        let reported = "no synchronous standby is connected, so that no delivery is acknowledged: bring one back, or change \
+            synchronous_standby_names";
+        assert_eq!(health.findings[0], reported);
 
         for round in 0..4 {
             pass(Duration::from_secs(130)).await;
@@ -232,7 +240,9 @@ fn a_missing_standby_takes_no_further_connections_and_health_says_so() {
             let waiting: i64 = operator.query_one(waiting, &[]).await.unwrap().get(0);
             // One delivery, and the jobs that are expected because it was refused.
             assert!((1..=3).contains(&waiting), "{waiting} in round {round}");
-            assert!(error.to_string().contains("wait for the answer to a COMMIT"), "{error:?}");
+            let says = "wait for the answer to a COMMIT, as they do while a synchronous standby is missing: bring it back, or change \
+                synchronous_standby_names";
+            assert!(error.to_string().ends_with(says), "{error:?}");
         }
         set(&operator, "synchronous_standby_names", "").await;
         goes_on(&store, "job_1").await;

@@ -51,7 +51,13 @@ fn a_server_that_says_nothing_does_not_hang_the_start() {
     let url = format!("postgresql://blog:canary@127.0.0.1:{port}/blog");
     let error = refused(PostgresSettings::new(&url).unwrap());
     assert!(error.is_transient(), "{error:?}");
-    says(&error, "check the host and the port of the URL");
+    says(
+        &error,
+        " seconds: check the host and the port of the URL, and whether a firewall drops what is sent there",
+    );
+    if let Some(url) = shared_url() {
+        wait(PostgresStore::connect(fresh(&url))).unwrap();
+    }
 }
 
 #[test]

@@ -259,9 +259,15 @@ mod tests {
                 Simulator::builder().publish_target("receiver.test", "Bearer secret"),
                 "the target's url is not an http or https URL: give the whole URL, with scheme and host",
             ),
+            (
+                Simulator::builder().publish_target("http://receiver.test/", ""),
+                "the target's auth_token is empty or not a header value: give the whole header, such as `Bearer secret`",
+            ),
         ] {
             assert_eq!(error(builder).await, message);
         }
+        let whole = Simulator::builder().publish_target("http://receiver.test/", "Bearer secret");
+        whole.start().await.unwrap();
     }
 
     #[tokio::test]

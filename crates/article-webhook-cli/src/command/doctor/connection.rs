@@ -10,7 +10,7 @@ use super::{
     finding::Finding,
     probe::{NoAnswer, PATIENCE},
 };
-use crate::{calls::CERTIFICATES, text::moment};
+use crate::{calls::NOT_REACHED, text::moment};
 
 type Cause = dyn Error + 'static;
 
@@ -19,7 +19,7 @@ pub(super) fn finding(why: NoAnswer) -> Finding {
     let error = match why {
         NoAnswer::Setup(failure) => {
             let finding = Finding::fail("receiver.not_asked", failure.text());
-            return finding.fix(failure.fix.unwrap_or_else(|| CERTIFICATES.to_owned()));
+            return finding.fix(failure.fix_text());
         }
         NoAnswer::Http(error) => error,
     };
@@ -35,7 +35,7 @@ pub(super) fn finding(why: NoAnswer) -> Finding {
     if is_refused {
         return Finding::fail("receiver.refused", "nothing listens at the receiver's port")
             .because(last)
-            .fix("start the receiver, or check host and port of the URL");
+            .fix(NOT_REACHED);
     }
     if error.is_timeout() {
         return match error.is_connect() {

@@ -61,8 +61,7 @@ pub(super) fn examine(
                 None => Finding::warn("token.not_set", failure.text())
                     .because("a receiver does not start without the token that the service sends"),
             };
-            let fix = failure.fix.unwrap_or_else(|| "name another file".to_owned());
-            return (None, vec![finding.fix(fix)]);
+            return (None, vec![finding.fix(failure.fix_text())]);
         }
     };
     match AuthToken::new(&value) {
@@ -94,10 +93,7 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
                 "token.quoted",
                 "remove the quotation marks, unless they are part of the auth_token",
             ),
-            false => (
-                "token.no_scheme",
-                "give the whole auth_token of the publish target, as in `Bearer <token>`",
-            ),
+            false => ("token.no_scheme", token::WHOLE),
         };
         let found = doubt.split_once(": ").map_or(doubt, |(found, _)| found);
         let cause = "the service sends the auth_token of the publish target as it is, and all of it is compared";

@@ -2,7 +2,7 @@ use article_webhook::{AuthToken, Receiver, fixture::DeliveryRequest};
 use article_webhook_inbox::EntryKey;
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, SEE_HELP};
 
 const EVENT: &str = "X-Service-Event";
 const JOB_ID: &str = "X-Service-Job-Id";
@@ -24,12 +24,7 @@ impl HeaderArguments {
         let receiver = Receiver::builder(token)
             .event_header(&self.event_header)
             .job_id_header(&self.job_id_header);
-        receiver.build().map_err(|error| {
-            Failure::of_setting(
-                &error.to_string(),
-                "give --event-header and --job-id-header two names that no other header has",
-            )
-        })
+        receiver.build().map_err(|error| Failure::of_setting(&error.to_string(), SEE_HELP))
     }
 
     /// A delivery that has them.

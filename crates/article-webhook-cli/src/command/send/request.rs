@@ -86,7 +86,7 @@ async fn of_entry(
             "there is no body"
         };
         Failure::nothing_matched(format!("{why} of {shown}"))
-            .fix(format!("ask the service for it: {}", command::get(job.as_str())))
+            .fix(format!("ask the service for the article: {}", command::get(job.as_str())))
     })?;
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }

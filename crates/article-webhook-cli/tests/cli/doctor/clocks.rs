@@ -26,6 +26,11 @@ fn a_clock_that_is_off_is_found_in_the_answers_of_the_receiver_and_the_service()
         let found = found(&mut doctor(&["--url", &server(ahead)]));
         found.has(code, severity);
         assert!(found.out.contains(words), "{ahead}: {}", found.out);
+        if code == "clock.off" {
+            let corrected = super::found(&mut doctor(&["--url", &server(0)]));
+            let fix = "switch on time synchronisation, such as `timedatectl set-ntp true`, or fix the other clock";
+            found.is_cured(code, severity, fix, &corrected);
+        }
     }
     let url = server(-7260);
     let url = url.trim_end_matches("/webhooks/articles");

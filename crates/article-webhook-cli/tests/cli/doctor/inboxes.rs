@@ -2,19 +2,24 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
-use article_webhook::fixture;
+use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Inbox, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, BucketEvent, Claim, Events, Expect, Outcome, Store},
+    Clock, EntryKey, Failed, Inbox, Job, Source, SqliteSettings, SqliteStore,
+    store::{BucketEvent, Claim, Events, Expect, Outcome, Quarantine, Store},
 };
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{Found, doctor, found};
-use crate::{sample, tool::text};
+use crate::{
+    sample,
+    tool::{seen, text, tool},
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -52,6 +57,15 @@ impl Old {
         self.store.close().await.unwrap();
         run(&self.file)
     }
+
+    /// The same, once a worker has run that handles failures as well.
+    async fn found_after_a_worker(&self) -> Found {
+        let inbox = Inbox::open(&self.file).await.unwrap();
+        let worker = inbox.worker(async |_| Ok(())).on_failure(async |_| Ok(()));
+        worker.run_until_idle().await.unwrap();
+        inbox.close().await.unwrap();
+        run(&self.file)
+    }
 }
 
 fn run(file: &Path) -> Found {
@@ -83,14 +97,27 @@ async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_
     old.deliver("job_1").await;
     old.deliver("job_2").await;
     let none = old.found().await;
-    none.has("inbox.no_worker", "fail");
+    let health = || seen(&tool(["inbox", "health", text(&old.file)]).output().unwrap()).1;
+    assert!(health().contains("\noldest due  for 60 min: does a worker run?\n"), "{}", health());
+    none.is_cured(
+        "inbox.no_worker",
+        "fail",
+        "run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended",
+        &old.found_after_a_worker().await,
+    );
+    assert!(health().contains("\noldest due  nothing waits for a worker\n"), "{}", health());
 
     let old = Old::new(HOUR);
     old.deliver("job_1").await;
     old.deliver("job_2").await;
     assert_eq!(old.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
     let behind = old.found().await;
-    behind.has("inbox.slow_worker", "warn");
+    behind.is_cured(
+        "inbox.slow_worker",
+        "warn",
+        "raise the `concurrency` of the worker, or look at what its handler waits for",
+        &old.found_after_a_worker().await,
+    );
     assert_eq!(behind.of("inbox.no_worker"), "none");
 
     let new = Old::new(Duration::ZERO);
@@ -110,26 +137,18 @@ async fn a_lease_that_has_ended_is_no_worker() {
     assert_eq!(found.of("inbox.slow_worker"), "none");
 }
 
-fn failure(job: &str) -> Arrival {
-    let bytes = r#"{"error":"generation_failed","message":"","details":{}}"#;
-    Arrival {
-        key: EntryKey::failure(job.parse().unwrap()),
-        source: Source::Api,
-        target: "api".into(),
-        intent: None,
-        digest: Digest::of(bytes.as_bytes()),
-        bytes: bytes.into(),
-    }
-}
-
 #[tokio::test]
 async fn failures_that_wait_for_a_handler_are_told_from_articles_without_a_worker() {
-    let fails = async |old: &Old, job: &str| old.store.record(failure(job)).await.unwrap();
+    let fails = async |old: &Old, job: &str| old.store.record(sample::failure(job)).await.unwrap();
     let old = Old::new(HOUR);
     fails(&old, "job_1").await;
     let found = old.found().await;
-    found.has("inbox.failures_wait", "warn");
-    assert!(found.out.contains("Worker::on_failure"), "{}", found.out);
+    found.is_cured(
+        "inbox.failures_wait",
+        "warn",
+        "give a handler with `Worker::on_failure` to the worker in the receiver's process",
+        &old.found_after_a_worker().await,
+    );
     assert_eq!((found.of("inbox.no_worker"), found.of("inbox.slow_worker")), ("none", "none"));
 
     // A worker that has such a handler is behind.
@@ -148,7 +167,9 @@ async fn an_article_is_found_behind_many_failures() {
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..1200 {
         let store = old.store.clone();
-        calls.spawn(async move { store.record(failure(&format!("job_{number}"))).await.unwrap() });
+        calls.spawn(async move {
+            store.record(sample::failure(&format!("job_{number}"))).await.unwrap()
+        });
     }
     calls.join_all().await;
     old.deliver("job_last").await;
@@ -168,35 +189,138 @@ async fn entries_that_nothing_works_on_are_found() {
     assert_eq!(left.of("inbox.corrupt"), "none");
 }
 
-#[tokio::test]
-async fn a_flipped_bit_is_found_before_and_after_it_was_met() {
-    const WORD: &[u8] = b"\"title\":\"How to Choose";
-    let old = Old::new(Duration::ZERO);
-    old.deliver("job_1").await;
+async fn service() -> Simulator {
+    let service = Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
+    service.start().await.unwrap()
+}
+
+#[track_caller]
+fn collect(inbox: &Path, service: &Simulator, jobs: &[&str]) {
+    let mut collect = tool(["collect", "--inbox", text(inbox), "--api-url", &service.base_url()]);
+    let output = collect.args(jobs).env("ARTICLE_API_KEY", "sk-simulator").output().unwrap();
+    let (exit, _, error) = seen(&output);
+    assert_eq!(exit, Some(0), "{error}");
+}
+
+const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry \
+    corrupt; for all else, stop the receiver and start it again, which builds indexes again, or says what to do";
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_is_collected() {
+    const WORD: &[u8] = b"\"title\":\"";
+    let (old, service) = (Old::new(Duration::ZERO), service().await);
+    let job = service.order("Shoes").await.unwrap().job_id;
+    // The service delivers what its API gives.
+    let mut get = tool(["get", &job, "--wait", "--json", "--api-url", &service.base_url()]);
+    let body = get.env("ARTICLE_API_KEY", "sk-simulator").output().unwrap().stdout;
+    let delivered = DeliveryRequest::new(body.trim_ascii().to_vec());
+    let inbox = Inbox::new(old.store.clone());
+    sample::deliver(&inbox, delivered.header("X-Service-Job-Id", &job)).await;
     old.store.close().await.unwrap();
     let mut bytes = fs::read(&old.file).unwrap();
     let place = bytes.windows(WORD.len()).position(|word| word == WORD);
     let place = place.expect("the body lies in the file as it came");
     bytes[place + 10] ^= 1;
     fs::write(&old.file, bytes).unwrap();
-    run(&old.file).has("inbox.damage", "fail");
+    let handled = Arc::new(Mutex::new(Vec::new()));
+    let work = async || {
+        let inbox = Inbox::open(&old.file).await.unwrap();
+        let handled = Arc::clone(&handled);
+        let handler = move |job: Job| {
+            handled.lock().unwrap().push(job.job_id().to_string());
+            async { Ok::<_, Failed>(()) }
+        };
+        inbox.worker(handler).run_until_idle().await.unwrap();
+        inbox.close().await.unwrap();
+    };
+    let damaged = run(&old.file);
+    work().await;
+    let corrupt = run(&old.file);
+    collect(&old.file, &service, &[&job]);
+    let collected = run(&old.file);
+    damaged.is_cured("inbox.damage", "fail", OF_DAMAGE, &collected);
+    let each = "article-webhook collect --inbox INBOX JOB for each; then check the disk";
+    corrupt.is_cured("inbox.corrupt", "fail", each, &collected);
+    work().await;
+    assert_eq!(*handled.lock().unwrap(), [job]);
+}
 
-    let store = SqliteStore::open(&old.file).unwrap();
-    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-    store.settle(lease, Outcome::Corrupt { seen: 1, cause: "digest".to_owned() }).await.unwrap();
-    store.close().await.unwrap();
-    run(&old.file).has("inbox.corrupt", "fail");
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn what_is_in_quarantine_is_found_until_its_job_is_collected() {
+    let (old, service) = (Old::new(Duration::ZERO), service().await);
+    let job = service.order("Shoes").await.unwrap().job_id;
+    let mut arrival = sample::failure(&job);
+    arrival.key = EntryKey::article(job.parse().unwrap());
+    let cause = "no object".to_owned();
+    let quarantine = Quarantine { arrival, cause, expect: None, budget: 1 << 20 };
+    old.store.quarantine(quarantine).await.unwrap();
+    let before = old.found().await;
+    let (exit, list, _) =
+        seen(&tool(["inbox", "list", text(&old.file), "--state", "quarantined"]).output().unwrap());
+    assert!(exit == Some(0) && list.contains(&job), "{list}");
+    collect(&old.file, &service, &[&job]);
+    let fix = "article-webhook inbox list INBOX --state quarantined; then article-webhook collect --inbox INBOX JOB";
+    before.is_cured("inbox.quarantined", "warn", fix, &run(&old.file));
 }
 
 #[tokio::test]
-async fn what_a_ledger_waits_for_is_found() {
-    let old = Old::new(96 * HOUR);
+async fn an_index_that_differs_is_found_until_the_receiver_starts_again() {
+    let old = Old::new(Duration::ZERO);
+    old.deliver("job_1").await;
+    // The pages of the index, as a table.
+    let sql = Connection::open(&old.file).unwrap();
+    sql.execute_batch(
+        "PRAGMA writable_schema = ON; \
+         INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) \
+         SELECT 'table', 'changed', 'changed', rootpage, \
+         'CREATE TABLE changed (state, kind, at, id, PRIMARY KEY (state, kind, at, id)) WITHOUT ROWID' \
+         FROM sqlite_schema WHERE name = 'article_inbox_entries_by_time'",
+    )
+    .unwrap();
+    let other = Connection::open(&old.file).unwrap();
+    other.execute("DELETE FROM changed", []).unwrap();
+    drop(other);
+    sql.execute("DELETE FROM sqlite_schema WHERE name = 'changed'", []).unwrap();
+    drop(sql);
+    let differs = run(&old.file);
+    old.store.close().await.unwrap();
+    let receiver = SqliteStore::open(&old.file).unwrap();
+    differs.is_cured("inbox.damage", "fail", OF_DAMAGE, &run(&old.file));
+    assert_eq!(receiver.claim(CLAIM).await.unwrap().claimed.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
+async fn what_a_ledger_waits_for_is_found_until_it_comes() {
+    let (old, service) = (Old::new(96 * HOUR), service().await);
     let asked = SystemTime::now() - 96 * HOUR;
-    old.store.expect(vec![Expect::job("job_1".parse().unwrap(), asked)]).await.unwrap();
+    let job = service.order("Shoes").await.unwrap().job_id;
+    old.store.expect(vec![Expect::job(job.parse().unwrap(), asked)]).await.unwrap();
     old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
     let late = old.found().await;
     late.has("inbox.overdue_jobs", "fail");
     late.has("inbox.unknown_orders", "warn");
+    collect(&old.file, &service, &[]);
+    // The delivery of the order comes.
+    let receiver = SqliteStore::open(&old.file).unwrap();
+    let mut delivered = sample::failure("job_2");
+    delivered.key = EntryKey::article("job_2".parse().unwrap());
+    (delivered.source, delivered.intent) = (Source::Webhook, Some("post-17".into()));
+    receiver.record(delivered).await.unwrap();
+    receiver.close().await.unwrap();
+    let settled = run(&old.file);
+    late.is_cured(
+        "inbox.overdue_jobs",
+        "fail",
+        "article-webhook collect --inbox INBOX; ask the service about jobs that stay",
+        &settled,
+    );
+    late.is_cured(
+        "inbox.unknown_orders",
+        "warn",
+        "look at the service whether the job exists; a delivery to its webhook URL settles it, and `article-webhook order --again` \
+         orders it all the same",
+        &settled,
+    );
 
     for (event, code, severity) in [
         (BucketEvent::KeyRefused { key: sample::BUCKET.key }, "inbox.key_refused", "fail"),
@@ -259,7 +383,46 @@ async fn files_that_others_may_read_and_a_lock_that_is_held_are_found() {
 
     let other = Connection::open(&old.file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    run(&old.file).has("inbox.not_writable", "fail");
+    let locked = run(&old.file);
+    drop(other);
+    locked.is_cured(
+        "inbox.not_writable",
+        "fail",
+        "look into the log of the receiver; close other programs that write to the inbox; make room on the disk",
+        &run(&old.file),
+    );
+}
+
+/// An hour is over for an inbox of two hours ago.
+#[tokio::test]
+async fn a_pause_that_is_waited_for_is_over() {
+    for (event, code, severity, fix) in [
+        (
+            BucketEvent::KeyRefused { key: sample::BUCKET.key },
+            "inbox.key_refused",
+            "fail",
+            "give the collector the key that the service issued; the pause is of the refused key alone",
+        ),
+        (
+            BucketEvent::RateLimited { retry_after: HOUR },
+            "inbox.rate_limited",
+            "warn",
+            "wait; if it happens often, lower the rate of the collector",
+        ),
+        (
+            BucketEvent::Unavailable { retry_after: HOUR },
+            "inbox.unavailable",
+            "warn",
+            "wait; if it does not end, ask the service",
+        ),
+    ] {
+        let [now, waited] = [Duration::ZERO, 2 * HOUR].map(Old::new);
+        for old in [&now, &waited] {
+            old.store.intend("post-18", HOUR / 60, sample::BUCKET.key).await.unwrap();
+            old.store.report(event).await.unwrap();
+        }
+        now.found().await.is_cured(code, severity, fix, &waited.found().await);
+    }
 }
 
 #[tokio::test]

@@ -14,8 +14,9 @@ use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 
 use super::{
-    TOKEN, doctor, found,
-    server::{answer, read, refusal, serve, serve_connections, stripping},
+    Found, TOKEN, doctor, found,
+    server::{Broken, answer, read, refusal, serve, serve_connections, stripping},
+    tls::Authority,
 };
 use crate::{
     free_port::free_port,
@@ -32,6 +33,12 @@ async fn receiver(receiver: Receiver) -> (SocketAddr, Inbox) {
 
 fn token() -> AuthToken {
     AuthToken::new(TOKEN).unwrap()
+}
+
+/// What is found about a receiver of this project.
+async fn sound() -> Found {
+    let (address, _) = receiver(Receiver::new(token())).await;
+    found(&mut doctor(&["--url", &url(address)]))
 }
 
 fn url(address: SocketAddr) -> String {
@@ -64,15 +71,27 @@ async fn a_sound_receiver_passes_and_gets_no_article() {
     is_untouched(&inbox).await;
 }
 
+const TOKEN_REFUSED: &str = "compare the token with that of the receiver, whose log says whether `Authorization` was missing or wrong; \
+    let the proxy pass it on";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn headers_that_a_proxy_strips_are_found_and_nothing_is_delivered_through_it() {
     let (address, inbox) = receiver(Receiver::new(token())).await;
     let run = |names| found(&mut doctor(&["--url", &stripping(address, names)]));
-    run(&["authorization"]).has("receiver.token_refused", "fail");
+    let (all, pass_on) = (
+        run(&[]),
+        "let the proxy pass on all headers that begin with X-Service-; if the receiver has another name, give",
+    );
+    run(&["authorization"]).is_cured("receiver.token_refused", "fail", TOKEN_REFUSED, &all);
     let job_id = run(&["x-service-job-id"]);
-    job_id.has("receiver.job_id_stripped", "warn");
+    job_id.is_cured(
+        "receiver.job_id_stripped",
+        "warn",
+        &format!("{pass_on} --job-id-header"),
+        &all,
+    );
     let event = run(&["x-service-event"]);
-    event.has("receiver.event_stripped", "warn");
+    event.is_cured("receiver.event_stripped", "warn", &format!("{pass_on} --event-header"), &all);
     event.has("receiver.job_id_arrives", "ok");
     let both = run(&["x-service-event", "x-service-job-id"]);
     both.has("receiver.job_id_stripped", "warn");
@@ -102,30 +121,34 @@ async fn headers_that_a_proxy_strips_are_found_and_nothing_is_delivered_through_
 async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
     let small = Receiver::builder(token()).body_limit(1 << 20).build().unwrap();
     let (address, inbox) = receiver(small).await;
-    let ours = found(&mut doctor(&["--url", &url(address)]));
-    ours.has("receiver.body_limit", "fail");
+    let (ours, sound) = (found(&mut doctor(&["--url", &url(address)])), sound().await);
+    let raise = "raise `body_limit` of the receiver, and the limit of the layer before it";
+    ours.is_cured("receiver.body_limit", "fail", raise, &sound);
     assert!(ours.out.contains("the receiver refuses a body of 8 MiB"), "{}", ours.out);
     is_untouched(&inbox).await;
 
-    let proxy = serve(|request| match request.body.len() {
+    let (address, _) = receiver(Receiver::new(token())).await;
+    let proxy = Broken::before(address, |request| match request.body.len() {
         ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
         ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
         ..1000 => refusal("400 Bad Request", "invalid_job_id"),
         _ => answer("413 Payload Too Large", "Content-Type: text/html\r\n", "<h1>too large</h1>"),
     });
-    let proxy = found(&mut doctor(&["--url", &proxy]));
-    proxy.has("receiver.body_limit", "fail");
-    assert!(proxy.out.contains("client_max_body_size"), "{}", proxy.out);
+    proxy.is_repaired_by(
+        "receiver.body_limit",
+        "fail",
+        "raise the limit of the proxy, such as `client_max_body_size 8m` of nginx",
+    );
 
     for status in ["408 Request Timeout", "500 Internal Server Error", "502 Bad Gateway"] {
-        let other = serve(move |request| match request.body.len() {
+        let other = Broken::before(address, move |request| match request.body.len() {
             ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
             ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
             ..1000 => refusal("400 Bad Request", "invalid_job_id"),
             _ => answer(status, "", ""),
         });
-        let other = found(&mut doctor(&["--url", &other]));
-        other.has("receiver.body_limit", "warn");
+        let log = "look into the log of the receiver and of the proxy before it";
+        let other = other.is_repaired_by("receiver.body_limit", "warn", log);
         let says = format!("a body of 8 MiB gets {status}");
         assert!(other.out.contains(&says), "{}", other.out);
     }
@@ -146,62 +169,169 @@ async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });
-    found(&mut doctor(&["--url", &url(cut)])).has("receiver.body_cut", "warn");
+    let raise = "raise the limits of bodies and their times in the proxy before the receiver";
+    found(&mut doctor(&["--url", &url(cut)])).is_cured("receiver.body_cut", "warn", raise, &sound);
 }
 
-#[test]
-fn what_is_no_receiver_is_found() {
+impl Broken {
+    /// It is found with this fix, and is no more once this is repaired.
+    #[track_caller]
+    fn is_repaired_by(&self, code: &str, severity: &str, fix: &str) -> Found {
+        let before = found(&mut doctor(&["--url", &self.url]));
+        self.repair();
+        before.is_cured(code, severity, fix, &found(&mut doctor(&["--url", &self.url])));
+        before
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_receiver_is_found_until_it_is_repaired_as_the_fix_says() {
     const HTML: &str = "Content-Type: text/html\r\n";
-    for (status, headers, body, code, severity) in [
-        ("200 OK", "", "", "receiver.accepts_wrong_token", "fail"),
-        ("301 Moved", "Location: /a\r\n", "", "receiver.redirects", "fail"),
-        ("404 Not Found", HTML, "<h1>no</h1>", "receiver.not_found", "fail"),
-        ("405 No Method", "", "", "receiver.no_post", "fail"),
-        ("502 Bad Gateway", HTML, "<h1>nginx</h1>", "receiver.page", "fail"),
-        ("403 Forbidden", HTML, "<h1>firewall</h1>", "receiver.page", "fail"),
-        ("500 Error", "", "{\"error\":\"internal\"}", "receiver.fails", "fail"),
-        ("400 Bad Request", "", "", "receiver.token_checked_late", "warn"),
-        ("600 No Such Status", "", "", "receiver.unexpected", "warn"),
+    let (address, _) = receiver(Receiver::new(token())).await;
+    for (status, headers, body, code, severity, fix) in [
+        (
+            "200 OK",
+            "",
+            "",
+            "receiver.accepts_wrong_token",
+            "fail",
+            "check the URL; if it is right, give the receiver the token of the publish target",
+        ),
+        (
+            "301 Moved",
+            "Location: /a\r\n",
+            "",
+            "receiver.redirects",
+            "fail",
+            "give the service the URL to which it redirects: often https, with or without a last slash",
+        ),
+        (
+            "404 Not Found",
+            HTML,
+            "<h1>no</h1>",
+            "receiver.not_found",
+            "fail",
+            "check the path of the URL, and the routes of the proxy",
+        ),
+        (
+            "405 No Method",
+            "",
+            "",
+            "receiver.no_post",
+            "fail",
+            "check the path of the URL; mount the receiver for POST",
+        ),
+        (
+            "502 Bad Gateway",
+            HTML,
+            "<h1>nginx</h1>",
+            "receiver.page",
+            "fail",
+            "start the receiver, and look into the log of the proxy before it",
+        ),
+        (
+            "403 Forbidden",
+            HTML,
+            "<h1>firewall</h1>",
+            "receiver.page",
+            "fail",
+            "start the receiver, and look into the log of the proxy before it",
+        ),
+        (
+            "500 Error",
+            "",
+            "{\"error\":\"internal\"}",
+            "receiver.fails",
+            "fail",
+            "look into the log of the receiver",
+        ),
+        (
+            "400 Bad Request",
+            "",
+            "",
+            "receiver.token_checked_late",
+            "warn",
+            "check the token before everything else, and answer 401",
+        ),
+        (
+            "600 No Such Status",
+            "",
+            "",
+            "receiver.unexpected",
+            "warn",
+            "answer 401 to a wrong token",
+        ),
     ] {
-        let url = serve(move |_| answer(status, headers, body));
-        let found = found(&mut doctor(&["--url", &url]));
-        found.has(code, severity);
+        let broken = Broken::before(address, move |_| answer(status, headers, body));
+        let found = broken.is_repaired_by(code, severity, fix);
         let accepts = "\"receiver.token_arrives\",\"severity\":\"ok\"";
         assert!(!found.out.contains(accepts), "{}", found.out);
     }
 }
 
-#[test]
-fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
-    let url = serve(|request| match request.has(TOKEN) {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
+    let (address, _) = receiver(Receiver::new(token())).await;
+    let broken = Broken::before(address, |request| match request.has(TOKEN) {
         false => answer("401 Unauthorized", "", ""),
         true => answer("204 No Content", "", ""),
     });
-    found(&mut doctor(&["--url", &url])).has("receiver.accepts_broken", "fail");
+    broken.is_repaired_by(
+        "receiver.accepts_broken",
+        "fail",
+        "answer 400 to a body that is no JSON; `article-webhook check URL` has all cases",
+    );
     let url = serve(|request| match request.has(TOKEN) {
         false => answer("401 Unauthorized", "", ""),
         true => answer("400 Bad Request", "", "no"),
     });
-    found(&mut doctor(&["--url", &url])).has("receiver.headers", "not_checked");
-    found(doctor(&["--url", &url]).env("ARTICLE_WEBHOOK_TOKEN", ""))
-        .has("receiver.headers", "not_checked");
-    let url = serve(|_| refusal("401 Unauthorized", "unauthorized"));
-    found(&mut doctor(&["--url", &url])).has("receiver.token_refused", "fail");
+    found(&mut doctor(&["--url", &url])).is_cured(
+        "receiver.headers",
+        "not_checked",
+        "`article-webhook check URL` asks a receiver of any kind, and delivers articles to it",
+        &sound().await,
+    );
+    let check = tool(["check", &url]).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap();
+    let (exit, out, _) = seen(&check);
+    assert!(exit == Some(1) && out.contains("the receiver refuses an article"), "{out}");
+    found(doctor(&["--url", &url]).env("ARTICLE_WEBHOOK_TOKEN", "")).is_cured(
+        "receiver.headers",
+        "not_checked",
+        "set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH",
+        &sound().await,
+    );
+    let broken = Broken::before(address, |_| refusal("401 Unauthorized", "unauthorized"));
+    broken.is_repaired_by("receiver.token_refused", "fail", TOKEN_REFUSED);
 }
 
-#[test]
-fn a_receiver_that_is_not_reached_is_found_with_the_reason() {
-    let closed = free_port();
-    found(&mut doctor(&["--url", &url(closed)])).has("receiver.refused", "fail");
-    let host = "https://nothing.invalid/";
-    found(&mut doctor(&["--url", host])).has("receiver.unknown_host", "fail");
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_is_not_reached_is_found_with_the_reason_until_it_is() {
+    let (closed, sound) = (free_port(), sound().await);
     let broken = serve_connections("127.0.0.1", |mut stream| drop(read(&mut stream)));
-    found(&mut doctor(&["--url", &url(broken)])).has("receiver.broken", "fail");
     let silent = serve_connections("127.0.0.1", |mut stream| {
         read(&mut stream);
         thread::sleep(Duration::from_secs(60));
     });
-    found(&mut doctor(&["--url", &url(silent)])).has("receiver.timeout", "fail");
+    for (url, code, fix) in [
+        (url(closed), "receiver.refused", "start the receiver, or check host and port of the URL"),
+        (
+            "https://nothing.invalid/".to_owned(),
+            "receiver.unknown_host",
+            "check the host of the URL, and the DNS entry for it",
+        ),
+        (
+            url(broken),
+            "receiver.broken",
+            "check that the port speaks HTTP, and look into the log of the receiver and of the proxy before it",
+        ),
+        (
+            url(silent),
+            "receiver.timeout",
+            "look whether the process hangs, and whether a proxy waits for it",
+        ),
+    ] {
+        found(&mut doctor(&["--url", &url])).is_cured(code, "fail", fix, &sound);
+    }
 }
 
 #[test]
@@ -213,10 +343,14 @@ fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
     };
     let mut doctor = doctor(&["--url", "http://127.0.0.1:9/"]);
     without(&mut doctor);
-    let found = found(&mut doctor);
-    found.has("receiver.not_asked", "fail");
-    found.has("service.settings", "fail");
-    assert_eq!(found.out.matches("ca-certificates").count(), 2, "{}", found.out);
+    let without_any = found(&mut doctor);
+    // Corrected, as the fix says: the system's are used.
+    let corrected = found(doctor.env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR"));
+    let fix = "install the certificates of public authorities, such as the package ca-certificates; if SSL_CERT_FILE or SSL_CERT_DIR is \
+        set, correct it";
+    for code in ["receiver.not_asked", "service.settings"] {
+        without_any.is_cured(code, "fail", fix, &corrected);
+    }
     for command in [&["get", "job_1"][..], &["send", "http://127.0.0.1:9/"]] {
         let mut run = tool([]);
         without(run.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
@@ -228,8 +362,8 @@ fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
 }
 
 /// As with a firewall that drops packets: the system drops those of a connection for which a full queue has no room.
-#[test]
-fn a_connection_that_is_never_made_is_found() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_never_made_is_found() {
     use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
 
     let full = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -241,18 +375,26 @@ fn a_connection_that_is_never_made_is_found() {
         made.push(stream);
         assert!(made.len() < 100, "the queue is never full");
     }
-    found(&mut doctor(&["--url", &url(address)])).has("receiver.no_connection", "fail");
+    found(&mut doctor(&["--url", &url(address)])).is_cured(
+        "receiver.no_connection",
+        "fail",
+        "let the service connect to the port, or check host and port of the URL",
+        &sound().await,
+    );
 }
 
-#[test]
-fn a_slow_receiver_is_found() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_receiver_is_found() {
+    let sound = sound().await;
+    let fix =
+        "look at the load of the machine and the way to it; answer before the work, with an inbox";
     for (seconds, severity) in [(1, "warn"), (5, "fail")] {
         let url = serve(move |_| {
             thread::sleep(Duration::from_millis(seconds * 1000 + 100));
             refusal("401 Unauthorized", "unauthorized")
         });
         let slow = found(doctor(&["--url", &url]).env("ARTICLE_WEBHOOK_TOKEN", ""));
-        slow.has("receiver.slow", severity);
+        slow.is_cured("receiver.slow", severity, fix, &sound);
     }
 }
 
@@ -271,7 +413,9 @@ fn the_token_is_not_sent_to_another_host_without_tls() {
     });
     // This address is not of the loopback, although it leads there.
     let found = found(&mut doctor(&["--url", &url(address)]));
-    found.has("receiver.no_tls", "fail");
+    let with_tls = Authority::new().found("localhost", |_| {});
+    let fix = "serve the receiver with TLS, and give the service the https URL";
+    found.is_cured("receiver.no_tls", "fail", fix, &with_tls);
     found.has("receiver.refuses_wrong_token", "ok");
     found.has("receiver.headers", "not_checked");
     assert_eq!(tokens.load(Ordering::Relaxed), 0);

@@ -3,7 +3,10 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -69,15 +72,42 @@ pub(super) fn serve(each: impl Fn(&Request) -> String + Send + Sync + 'static) -
 
 /// A proxy before a receiver that removes headers.
 pub(super) fn stripping(receiver: SocketAddr, names: &'static [&'static str]) -> String {
-    serve(move |request| {
-        let head = request.without(names).replacen("\r\n", "\r\nConnection: close\r\n", 1);
-        let mut stream = TcpStream::connect(receiver).unwrap();
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(&request.body).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    })
+    serve(move |request| pass_on(receiver, request, names))
+}
+
+fn pass_on(receiver: SocketAddr, request: &Request, without: &[&str]) -> String {
+    let head = request.without(without).replacen("\r\n", "\r\nConnection: close\r\n", 1);
+    let mut stream = TcpStream::connect(receiver).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&request.body).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// What answers wrongly in the place of a receiver, until it is repaired.
+pub(super) struct Broken {
+    pub(super) url: String,
+    is_repaired: Arc<AtomicBool>,
+}
+
+impl Broken {
+    pub(super) fn before(
+        receiver: SocketAddr,
+        wrong: impl Fn(&Request) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let is_repaired = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_repaired);
+        let url = serve(move |request| match seen.load(Ordering::SeqCst) {
+            true => pass_on(receiver, request, &[]),
+            false => wrong(request),
+        });
+        Self { url, is_repaired }
+    }
+
+    pub(super) fn repair(&self) {
+        self.is_repaired.store(true, Ordering::SeqCst);
+    }
 }
 
 /// A request, with the empty line at the end of its head.

@@ -4,7 +4,7 @@ use article_webhook_simulator::Simulator;
 
 use super::{
     doctor, found,
-    server::{answer, read, serve, serve_connections},
+    server::{Broken, answer, read, serve_connections},
 };
 use crate::free_port::free_port;
 
@@ -22,22 +22,53 @@ async fn a_key_that_the_service_refuses_is_found() {
     run("two words\u{7}").has("service.settings", "fail");
 }
 
-#[test]
-fn a_service_that_does_not_answer_as_documented_is_found() {
-    for (status, body, code, severity) in [
-        ("403 Forbidden", "", "service.key_forbidden", "fail"),
-        ("404 Not Found", "<h1>nothing here</h1>", "service.wrong_url", "fail"),
-        ("200 OK", "<h1>welcome</h1>", "service.wrong_url", "fail"),
-        ("302 Found", "", "service.wrong_url", "fail"),
-        ("429 Too Many Requests", "", "service.rate_limited", "warn"),
-        ("503 Service Unavailable", "", "service.unavailable", "fail"),
-        ("418 I'm a teapot", "", "service.unexpected", "fail"),
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_does_not_answer_as_documented_is_found_until_it_does() {
+    let service = Simulator::builder().start().await.unwrap();
+    let address = service.base_url().trim_start_matches("http://").parse().unwrap();
+    for (status, body, code, severity, fix) in [
+        (
+            "403 Forbidden",
+            "",
+            "service.key_forbidden",
+            "fail",
+            "give the key the right to read articles, or use another key; a proxy may answer 403 as well",
+        ),
+        ("404 Not Found", "<h1>nothing here</h1>", "service.wrong_url", "fail", BEFORE_V1),
+        ("200 OK", "<h1>welcome</h1>", "service.wrong_url", "fail", BEFORE_V1),
+        ("302 Found", "", "service.wrong_url", "fail", BEFORE_V1),
+        (
+            "429 Too Many Requests",
+            "",
+            "service.rate_limited",
+            "warn",
+            "try again later: whether the key is accepted is not known",
+        ),
+        (
+            "503 Service Unavailable",
+            "",
+            "service.unavailable",
+            "fail",
+            "try again later; if others can use it, check ARTICLE_API_URL",
+        ),
+        (
+            "418 I'm a teapot",
+            "",
+            "service.unexpected",
+            "fail",
+            "check ARTICLE_API_URL, and whether the service has a newer document",
+        ),
     ] {
-        let url = serve(move |_| answer(status, "", body));
-        let url = url.trim_end_matches("/webhooks/articles");
-        found(doctor(&["--api-url", url]).env("ARTICLE_API_KEY", KEY)).has(code, severity);
+        let broken = Broken::before(address, move |_| answer(status, "", body));
+        let url = broken.url.trim_end_matches("/webhooks/articles");
+        let run = || found(doctor(&["--api-url", url]).env("ARTICLE_API_KEY", KEY));
+        let before = run();
+        broken.repair();
+        before.is_cured(code, severity, fix, &run());
     }
 }
+
+const BEFORE_V1: &str = "give the part of the URL before /v1";
 
 #[test]
 fn a_service_that_is_not_reached_or_half_named_is_found() {

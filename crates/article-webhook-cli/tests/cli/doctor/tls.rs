@@ -13,14 +13,14 @@ use super::{
 use crate::tool::text;
 
 /// An authority that the tool trusts.
-struct Authority {
+pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     _folder: tempfile::TempDir,
     file: PathBuf,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -32,7 +32,7 @@ impl Authority {
     }
 
     /// What is found about a receiver with a certificate.
-    fn found(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Found {
+    pub(super) fn found(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Found {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         change(&mut params);
         let key = KeyPair::generate().unwrap();
@@ -72,16 +72,31 @@ fn a_certificate_that_the_service_would_not_accept_is_found_with_the_reason() {
     let sound = authority.found("localhost", |_| {});
     sound.has("receiver.tls", "ok");
     sound.has("receiver.refuses_wrong_token", "ok");
-    let expired =
-        authority.found("localhost", |params| params.not_after = date_time_ymd(2020, 1, 1));
-    expired.has("receiver.certificate_expired", "fail");
-    let early =
-        authority.found("localhost", |params| params.not_before = date_time_ymd(2900, 1, 1));
-    early.has("receiver.certificate_not_yet_valid", "fail");
-    let other = authority.found("receiver.example", |_| {});
-    other.has("receiver.certificate_wrong_name", "fail");
-    let own = authority.found("localhost", |params| params.is_ca = IsCa::ExplicitNoCa);
-    own.has("receiver.certificate_unknown_issuer", "fail");
+    for (found, code, fix) in [
+        (
+            authority.found("localhost", |params| params.not_after = date_time_ymd(2020, 1, 1)),
+            "expired",
+            "renew it, and have the web server load the new one; check this machine's clock",
+        ),
+        (
+            authority.found("localhost", |params| params.not_before = date_time_ymd(2900, 1, 1)),
+            "not_yet_valid",
+            "check the clocks of this machine and of the one that issued it",
+        ),
+        (
+            authority.found("receiver.example", |_| {}),
+            "wrong_name",
+            "use the host name that the certificate has, or issue one for this name",
+        ),
+        (
+            authority.found("localhost", |params| params.is_ca = IsCa::ExplicitNoCa),
+            "unknown_issuer",
+            "use a certificate of a public authority, with all intermediate certificates; the service refuses one that signed itself as \
+             well",
+        ),
+    ] {
+        found.is_cured(&format!("receiver.certificate_{code}"), "fail", fix, &sound);
+    }
 }
 
 #[test]
@@ -90,5 +105,10 @@ fn a_port_without_tls_is_found() {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     });
     let url = format!("https://{address}/");
-    found(&mut doctor(&["--url", &url])).has("receiver.tls_failed", "fail");
+    found(&mut doctor(&["--url", &url])).is_cured(
+        "receiver.tls_failed",
+        "fail",
+        "check that the port serves TLS 1.2 or 1.3, and that the URL should begin with https",
+        &Authority::new().found("localhost", |_| {}),
+    );
 }

@@ -4,7 +4,10 @@ use std::{
     path::Path,
 };
 
-use super::{doctor, found};
+use super::{
+    doctor, found,
+    server::{answer, serve},
+};
 use crate::tool::{seen, skipped, text, tool};
 
 #[test]
@@ -27,6 +30,12 @@ fn a_token_that_is_weak_quoted_or_a_placeholder_is_found_and_not_shown() {
         let found = found(doctor(&[]).env("ARTICLE_WEBHOOK_TOKEN", token));
         found.has(code, severity);
         assert_eq!(found.of("token.sound") == "ok", code == "token.sound", "{token}");
+        if (code, severity) == ("token.quoted", "warn") {
+            let fix = "remove the quotation marks, unless they are part of the auth_token";
+            let removed = token.replace('"', "");
+            let removed = super::found(doctor(&[]).env("ARTICLE_WEBHOOK_TOKEN", removed));
+            found.is_cured(code, severity, fix, &removed);
+        }
         for secret in ["0d9c4b7f", "abababab", "5f2b9c0e", "1234"] {
             assert!(!found.out.contains(secret), "{token}: {}", found.out);
         }
@@ -92,11 +101,25 @@ fn a_file_with_a_secret_that_all_users_can_read_is_found() {
 
 #[test]
 fn what_is_not_named_is_said_to_be_not_checked() {
+    let url = serve(|_| {
+        let date = httpdate::fmt_http_date(std::time::SystemTime::now());
+        answer("401 Unauthorized", &format!("Date: {date}\r\n"), "")
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = folder.path().join("inbox.db");
+    let mut all = doctor(&["--url", &url, "--api-url", &url, "--inbox", text(&inbox)]);
+    let all = found(all.env("ARTICLE_API_KEY", "sk-1"));
     let found = found(&mut tool(["doctor", "--json"]));
     assert_eq!(found.exit, Some(0));
     found.has("token.not_set", "warn");
-    for code in ["service.not_named", "receiver.not_named", "clock.no_date", "inbox.not_named"] {
-        found.has(code, "not_checked");
+    let names = ["service.not_named", "receiver.not_named", "clock.no_date", "inbox.not_named"];
+    for (code, fix) in names.into_iter().zip([
+        "set both to ask the service whether it accepts the key; a receiver alone needs neither",
+        "give --url URL",
+        "name the receiver or the service",
+        "give --inbox INBOX",
+    ]) {
+        found.is_cured(code, "not_checked", fix, &all);
     }
     assert_eq!(found.findings.len(), 5);
     let sum = "{\"failed\":0,\"not_checked\":4,\"ok\":0,\"warnings\":1}\n";

@@ -38,6 +38,8 @@ pub(super) struct Opened<'a> {
     pub(super) name: &'a str,
     /// How large it is.
     pub(super) bytes: u64,
+    /// What is done about damage.
+    pub(super) of_damage: &'static str,
 }
 
 pub(super) async fn content(opened: &Opened<'_>, context: &Context) -> Vec<Finding> {
@@ -70,7 +72,7 @@ async fn writable(inbox: &Inbox, context: &Context) -> Finding {
 }
 
 async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inbox::Error> {
-    let Opened { inbox, name, bytes } = opened;
+    let Opened { inbox, name, bytes, of_damage } = opened;
     if *bytes > CHECKED_WHOLE {
         let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
         let fix = command::check_inbox(name);
@@ -83,9 +85,7 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inb
         return Ok(vec![Finding::ok("inbox.sound", "no damage found")]);
     }
     let of_message = |found: &article_webhook_inbox::Finding| {
-        Finding::fail("inbox.damage", found.to_string()).fix(
-            "stop the receiver and start it again, which builds indexes again or says what to do; ask for a corrupt entry anew with `article-webhook collect`",
-        )
+        Finding::fail("inbox.damage", found.to_string()).fix(*of_damage)
     };
     Ok(found.iter().map(of_message).collect())
 }
@@ -107,9 +107,7 @@ fn states(counts: &Counts) -> Vec<Finding> {
     note(State::Unhandled, |found| {
         Finding::warn("inbox.unhandled", found)
             .because("no body of theirs is an article that this version reads")
-            .fix(
-                "article-webhook inbox list INBOX --state unhandled; a newer version may read them",
-            )
+            .fix("article-webhook inbox list INBOX --state unhandled; requeue them for a version that reads them, or discard them")
     });
     note(State::Quarantined, |found| {
         Finding::warn("inbox.quarantined", found)
@@ -141,7 +139,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         findings.push(
             Finding::warn("inbox.unknown_orders", counted(counts.unknown_intents, "order has an unknown outcome", "orders have an unknown outcome"))
                 .because("the answer to the call was lost: the article may have been ordered")
-                .fix("look at the service whether the job exists; a delivery to its webhook URL settles it"),
+                .fix("look at the service whether the job exists; a delivery to its webhook URL settles it, and `article-webhook order --again` orders it all the same"),
         );
     }
     if let Some(since) = counts.gaps_since {
@@ -160,7 +158,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
                 format!("polls and orders pause until {until}"),
             )
             .because("the service refused the API key")
-            .fix("give the collector the key that the service issued; another key ends the pause"),
+            .fix("give the collector the key that the service issued; the pause is of the refused key alone"),
             PauseReason::RateLimited => {
                 Finding::warn("inbox.rate_limited", format!("polls and orders pause until {until}"))
                     .because("the service limits the rate of calls")

@@ -16,6 +16,10 @@ use crate::{
     text::command::quoted,
 };
 
+/// The next start repairs indexes, and refuses what it cannot repair.
+const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry \
+     corrupt; for all else, stop the receiver and start it again, which builds indexes again, or says what to do";
+
 pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure> {
     let place = match SqliteLocation::inspect(file) {
         Ok(place) => place,
@@ -42,7 +46,7 @@ pub(super) async fn examine(file: &Path, context: &Context) -> Result<Vec<Findin
     });
     let bytes = place.path.metadata().map_or(0, |file| file.len());
     let name = place.path.display().to_string();
-    let opened = Opened { inbox: Inbox::new(store), name: &name, bytes };
+    let opened = Opened { inbox: Inbox::new(store), name: &name, bytes, of_damage: OF_DAMAGE };
     findings.extend(content(&opened, context).await);
     Ok(findings)
 }

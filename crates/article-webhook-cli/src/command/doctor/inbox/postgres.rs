@@ -18,6 +18,9 @@ const NEEDED: i64 = 9;
 /// The oldest version that is supported, as the server counts.
 const OLDEST: i64 = 130_000;
 
+const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry \
+     corrupt; then check the disk of the server";
+
 /// What is shown of the server's settings. The inbox sets `synchronous_commit` and the time-outs for its own transactions.
 const SHOWN: [&str; 6] = [
     "fsync",
@@ -57,17 +60,14 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
     };
     findings.extend(server.findings());
     if !server.is("has_inbox") {
-        let found = format!("the database has no inbox in the schema {}", database.schema());
-        findings
-            .push(Finding::warn("inbox.missing", found).fix(
-                "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
-            ));
+        let missing = database.without_tables();
+        findings.push(Finding::warn("inbox.missing", missing.text()).fix(missing.fix_text()));
         return findings;
     }
     match place.shared().await {
         Ok(inbox) => {
             let bytes = u64::try_from(server.number("bytes")).unwrap_or_default();
-            let opened = Opened { inbox, name: place.shown(), bytes };
+            let opened = Opened { inbox, name: place.shown(), bytes, of_damage: OF_DAMAGE };
             findings.extend(content(&opened, context).await);
         }
         Err(failure) => findings.push(refused(failure)),
@@ -143,7 +143,7 @@ impl Server {
             findings.push(
                 Finding::fail("inbox.read_only_server", "PostgreSQL allows no writing")
                     .because("it is a standby, or default_transaction_read_only is on")
-                    .fix("name the primary server, or all of them: several hosts may stand in the URL"),
+                    .fix("name the primary server, or all of them with target_session_attrs=read-write in the URL"),
             );
         }
         if self.number("standbys") > 0 && self.text("synchronous_standby_names").is_empty() {
