@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
     IntentState, SqliteStore, State,
-    store::{Intended, Quarantine, Store},
+    store::{Expect, Intended, Quarantine, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, copy, key, record};
@@ -52,8 +52,8 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     let store = fixture.open();
     record(&store, 0..2).await;
     let (arrival_5, cause) = (arrival("job_5", "{"), "a reason".to_owned());
-    let quarantine =
-        Quarantine { arrival: arrival_5, cause, expect: None, said: None, budget: 1 << 20 };
+    let expect = Some(Expect::job(arrival_5.key.job_id.clone(), store.now()));
+    let quarantine = Quarantine { arrival: arrival_5, cause, expect, said: None, budget: 1 << 20 };
     store.quarantine(quarantine).await.unwrap();
     store.close().await.unwrap();
     drop(store);

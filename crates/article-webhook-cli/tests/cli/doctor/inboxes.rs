@@ -252,7 +252,8 @@ async fn what_is_in_quarantine_is_found_until_its_job_is_collected() {
     let mut arrival = sample::failure(&job);
     arrival.key = EntryKey::article(job.parse().unwrap());
     let cause = "no object".to_owned();
-    let quarantine = Quarantine { arrival, cause, expect: None, budget: 1 << 20 };
+    let expect = Some(Expect::job(arrival.key.job_id.clone(), old.store.now()));
+    let quarantine = Quarantine { arrival, cause, expect, said: None, budget: 1 << 20 };
     old.store.quarantine(quarantine).await.unwrap();
     let before = old.found().await;
     let (exit, list, _) =
