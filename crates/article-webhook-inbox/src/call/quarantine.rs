@@ -31,7 +31,7 @@ pub enum Quarantined {
     BudgetReached,
     /// It came to the URL of an order that is not its job's, which is not expected by it.
     OtherJob {
-        /// Whether it is kept. No more of two such jobs are.
+        /// Whether it is kept, as those of two such jobs are for each order.
         kept: bool,
     },
 }

@@ -1,7 +1,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use article_webhook::{
-    ArticleResult, DecodeError, Delivery, JobId, Refused, RefusedBody, Reply, Sink,
+    ArticleResult, DecodeError, Delivery, Event, JobId, Refused, RefusedBody, Reply, Sink,
 };
 use bytes::Bytes;
 use tokio::{runtime::Handle, time::Instant};
@@ -21,12 +21,12 @@ const FAILURE_POLLED_AFTER: Duration = Duration::from_secs(60);
 impl Sink for Inbox {
     async fn accept(&self, delivery: Delivery) -> Reply {
         let began = Instant::now();
-        let arrival = Arrival::from(&delivery);
-        if let (Some(failure), true) = (delivery.failure(), arrival.key.is_article()) {
+        if let (Some(failure), Event::ArticleComplete) = (delivery.failure(), delivery.event()) {
             return self.accept_failure(&delivery, failure).await;
         }
+        let arrival = Arrival::from(&delivery);
         let digest = arrival.digest;
-        let recorded = self.with_timeout(self.0.store.record(arrival.clone())).await;
+        let recorded = self.with_timeout(self.0.store.record(arrival)).await;
         telemetry::recorded(&delivery, digest, &recorded, began.elapsed());
         let now = Instant::now().into_std();
         match recorded {
@@ -44,6 +44,7 @@ impl Sink for Inbox {
             Ok(Recorded::OtherJob) => {
                 let (job_id, intent) = (delivery.job_id().clone(), delivery.intent());
                 let expect = self.refused_job(job_id, intent, "unauthorized");
+                let arrival = Arrival::from(&delivery);
                 // The answer is the same whether it is kept or not, and the service delivers again.
                 _ = self.keep(arrival, OF_ANOTHER_JOB.to_owned(), Some(expect), None).await;
                 Reply::Unauthorized
