@@ -75,33 +75,29 @@ async fn a_check_that_stops_goes_on_once_its_cause_is_repaired_as_it_says() {
         check_receiver(&url, token).await.unwrap()
     };
     let moved = || axum_sink().route("/old", any(|| async { Redirect::temporary(PATH) }));
-    let other = "Bearer another-5f2b9c0e7a1d";
+    let sound = report(axum_sink(), PATH, TOKEN).await;
     for (before, cause, after) in [
-        (
-            report(axum_sink(), PATH, other).await,
-            TOKEN_REFUSED,
-            report(axum_sink(), PATH, TOKEN).await,
-        ),
+        (report(axum_sink(), PATH, "Bearer another-5f2b9c0e7a1d").await, TOKEN_REFUSED, &sound),
         (
             report(axum_sink(), "/else", TOKEN).await,
             "no receiver is at this path: compare the path of the URL with the route",
-            report(axum_sink(), PATH, TOKEN).await,
+            &sound,
         ),
-        (report(moved(), "/old", TOKEN).await, REDIRECTED, report(moved(), PATH, TOKEN).await),
+        (report(moved(), "/old", TOKEN).await, REDIRECTED, &report(moved(), PATH, TOKEN).await),
         (
             report(Router::new().route(PATH, get(|| async { "a page" })), PATH, TOKEN).await,
             "the route does not take POST: mount the receiver for POST, or for every method",
-            report(axum_sink(), PATH, TOKEN).await,
+            &sound,
         ),
         (
             report(limited(2 << 10), PATH, TOKEN).await,
             TOO_LARGE,
-            report(limited(8 << 20), PATH, TOKEN).await,
+            &report(limited(8 << 20), PATH, TOKEN).await,
         ),
     ] {
         assert_eq!(before.stopped, Some(cause), "{before}");
         assert_eq!(after.stopped, None, "{cause}");
-        assert_eq!(names(&after, Verdict::Fail), [""; 0], "{cause}: {after}");
+        assert_eq!(names(after, Verdict::Fail), [""; 0], "{cause}: {after}");
     }
 }
 

@@ -55,12 +55,13 @@ use crate::{
 /// # Damage
 ///
 /// A start runs SQLite's own check of the whole file, unless the last stop was clean, and no call and no
-/// [check](crate::store::Store::check) had met damage: then it checks the intents of orders alone. If indexes differ from their tables, all are built again, and a missing index is made. If more is
-/// damaged, the start is refused with what SQLite found. A damaged row costs its entry alone: it is
-/// [corrupt](crate::State::Corrupt) when it is read, and the next delivery repairs it. A job of the
-/// [ledger](crate::store::Store) with a damaged row stays in its state, and the outcome of such an intent is unknown, unless it
-/// was ordered. A row that an index leads to by mistake, or whose job id cannot be read, is passed over. A call that meets a
-/// damaged page fails. What was found is in the log, in [`StoreHealth::findings`], and in a [check](crate::store::Store::check).
+/// [check](crate::store::Store::check) had met damage: then it checks the intents of orders alone. If indexes differ from
+/// their tables, all are built again, and a missing index is made. If more is damaged, the start is refused with what SQLite
+/// found. A damaged row costs its entry alone: it is [corrupt](crate::State::Corrupt) when it is read, and the next delivery
+/// repairs it. A job of the [ledger](crate::store::Store) with a damaged row stays in its state, and the outcome of such an
+/// intent is unknown, unless it was ordered. A row that an index leads to by mistake, or whose job id cannot be read, is
+/// passed over. A call that meets a damaged page fails. What was found is in the log, in [`StoreHealth::findings`], and in a
+/// [check](crate::store::Store::check).
 ///
 /// # Versions of SQLite
 ///
