@@ -150,7 +150,7 @@ fn step(rng: &mut Rng) -> Step {
     }
     match rng.u32(..100) {
         0..12 => Step::Advance(pause(rng)),
-        12..17 => {
+        12..20 => {
             // Of what is polled, only answers about the article can be refused.
             let expected_after = (rng.u32(..4) > 0).then(|| pause(rng));
             let quarantined = quarantine(rng).quarantined().expect("it is that of a quarantine");
@@ -161,13 +161,18 @@ fn step(rng: &mut Rng) -> Step {
             let budgets = [0, MIN_COST - 1, MIN_COST, 2 * MIN_COST, 4 * MIN_COST, 8 * MIN_COST];
             Step::Quarantine {
                 key,
-                body: rng.usize(..BODIES.len()),
+                // Half of the time an article, as a later version may read it.
+                body: if rng.bool() {
+                    rng.usize(6..BODIES.len())
+                } else {
+                    rng.usize(..BODIES.len())
+                },
                 intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
                 budget: if rng.bool() { 256 << 20 } else { budgets[rng.usize(..6)] },
                 expected_after,
             }
         }
-        17..36 => Step::Record {
+        20..36 => Step::Record {
             key: key(rng),
             body: rng.usize(..BODIES.len()),
             is_damaged: rng.u32(..8) == 0,
@@ -286,9 +291,9 @@ fn key(rng: &mut Rng) -> EntryKey {
     keys().nth(number).expect("there are fifteen keys")
 }
 
-/// That of an entry, or one time in four of a quarantine.
+/// That of an entry, or half of the time of a quarantine.
 fn any_key(rng: &mut Rng) -> EntryKey {
-    if rng.u32(..4) == 0 { quarantine(rng) } else { key(rng) }
+    if rng.bool() { quarantine(rng) } else { key(rng) }
 }
 
 /// Half of the time that of one of two articles.
