@@ -283,6 +283,18 @@ pub(crate) fn store_failed(call: &'static str, error: &Error) {
     log_store_failure(call, error);
 }
 
+/// A probe of the store ended in another way than the one before.
+pub(crate) fn probed(probed: &Result<(), Error>) {
+    match probed {
+        Ok(()) => {
+            log!(info: "a probe shows that deliveries can be stored again");
+        }
+        Err(error) => {
+            log!(warn: "a probe shows that deliveries cannot be stored: {error}");
+        }
+    }
+}
+
 fn log_store_failure(call: &'static str, error: &Error) {
     if error.is_damage() {
         log!(limited DAMAGE error: call, "the store is damaged: {error}");

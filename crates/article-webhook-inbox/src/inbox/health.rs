@@ -165,8 +165,8 @@ impl Inbox {
     ///
     /// They can for ten seconds after one was stored. Otherwise the store is probed with what a delivery does, at most once in ten
     /// seconds, and at most once a second while that fails. When deliveries of two jobs in a row could not be stored, the inbox is
-    /// not ready, until one is stored, or for half a minute: then a probe decides again. What hinders workers alone is in the
-    /// [health](Self::health).
+    /// not ready until one is stored, or a probe that failed meanwhile succeeds; if none failed, for half a minute. The log says when
+    /// probes begin to fail, and when they succeed again. What hinders workers alone is in the [health](Self::health).
     ///
     /// # Errors
     ///
@@ -222,9 +222,12 @@ impl Inbox {
         if let Some(known) = self.readiness().known(Instant::now().into_std()) {
             return known;
         }
-        let probed =
-            self.with_timeout(self.0.store.probe()).await.map_err(|error| error.to_string());
-        self.readiness().probed(Instant::now().into_std(), probed.clone());
-        probed
+        let probed = self.with_timeout(self.0.store.probe()).await;
+        let result = probed.as_ref().copied().map_err(ToString::to_string);
+        let (now, mut readiness) = (Instant::now().into_std(), self.readiness());
+        if readiness.probed(now, result.clone()) {
+            telemetry::probed(&probed);
+        }
+        readiness.known(now).unwrap_or(result)
     }
 }

@@ -1,4 +1,7 @@
-use std::time::{Duration, Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use article_webhook::JobId;
 
@@ -8,7 +11,8 @@ const READY_FOR: Duration = Duration::from_secs(10);
 /// How long a probe that failed shows that the store is not ready.
 const NOT_READY_FOR: Duration = Duration::from_secs(1);
 
-/// How long failed deliveries alone show that. A balancer that takes the receiver out sends nothing that could succeed.
+/// How long failed deliveries count more than a probe that succeeds: the probe does not meet what they meet. Not for ever, because
+/// a balancer that takes the receiver out sends nothing that could succeed.
 const FAILURES_COUNT_FOR: Duration = Duration::from_secs(30);
 
 /// Whether the store is ready for deliveries, by those that came last and by probes. It limits probes to one in ten seconds, and
@@ -17,8 +21,20 @@ const FAILURES_COUNT_FOR: Duration = Duration::from_secs(30);
 pub(crate) struct Readiness {
     /// What was found last, and until when it is used.
     last: Option<(Instant, Result<(), String>)>,
-    /// The first of the deliveries that failed since one was stored.
-    failed: Option<(Instant, JobId)>,
+    failing: Option<Failing>,
+    /// Whether the last probe failed.
+    probe_failed: bool,
+}
+
+/// The deliveries that failed since one was stored.
+#[derive(Debug)]
+struct Failing {
+    since: Instant,
+    first: JobId,
+    /// Why the last one failed, once another job than the first did.
+    why: Option<String>,
+    /// Whether a probe failed too, and so is good to show that the cause is gone.
+    seen_by_probe: bool,
 }
 
 impl Readiness {
@@ -30,29 +46,45 @@ impl Readiness {
 
     /// A delivery was stored.
     pub(crate) fn stored(&mut self, now: Instant) {
-        self.failed = None;
+        self.failing = None;
         self.last = Some((now + READY_FOR, Ok(())));
     }
 
     /// A delivery could not be stored. A single job may have a cause of its own, such as an entry that is locked: then the next
     /// probe decides. Two show that the store is not ready.
     pub(crate) fn failed(&mut self, now: Instant, job_id: &JobId, why: &str) {
-        let (since, first) = self.failed.get_or_insert_with(|| (now, job_id.clone()));
-        let until = *since + FAILURES_COUNT_FOR;
-        if first != job_id && now < until {
-            self.last = Some((until, Err(why.to_owned())));
+        let failing = self.failing.get_or_insert_with(|| Failing {
+            since: now,
+            first: job_id.clone(),
+            why: None,
+            seen_by_probe: false,
+        });
+        if failing.first != *job_id && now < failing.since + FAILURES_COUNT_FOR {
+            failing.why = Some(why.to_owned());
+            self.last = Some((now + NOT_READY_FOR, Err(why.to_owned())));
         } else if self.last.as_ref().is_some_and(|(_, last)| last.is_ok()) {
             self.last = None;
         }
     }
 
-    /// The store was probed.
-    pub(crate) fn probed(&mut self, now: Instant, result: Result<(), String>) {
-        if result.is_ok() {
-            self.failed = None;
-        }
-        let used_for = if result.is_ok() { READY_FOR } else { NOT_READY_FOR };
-        self.last = Some((now + used_for, result));
+    /// The store was probed. Returns whether the probe before ended otherwise.
+    pub(crate) fn probed(&mut self, now: Instant, result: Result<(), String>) -> bool {
+        let probe_failed = result.is_err();
+        let unseen = self.failing.as_ref().filter(|failing| !failing.seen_by_probe);
+        let unseen = unseen
+            .and_then(|failing| Some((failing.since + FAILURES_COUNT_FOR, failing.why.clone()?)));
+        self.last = Some(match (result, unseen) {
+            (Ok(()), Some((until, why))) if now < until => (until, Err(why)),
+            (Ok(()), _) => {
+                self.failing = None;
+                (now + READY_FOR, Ok(()))
+            }
+            (Err(error), _) => {
+                self.failing.iter_mut().for_each(|failing| failing.seen_by_probe = true);
+                (now + NOT_READY_FOR, Err(error))
+            }
+        });
+        mem::replace(&mut self.probe_failed, probe_failed) != probe_failed
     }
 }
 
@@ -94,9 +126,33 @@ mod tests {
         readiness.failed(now, &job(1), "locked");
         assert_eq!(readiness.known(now), None, "its entry may be locked");
         readiness.failed(now + SECOND, &job(2), "the disk is full");
+        assert!(readiness.known(now + SECOND).is_some_and(|known| known.is_err()));
+        assert_eq!(readiness.known(now + SECOND * 2), None, "a probe follows");
+    }
+
+    #[test]
+    fn a_probe_that_does_not_meet_what_deliveries_meet_is_believed_after_half_a_minute() {
+        let (mut readiness, now) = (Readiness::default(), Instant::now());
+        readiness.failed(now, &job(1), "the disk is full");
+        readiness.failed(now, &job(2), "the disk is full");
+        readiness.probed(now + SECOND, Ok(()));
         let full = Some(Err("the disk is full".to_owned()));
         assert_eq!(readiness.known(now + SECOND * 29), full);
-        assert_eq!(readiness.known(now + SECOND * 30), None, "from now on a probe decides");
+        assert_eq!(readiness.known(now + SECOND * 30), None);
+        readiness.probed(now + SECOND * 30, Ok(()));
+        assert_eq!(readiness.known(now + SECOND * 31), Some(Ok(())));
+    }
+
+    #[test]
+    fn a_probe_that_failed_as_deliveries_did_shows_at_once_that_the_cause_is_gone() {
+        let (mut readiness, now) = (Readiness::default(), Instant::now());
+        readiness.failed(now, &job(1), "down");
+        readiness.failed(now, &job(2), "down");
+        assert!(readiness.probed(now + SECOND, Err("down".to_owned())), "it was not known");
+        assert!(!readiness.probed(now + SECOND * 2, Err("down".to_owned())));
+        assert!(readiness.probed(now + SECOND * 5, Ok(())));
+        assert_eq!(readiness.known(now + SECOND * 6), Some(Ok(())));
+        assert!(!readiness.probed(now + SECOND * 15, Ok(())));
     }
 
     #[test]

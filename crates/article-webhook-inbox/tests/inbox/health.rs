@@ -41,7 +41,9 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
     }
     assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
     assert_eq!(scene.inbox.health().await.writable.unwrap_err(), "the store is down");
-    advance(Duration::from_secs(30)).await;
+    advance(Duration::from_secs(20)).await;
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
+    advance(Duration::from_secs(10)).await;
     scene.inbox.ready().await.unwrap();
 
     scene.store.repair();
@@ -49,6 +51,22 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
     advance(Duration::from_secs(10)).await;
     scene.inbox.ready().await.unwrap_err();
     scene.deliver("job_3").await;
+    scene.inbox.ready().await.unwrap();
+}
+
+/// A balancer that has taken the receiver out sends nothing that could be stored.
+#[tokio::test(start_paused = true)]
+async fn after_an_outage_that_probes_saw_the_next_probe_makes_the_inbox_ready() {
+    let scene = Scene::new();
+    let calls = ["record", "probe"];
+    calls.iter().for_each(|call| scene.store.fault(call, Fault::Down));
+    for job in ["job_1", "job_2"] {
+        scene.accept(&fixture::complete().job_id(job)).await;
+    }
+    advance(Duration::from_secs(1)).await;
+    scene.inbox.ready().await.unwrap_err();
+    scene.store.repair();
+    advance(Duration::from_secs(1)).await;
     scene.inbox.ready().await.unwrap();
 }
 

@@ -3,6 +3,8 @@
 #![allow(clippy::print_stderr)] // some times are said
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
+#[path = "../common/log.rs"]
+mod log;
 #[path = "../common/proxy.rs"]
 mod proxy;
 #[path = "../common/scene.rs"]

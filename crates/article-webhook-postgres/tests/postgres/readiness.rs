@@ -10,7 +10,7 @@ use article_webhook_inbox::{Inbox, store::Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, arrival, fresh, log,
     refusals::run,
     role_of_new_tables,
     scene::{self, wait},
@@ -138,6 +138,7 @@ const OUTAGES: [(&str, &str, &str); 10] = [
 fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
     let Some(url) = shared_url() else { return };
     let scene = Scene::new(&url);
+    log::keep();
     // Each has an inbox of its own, so that none waits for the last probe of another.
     for (change, reported, undo) in OUTAGES {
         let inbox = Inbox::new(scene.store());
@@ -148,8 +149,11 @@ fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
         scene.run(undo);
         assert!(found.clone().unwrap().starts_with(reported), "{change}: {found:?}");
         assert_eq!(answered, Reply::Unavailable, "{change}");
+        let logged = format!("a probe shows that deliveries cannot be stored: {reported}");
+        assert!(log::kept().contains(&logged), "{change}");
         wait(is_ready(&inbox));
     }
+    assert!(log::kept().contains("a probe shows that deliveries can be stored again"));
 }
 
 #[test]
