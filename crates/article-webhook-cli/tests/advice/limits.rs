@@ -1,8 +1,9 @@
 //! Limits of the system that a start meets.
 
-use std::{fs, os::unix::process::CommandExt, path::Path, process::Command};
+use std::{os::unix::process::CommandExt, path::Path, process::Command};
 
 use crate::{
+    copy_tool,
     owners::own,
     scene::{ENDINGS, JOBS, Scene, jobs, stored},
     tool::not_installed,
@@ -49,7 +50,7 @@ async fn the_limit_of_threads_is_named_raised_and_costs_nothing() {
     }
     let scene = Scene::new().await;
     let tool = scene.path("tool");
-    fs::copy(env!("CARGO_BIN_EXE_article-webhook"), &tool).unwrap();
+    copy_tool(&tool);
     own(scene.root(), USER);
     ENDINGS.iter().for_each(|ending| own(&scene.beside(ending), USER));
     let refused = |number| {

@@ -30,6 +30,7 @@ mod tool;
 use std::{
     io::{BufRead, BufReader, Read},
     os::unix::process::CommandExt,
+    path::Path,
     process::Command,
 };
 
@@ -45,4 +46,11 @@ fn first_line(program: &mut Command) -> (String, String) {
     process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
     process.wait().unwrap();
     (line, error)
+}
+
+/// Copies the tool. Another process writes the copy: no program can be started while a process has it open for writing, which
+/// one that another test starts at that moment would inherit.
+fn copy_tool(to: &Path) {
+    let tool = env!("CARGO_BIN_EXE_article-webhook");
+    assert!(Command::new("cp").arg(tool).arg(to).status().unwrap().success());
 }

@@ -11,6 +11,7 @@ use std::{
 };
 
 use crate::{
+    copy_tool,
     scene::{ENDINGS, JOBS, Scene, jobs, stored},
     tool::{not_installed, seen, text},
 };
@@ -23,7 +24,7 @@ fn refused(scene: &Scene) -> Option<String> {
     let program = scene.path("tool");
     if !program.exists() {
         // The folder of the build may be root's alone.
-        fs::copy(env!("CARGO_BIN_EXE_article-webhook"), &program).unwrap();
+        copy_tool(&program);
     }
     scene.refused_by(Command::new(program).uid(USER).gid(USER))
 }
