@@ -28,6 +28,14 @@ impl ExpectQueue {
     /// Adds a job. `true` if no writer is storing jobs: the caller must start one, or [release](Self::release) the queue.
     pub(crate) fn push(&mut self, job: Expect) -> bool {
         if self.jobs.contains(&job.job_id) {
+            // The URL of an order may be good for another job: what came in another way counts without it.
+            let is_other = |waiting: &&mut Expect| {
+                waiting.job_id == job.job_id && waiting.intent != job.intent
+            };
+            if let Some(waiting) = self.waiting.iter_mut().find(is_other) {
+                waiting.intent = None;
+                self.is_changed = true;
+            }
             return self.needs_writer();
         }
         if self.waiting.len() == MAX_JOBS {

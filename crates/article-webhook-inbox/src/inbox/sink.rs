@@ -44,10 +44,16 @@ impl Sink for Inbox {
             Ok(Recorded::OtherJob) => {
                 let (job_id, intent) = (delivery.job_id().clone(), delivery.intent());
                 let expect = self.refused_job(job_id, intent, "unauthorized");
-                let arrival = Arrival::from(&delivery);
-                // The answer is the same whether it is kept or not, and the service delivers again.
-                _ = self.keep(arrival, OF_ANOTHER_JOB.to_owned(), Some(expect), None).await;
-                Reply::Unauthorized
+                let (arrival, cause) = (Arrival::from(&delivery), OF_ANOTHER_JOB.to_owned());
+                // The answer is the same whether it is kept or not.
+                match self.keep(arrival, cause, Some(expect.clone()), None).await {
+                    Ok(_) => Reply::Unauthorized,
+                    Err(error) => {
+                        self.readiness().failed(now, &expect.job_id, &error.to_string());
+                        self.expect_later([expect]);
+                        Reply::Unavailable
+                    }
+                }
             }
             Ok(Recorded::BodyLimitReached) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.

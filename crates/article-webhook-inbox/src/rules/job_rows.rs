@@ -37,8 +37,7 @@ pub struct JobRows {
 pub(crate) const MAX_PRUNED_BYTES: usize = 8 << 20;
 
 /// Why what was delivered to the URL of an order is set aside.
-pub(crate) const OF_ANOTHER_JOB: &str =
-    "it was delivered to the URL of an order that is another job: has the URL leaked?";
+pub(crate) const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order that is another job: has the URL leaked? If the job is yours, collect it";
 
 /// An entry and its bodies.
 #[derive(Debug, Clone)]
@@ -644,16 +643,19 @@ impl JobRows {
     /// The job is not that of this intent, to whose URL it was delivered. `bodies` are those of its article. They go into
     /// quarantine if no handler has had them, and none came in another way. `false` if a handler may have had them.
     pub fn unbind(&mut self, name: &str, bodies: &[Body], now: SystemTime) -> bool {
+        if self.intent() != Some(name) {
+            return true;
+        }
         let article = EntryKey::article(self.job_id.clone());
         let mut is_set_aside = false;
         let mut was_handled = false;
         if let Some(entry) = self.entry_mut(&article.event) {
-            let state = entry.row.get().map(|row| row.state);
+            let (state, attempts) = entry.row.get().map(|row| (row.state, row.attempts)).unzip();
             let is_unvouched = entry.bodies().all(BodyRow::is_by_capability);
             let is_unhandled =
                 matches!(state, Some(State::Waiting | State::Unhandled | State::Corrupt));
             is_set_aside = is_unvouched && is_unhandled;
-            was_handled = is_unvouched && !is_unhandled;
+            was_handled = is_unvouched && (!is_unhandled || attempts > Some(0));
             for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
                 body.intent.take_if(|intent| &**intent == name);
             }
@@ -665,10 +667,8 @@ impl JobRows {
             && job.intent.as_deref() == Some(name)
         {
             job.intent = None;
-            let is_known_by_its_delivery = job.reason == Reason::Ordered && job.key.is_none();
-            if is_set_aside && is_known_by_its_delivery {
-                self.expected.remove();
-            } else if is_set_aside {
+            if is_set_aside {
+                // A repeated call may have ordered it, too. The API knows.
                 job.reopen(now);
             }
         }

@@ -66,15 +66,19 @@ impl JobRows {
         }
         let key = arrival.key.quarantine();
         let entry = self.entry(&key.event);
-        // The shorter of two gives way.
-        let replaced =
-            entry.filter(|entry| entry.bodies().count() >= MAX_BODIES).and_then(|entry| {
-                let lengths = entry.bodies.iter().enumerate();
-                let lengths = lengths.filter_map(|(at, body)| Some((body.get()?.length(), at)));
-                lengths.min()
+        // One that came to a capability URL gives way first, and others to no such one; then the shorter.
+        let full = entry.filter(|entry| entry.bodies().count() >= MAX_BODIES);
+        let replaced = full.and_then(|entry| {
+            let bodies = entry.bodies.iter().enumerate();
+            let bodies = bodies.filter_map(|(at, body)| {
+                let body = body.get()?;
+                Some((!body.is_by_capability(), body.length(), at))
             });
-        let freed = replaced.map_or(0, |(length, _)| cost(length));
-        if cost(arrival.bytes.len() as u64) > left.saturating_add(freed) {
+            bodies.filter(|(outranks, ..)| !(*outranks && arrival.is_by_capability())).min()
+        });
+        let freed = replaced.map_or(0, |(_, length, _)| cost(length));
+        let has_room = full.is_none() || replaced.is_some();
+        if !has_room || cost(arrival.bytes.len() as u64) > left.saturating_add(freed) {
             return Quarantined::BudgetReached;
         }
         let body = BodyRow::new(arrival, now);
@@ -95,7 +99,7 @@ impl JobRows {
             row.quarantine(cause, now);
         }
         match replaced {
-            Some((_, index)) => entry.bodies[index].set(body),
+            Some((.., index)) => entry.bodies[index].set(body),
             None => entry.bodies.push(Tracked::new(body)),
         }
         Quarantined::Kept

@@ -101,11 +101,12 @@ impl Row {
 
         let is_full = stored.len() >= MAX_BODIES_PER_ENTRY;
         if let State::Unhandled | State::Corrupt = self.state {
-            let write = match replaced(new.source, stored) {
+            let is_only_beyond = new.source == Source::Api && stored.len() == MAX_BODIES_PER_ENTRY;
+            let write = match replaced(new, stored) {
                 _ if !is_full => BodyWrite::Append,
                 Some(index) => BodyWrite::Replace(index),
-                // What the API gives now may be the article. It is the only body beyond the limit.
-                None if stored.len() == MAX_BODIES_PER_ENTRY => BodyWrite::Append,
+                // What the API gives now may be the article.
+                None if is_only_beyond => BodyWrite::Append,
                 None => return recording(Recorded::BodyLimitReached, BodyWrite::Nothing),
             };
             self.conflicts = self.conflicts.saturating_add(1);
@@ -138,11 +139,15 @@ impl Row {
     }
 }
 
-/// Which of the bodies of a full entry, none of which can be read, gives way to a new one: the last. A body that was
-/// delivered never gives way to one that the API gave, and the one beyond the limit to no delivered one.
-fn replaced(new: Source, stored: &[KnownBody]) -> Option<usize> {
-    match new {
-        Source::Webhook => stored.len().min(MAX_BODIES_PER_ENTRY).checked_sub(1),
+/// Which of the bodies of a full entry, none of which can be read, gives way to a new one: the last, and of those that came to
+/// capability URLs first. A body that was delivered never gives way to one that the API gave, the one beyond the limit to no
+/// delivered one, and one that came by token to none that came to a capability URL.
+fn replaced(new: KnownBody, stored: &[KnownBody]) -> Option<usize> {
+    let by_capability = stored.iter().rposition(|body| body.is_by_capability);
+    let last = || stored.len().min(MAX_BODIES_PER_ENTRY).checked_sub(1);
+    match new.source {
+        Source::Webhook if new.is_by_capability => by_capability,
+        Source::Webhook => by_capability.or_else(last),
         Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
     }
 }

@@ -114,7 +114,7 @@ impl Script for Ordered {
                 // A delivery to the URL of another order bound the job there.
                 let row = intent.row.get_mut();
                 if row.is_some_and(|row| row.unbind(&self.job_id, now)) {
-                    handled = unbind(tables, job, &intent.name).await?;
+                    unbind(tables, job, &intent.name).await?;
                 }
             } else if let Some(row) = intent.row.get_mut() {
                 let answered = row.answer((&self.name, known.as_deref()), &self.job_id, now);

@@ -33,10 +33,10 @@ impl IntentRow {
         is_named || known == Some(name) || self.erased.contains(&digest(job_id))
     }
 
-    /// Whether a job is bound that no answer has confirmed: another that is delivered may be the one that was ordered.
+    /// Whether a call has no answer: another job that is delivered than those that are bound may be the one that was ordered.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
-        !self.provisional.is_empty()
+        self.answered < self.calls
     }
 
     /// Whether there is room for deliveries of this job in quarantine, to whose order the URL does not belong.

@@ -138,6 +138,9 @@ impl Tables {
 
     /// The job is not that of this intent. In the model nothing comes to capability URLs, so that its entry stays.
     pub(super) fn unbind(&mut self, job_id: &JobId, name: &str) {
+        if self.ledger.job(job_id).and_then(|job| job.intent.as_deref()) != Some(name) {
+            return;
+        }
         if let Some(entry) = self.get_mut(&EntryKey::article(job_id.clone())) {
             for body in &mut entry.bodies {
                 body.intent.take_if(|intent| &**intent == name);

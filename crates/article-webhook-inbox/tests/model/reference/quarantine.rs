@@ -24,10 +24,26 @@ impl Tables {
         if expect.is_none() && self.ledger.job(&job_id).is_none() {
             return Quarantined::NotNeeded;
         }
-        let quarantined = self.keep(arrival, cause, budget, now);
+        let name = arrival.intent.clone().unwrap_or_default();
+        let known = self.ledger.job(&job_id).and_then(|job| job.intent.clone());
+        let intent = self.ledger.intent_mut(&name).map(|(_, intent)| intent.clone());
+        let admits = |intent: &IntentRow| intent.admits((&name, known.as_deref()), &job_id);
+        let quarantined = match intent.filter(|intent| !admits(intent)) {
+            None => self.keep(arrival, cause, budget, now),
+            // The URL of the order is good for another job.
+            Some(intent) => {
+                let kept = intent.keeps_refused(&job_id)
+                    && matches!(
+                        self.keep(arrival, cause, budget, now),
+                        Quarantined::Kept | Quarantined::Duplicate
+                    );
+                let intent = self.ledger.intent_mut(&name).filter(|_| kept);
+                intent.into_iter().for_each(|(_, intent)| intent.note_refused(&job_id));
+                Quarantined::OtherJob { kept }
+            }
+        };
         if let Some(expect) = expect {
-            self.expect(&expect, now);
-            self.ledger.resolve(expect.intent.as_deref(), &job_id, now);
+            self.expect_of(&expect, now);
         }
         quarantined
     }
