@@ -31,7 +31,7 @@ use crate::{
 macro_rules! log {
     (limited $limit:ident $level:ident: $($event:tt)+) => {
         #[cfg(feature = "tracing")]
-        $limit.log(|unlogged| tracing::$level!(target: "article_webhook_inbox", unlogged, $($event)+))
+        $limit.log(|not_logged| tracing::$level!(target: "article_webhook_inbox", not_logged, $($event)+))
     };
     ($level:ident: $($event:tt)+) => {
         #[cfg(feature = "tracing")]

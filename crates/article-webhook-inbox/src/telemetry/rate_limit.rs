@@ -8,12 +8,12 @@ pub(super) struct RateLimit {
     seconds: u64,
     /// The second in which an event was logged last.
     last: AtomicU64,
-    unlogged: AtomicU64,
+    not_logged: AtomicU64,
 }
 
 impl RateLimit {
     pub(super) const fn per_second() -> Self {
-        Self { seconds: 1, last: AtomicU64::new(0), unlogged: AtomicU64::new(0) }
+        Self { seconds: 1, last: AtomicU64::new(0), not_logged: AtomicU64::new(0) }
     }
 
     pub(super) const fn per_minute() -> Self {
@@ -36,11 +36,11 @@ impl RateLimit {
             swapped.is_ok()
         };
         if is_early || !is_first() {
-            self.unlogged.fetch_add(1, Ordering::Relaxed);
+            self.not_logged.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
-        log((unlogged > 0).then_some(unlogged));
+        let not_logged = self.not_logged.swap(0, Ordering::Relaxed);
+        log((not_logged > 0).then_some(not_logged));
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     fn events_within_a_second_are_counted_and_not_logged() {
         let (limit, mut logged) = (RateLimit::per_second(), Vec::new());
         for second in [1, 1, 1, 2, 3, 3, 1] {
-            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+            limit.log_at(second, |not_logged| logged.push((second, not_logged)));
         }
         assert_eq!(logged, [(1, None), (2, Some(2)), (3, None), (1, Some(1))]);
     }
@@ -61,7 +61,7 @@ mod tests {
     fn events_that_last_are_logged_once_a_minute() {
         let (limit, mut logged) = (RateLimit::per_minute(), Vec::new());
         for second in 60..200 {
-            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+            limit.log_at(second, |not_logged| logged.push((second, not_logged)));
         }
         assert_eq!(logged, [(60, None), (120, Some(59)), (180, Some(59))]);
     }
@@ -70,7 +70,7 @@ mod tests {
     fn a_clock_that_is_set_back_silences_nothing() {
         let (limit, mut logged) = (RateLimit::per_minute(), Vec::new());
         for second in [100, 159, 160, 161, 30] {
-            limit.log_at(second, |unlogged| logged.push((second, unlogged)));
+            limit.log_at(second, |not_logged| logged.push((second, not_logged)));
         }
         assert_eq!(logged, [(100, None), (160, Some(1)), (30, Some(1))]);
     }

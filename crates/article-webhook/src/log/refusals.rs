@@ -16,7 +16,7 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Refusals {
     last: AtomicU64,
-    unlogged: AtomicU64,
+    not_logged: AtomicU64,
 }
 
 impl Refusals {
@@ -37,16 +37,16 @@ impl Refusals {
         }
         let now = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
         if self.last.swap(now, Ordering::Relaxed) == now {
-            self.unlogged.fetch_add(1, Ordering::Relaxed);
+            self.not_logged.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
-        let unlogged = (unlogged > 0).then_some(unlogged);
+        let not_logged = self.not_logged.swap(0, Ordering::Relaxed);
+        let not_logged = (not_logged > 0).then_some(not_logged);
         let presented = presented();
         let expected =
             matches!(rejection, Rejection::AuthorizationMissing | Rejection::AuthorizationWrong);
         let expected = expected.then(|| expected_shapes(targets, presented.as_deref()));
-        tracing::warn!(target: TARGET, code = rejection.code(), presented, expected, hint, unlogged, "request refused: {rejection}");
+        tracing::warn!(target: TARGET, code = rejection.code(), presented, expected, hint, not_logged, "request refused: {rejection}");
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
         let line = " WARN article_webhook: request refused: the Authorization header is not an \
                     accepted token code=\"unauthorized\" presented=\"`Bearer` and a secret\" \
                     expected=\"another secret of this form\"";
-        let more = [line, " unlogged=999"].concat();
+        let more = [line, " not_logged=999"].concat();
         assert_eq!(log.lines().collect::<Vec<_>>(), [line, &more, &more]);
     }
 
