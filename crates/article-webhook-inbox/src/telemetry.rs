@@ -275,6 +275,18 @@ pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
 /// How long the oldest due entry has been due.
 pub(crate) fn overdue(age: Duration) {
     measure!(gauge(metric::OVERDUE).set(age));
+    register_watched();
+}
+
+/// Registers with zero what alarms watch.
+fn register_watched() {
+    measure!(counter(metric::UNREADABLE).increment(0));
+    #[cfg(feature = "metrics")]
+    for (name, label, values) in metric::WATCHED {
+        for value in values {
+            measure!(counter(name, label => *value).increment(0));
+        }
+    }
 }
 
 /// A call of the store failed. Nothing else reports the error. The log event has no source of it, which may quote SQL.
@@ -402,6 +414,7 @@ pub(crate) fn workers(running: u32) {
     measure!(gauge(metric::WORKERS).set(running));
     // Registered with zero, as above.
     measure!(counter(metric::WORKER_FAILURES).increment(0));
+    register_watched();
 }
 
 /// A worker ends with an error.
@@ -510,7 +523,7 @@ pub mod metric {
     //! | `article_inbox_dead_total` | counter | count | | entries became dead by an attempt or at a claim; not those that an operator discarded |
     //! | `article_inbox_unreadable_total` | counter | count | | an attempt ended a job as unreadable: for 72 hours the API has given only bodies that cannot be decoded |
     //! | `article_inbox_lost_leases_total` | counter | count | | the result of an attempt was dropped, because its lease was lost |
-    //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due |
+    //! | `article_inbox_overdue_seconds` | gauge | seconds | | only when `health` is called: how long the oldest due entry has been due, also while claims are paused |
     //! | `article_inbox_workers` | gauge | count | | a worker of the inbox began or ended: how many run now |
     //! | `article_inbox_worker_failures_total` | counter | count | | a worker ended with an error, or was dropped before a stop was requested |
     //! | `article_inbox_stuck_handlers` | gauge | count | | a worker checked for work: how many handlers of the inbox go on although their attempts were given up |
@@ -526,10 +539,26 @@ pub mod metric {
     //! `article_inbox_in_quarantine` are current.
     //! With several inboxes in one process, the gauges show the inbox that changed last.
     //!
+    //! Counters that an alarm watches are 0 from the first call of [`health`](crate::Inbox::health), or from the start of a
+    //! worker. Other labels, such as the codes of `article_inbox_refused_total`, are absent until they first occur.
+    //!
     //! Set alarms for entries in quarantine, `unavailable` and `conflict_not_kept` deliveries, `dead` and `corrupt` outcomes, damage, lost leases, no running worker, failures of
     //! workers, stuck handlers, and entries that are overdue for longer than a handler takes.
 
     use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
+    /// The series that alarms watch, by counter, label and values. They are registered with zero.
+    pub(super) const WATCHED: [(&str, &str, &[&str]); 5] = [
+        (DELIVERIES, "result", &["unavailable", "conflict_not_kept", "other_job"]),
+        (QUARANTINED, "result", &["kept", "budget_reached", "other_job_kept", "other_job"]),
+        (ATTEMPTS, "outcome", &["unhandled", "corrupt"]),
+        (
+            STORE_FAILURES,
+            "call",
+            &["record", "claim", "extend", "settle", "prune", "quarantine", "expect"],
+        ),
+        (DAMAGE, "part", &["entry", "ledger"]),
+    ];
 
     /// Each metric once: its name, its kind and unit, and what it means.
     macro_rules! metrics {

@@ -121,6 +121,26 @@ fn health_reports_how_long_the_oldest_entry_has_been_due_unless_the_store_does_n
     assert_eq!(recorder.values(metric::OVERDUE, ""), [0.0, 90.0]);
 }
 
+#[test]
+fn what_alarms_watch_begins_with_zero() {
+    let recorder = counted(async |_| {
+        article_webhook_inbox::Inbox::memory().health().await;
+    });
+    let series = recorder.series();
+    for (name, label) in [
+        (metric::DELIVERIES, "unavailable"),
+        (metric::QUARANTINED, "kept"),
+        (metric::ATTEMPTS, "corrupt"),
+        (metric::STORE_FAILURES, "record"),
+        (metric::DAMAGE, "entry"),
+    ] {
+        let is_it = |it: &&Series| it.name == name && it.labels.iter().any(|(_, it)| it == label);
+        assert!(series.iter().any(|it| is_it(&it)), "{name}");
+        assert_eq!(recorder.count(name, ""), 0.0, "{name}");
+    }
+    assert!(series.iter().any(|it| it.name == metric::UNREADABLE));
+}
+
 /// One test, because a process has one recorder for all its threads.
 #[test]
 fn the_table_lists_what_is_emitted() {
