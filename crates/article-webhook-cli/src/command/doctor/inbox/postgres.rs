@@ -162,7 +162,9 @@ impl Server {
 
     fn connections(&self) -> Finding {
         let free = self.number("free");
-        let found = format!("{free} connections are free, and a node uses up to {NEEDED}");
+        let found = format!(
+            "{free} connections of the server are free, and a node uses up to {NEEDED}; behind a pooler, the size of its pool counts"
+        );
         if free >= NEEDED {
             return Finding::ok("inbox.connections", found);
         }
