@@ -196,7 +196,7 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
             "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
         }
         (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => format!(
-            "PostgreSQL has no number for a new row: {sentence}: set the sequence to the largest id in the tables"
+            "PostgreSQL has no number for a new row: {sentence}: set the sequence to the largest id in the tables, by the statement on the guide's page postgres_operations"
         ),
         (_, "42" | "55") => format!(
             "PostgreSQL refuses a statement: {sentence}: undo what was changed in the tables, or in the rights of the role"

@@ -14,7 +14,8 @@
 //! | [`missing`] | when an article did not arrive |
 //! | [`machines`] | to receive on several machines |
 //! | [`postgres`] | to keep one inbox for all of them in PostgreSQL |
-//! | [`postgres_operations`] | to look after that database: health checks, poolers, alarms, backups |
+//! | [`postgres_operations`] | to look after that database: health checks, poolers, alarms |
+//! | [`postgres_restore`] | to back it up, and to restore it |
 //! | [`service`] | to look up what the service does, section by section |
 //! | [`invariants`] | to know what always holds, and which tests show it |
 //! | [`glossary`] | to look up a word |
@@ -54,6 +55,9 @@ pub mod postgres {}
 
 #[doc = include_str!("guide/postgres_operations.md")]
 pub mod postgres_operations {}
+
+#[doc = include_str!("guide/postgres_restore.md")]
+pub mod postgres_restore {}
 
 #[doc = include_str!("guide/production.md")]
 pub mod production {}

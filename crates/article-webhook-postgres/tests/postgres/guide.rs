@@ -1,4 +1,4 @@
-//! The page of the guide for operators, followed.
+//! The pages of the guide for operators, followed.
 
 use std::{
     fs::{self, File},
@@ -16,15 +16,18 @@ use crate::{
     server::{Server, User, free_port, programs},
 };
 
-const PAGE: &str = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
+const PAGES: &str = concat!(
+    include_str!("../../../article-webhook/src/guide/postgres_operations.md"),
+    include_str!("../../../article-webhook/src/guide/postgres_restore.md")
+);
 
-/// The blocks of the page in a language.
+/// The blocks of the pages in a language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let begin = format!("```{language}\n");
-    PAGE.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+    PAGES.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
-/// The statements of the page, in its order.
+/// The statements of the pages, in their order.
 fn statements() -> impl Iterator<Item = &'static str> {
     blocks("sql").into_iter().flat_map(|block| block.split_inclusive(";\n"))
 }
@@ -45,7 +48,7 @@ async fn alarms(client: &Client) -> Vec<usize> {
 }
 
 #[test]
-fn each_statement_of_the_page_runs_and_the_alarms_are_silent_until_something_is_wrong() {
+fn each_statement_of_the_pages_runs_and_the_alarms_are_silent_until_something_is_wrong() {
     let Some(server) = Server::start(&[]) else { return };
     let url = server.url();
     wait(async move {
@@ -67,12 +70,12 @@ fn each_statement_of_the_page_runs_and_the_alarms_are_silent_until_something_is_
             UPDATE article_inbox_entries SET at = 0 WHERE job_id = 'job_2'; \
             UPDATE article_inbox_entries SET state = 'dead' WHERE job_id = 'job_3'";
         client.batch_execute(wrong).await.unwrap();
-        // The page has paused claims, and noted gaps.
+        // The page on restores has paused claims, and noted gaps.
         assert_eq!(alarms(&client).await, [1, 1, 1, 2, 0, 0, 0, 0, 0]);
     });
 }
 
-/// A server in a folder, which the commands of the page start and stop.
+/// A server in a folder, which the commands of the pages start and stop.
 struct Cluster {
     folder: tempfile::TempDir,
     user: User,
@@ -121,7 +124,7 @@ fn a_restore_to_a_moment_has_what_was_stored_until_then_and_nothing_after() {
         echo \"port = $PORT\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\" >> \"$DATA/postgresql.conf\"
         pg_ctl --pgdata \"$DATA\" --wait start";
     let mut variables =
-        vec![("DATABASE_URL", &*url), ("DATA", &data), ("ARCHIVE", &archive), ("BACKUP", &backup)];
+        vec![("ADMIN_URL", &*url), ("DATA", &data), ("ARCHIVE", &archive), ("BACKUP", &backup)];
     let [prepare, save, restore] = blocks("sh")[..] else { panic!("three blocks") };
     cluster.run(begin, &[&variables[..], &[("PORT", &*port)]].concat());
     cluster.run(prepare, &variables);
