@@ -71,6 +71,11 @@ impl Fault {
         matches!(self, Self::Driver(error) if error.code().is_some_and(|code| code.code().starts_with(class)))
     }
 
+    /// Whether a statement names an object that is not there, such as a role.
+    pub(crate) fn is_undefined_object(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::UNDEFINED_OBJECT))
+    }
+
     /// Whether a transaction of another program held a row for too long.
     pub(crate) fn is_locked(&self) -> bool {
         matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))

@@ -50,6 +50,12 @@ const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
     (SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname LIKE 'article\\_inbox\\_%' ORDER BY c.relname LIMIT 1)";
 
+/// The other schemas with an inbox that the role may read, five at most: an inbox whose schema was renamed is among them.
+const ELSEWHERE: &str = "SELECT array_to_string(ARRAY(SELECT n.nspname::text \
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+    WHERE c.relname = 'article_inbox_meta' AND n.nspname <> $1 \
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1 LIMIT 5), ' and in ')";
+
 impl PostgresSettings {
     /// Makes the tables of the inbox, or brings them up to this version, for as long as that takes. The role of these settings is
     /// their owner, and `role` gets every right that receivers and workers need: it needs no right to create.
@@ -139,7 +145,13 @@ impl Work for Prepare {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
         migrate(tx, STEPS, &self.changes).await?;
         if let Some(role) = &self.role {
-            tx.batch(&objects::grants(tx.schema_name(), role).join(";")).await?;
+            let granted = tx.batch(&objects::grants(tx.schema_name(), role).join(";")).await;
+            granted.map_err(|fault| match fault.is_undefined_object() {
+                true => Fault::Unsuitable(format!(
+                    "the role \"{role}\" does not exist: create it, or correct its name, which is that of --grant"
+                )),
+                false => fault,
+            })?;
         }
         match defects(tx).await?.all().next() {
             Some(defect) => Err(Fault::Unsuitable(defect)),
@@ -247,9 +259,17 @@ async fn migrate(
         )));
     }
     if !may_create {
+        let rows = tx.query(Statement::new(ELSEWHERE).with(schema.clone())).await?;
+        let elsewhere: &str = first(&rows)?.try_get(0)?;
+        if version == 0 && !elsewhere.is_empty() {
+            return Err(Fault::Unsuitable(format!(
+                "the schema \"{schema}\" has no inbox, and there is one in {elsewhere}: rename its schema back, or name that with \
+                 PostgresSettings::schema, or with ?schema=NAME for the tool; `article-webhook inbox migrate` makes an empty inbox"
+            )));
+        }
         return Err(Fault::Unsuitable(format!(
             "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
-             grant it CREATE there, or on the database if the schema is to be created"
+             grant it CREATE there, or on the database if the schema is to be created; or name the schema that has them"
         )));
     }
     changes.store(true, Ordering::SeqCst);

@@ -17,6 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How many connections serve a command. A change in bulk uses them all.
 const CONNECTIONS: usize = 4;
 
+/// What the catalog of the server says of inboxes.
+pub(crate) struct Inboxes {
+    pub(crate) is_here: bool,
+    /// Other schemas with an inbox that the role may read, five at most: "a and in b".
+    pub(crate) elsewhere: String,
+}
+
 /// A database, by its URL, which may have a password.
 pub(crate) struct Database {
     url: Zeroizing<String>,
@@ -71,23 +78,42 @@ impl Database {
 
     /// Opens the inbox if its tables are there.
     pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
-        if !self.has_tables().await? {
-            return Err(self.without_tables());
+        let inboxes = self.inboxes().await?;
+        if !inboxes.is_here {
+            return Err(self.without_tables(&inboxes));
         }
         self.open().await
     }
 
-    pub(crate) fn without_tables(&self) -> Failure {
+    /// An inbox elsewhere may be the one that is meant, after its schema was renamed.
+    pub(crate) fn without_tables(&self, Inboxes { elsewhere, .. }: &Inboxes) -> Failure {
         let what = format!("the database has no inbox in the schema {}", self.schema);
-        Failure::from(Error::unusable(what)).fix(
-            "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
+        if elsewhere.is_empty() {
+            return Failure::from(Error::unusable(what)).fix(
+                "check the URL, and ?schema=NAME; `inbox migrate` makes the tables, and so does a receiver whose role may",
+            );
+        }
+        Failure::from(Error::unusable(format!("{what}, and has one in {elsewhere}"))).fix(
+            "rename its schema back, or name that with ?schema=NAME; `inbox migrate` makes an empty inbox",
         )
     }
 
-    pub(crate) async fn has_tables(&self) -> Result<bool, Failure> {
+    pub(crate) async fn inboxes(&self) -> Result<Inboxes, Failure> {
         // A plain name, as the settings have checked.
-        let tables = format!("SELECT to_regclass('{}.article_inbox_meta') AS found", self.schema);
-        Ok(self.row(&tables).await?.get("found").is_some())
+        let schema = &self.schema;
+        let statement = format!(
+            "WITH inboxes AS (SELECT n.nspname::text AS name, \
+             has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS may_read \
+             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'article_inbox_meta') \
+             SELECT EXISTS (SELECT FROM inboxes WHERE name = '{schema}') AS here, \
+             array_to_string(ARRAY(SELECT name FROM inboxes WHERE name <> '{schema}' AND may_read \
+             ORDER BY name LIMIT 5), ' and in ') AS elsewhere"
+        );
+        let row = self.row(&statement).await?;
+        Ok(Inboxes {
+            is_here: row.get("here") == Some("t"),
+            elsewhere: row.get("elsewhere").unwrap_or_default().to_owned(),
+        })
     }
 
     /// The row that a statement returns. It runs on a connection of its own, without what the inbox sets.

@@ -131,7 +131,7 @@ impl Place {
         match &self.at {
             At::File(_) => Ok(false),
             #[cfg(feature = "postgres")]
-            At::Postgres(database) => database.has_tables().await,
+            At::Postgres(database) => Ok(database.inboxes().await?.is_here),
         }
     }
 

@@ -46,7 +46,8 @@ const ROWS: [Row; 25] = [
     (
         "`inbox migrate`",
         &["inbox migrate postgresql://owner@db.example/blog --grant blog --sql"],
-        &["--sql"],
+        // The tests of PostgreSQL show these two.
+        &["--sql", "made", "warning"],
     ),
     (
         "`inbox backup`, `restore`",

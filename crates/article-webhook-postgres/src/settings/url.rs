@@ -17,7 +17,13 @@ impl Url {
     pub(super) fn read(url: &str) -> Result<Self, Error> {
         let (url, roots) = without_roots(url);
         // The parser's error may quote a part of the URL.
-        let config: Config = url.parse().map_err(|_| invalid())?;
+        let config: Config = url.parse().map_err(|_| match has_schema(&url) {
+            true => Error::invalid(
+                "the URL of the database has `schema`, which the tool alone reads: leave it out, and name the schema with \
+                 PostgresSettings::schema",
+            ),
+            false => invalid(),
+        })?;
         // After an @ in a password comes the rest of the password.
         let has_rest = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
         if config.get_hosts().iter().any(has_rest) {
@@ -37,6 +43,11 @@ fn invalid() -> Error {
         "the URL of the database is not valid: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of \
          the password as %XX",
     )
+}
+
+fn has_schema(url: &str) -> bool {
+    url.split_once('?')
+        .is_some_and(|(_, query)| query.split('&').any(|pair| pair.starts_with("schema=")))
 }
 
 /// The URL without the parameters that only libpq knows, and the file of certificates that it names. A list of `key=value`

@@ -38,6 +38,7 @@ fn settings_that_are_refused_are_written_as_the_text_says() {
         settings.working_connections(connections).map(drop)
     };
     let certificates = format!("{url}?sslrootcert=authority.pem");
+    let of_the_tool = format!("{url}?connect_timeout=1&schema=inbox");
     let verified = format!("{certificates}&sslmode=verify-full");
     for (wrong, says, right) in [
         ((url, "Inbox", 1), schema, (url, "i_2", 1)),
@@ -46,6 +47,12 @@ fn settings_that_are_refused_are_written_as_the_text_says() {
         (
             ("postgresql://127.0.0.1/blog", "inbox", 1),
             "the database has no user: name one in its URL or configuration",
+            (url, "inbox", 1),
+        ),
+        (
+            (&of_the_tool, "inbox", 1),
+            "the URL of the database has `schema`, which the tool alone reads: leave it out, and name the schema with \
+             PostgresSettings::schema",
             (url, "inbox", 1),
         ),
         (
@@ -120,7 +127,7 @@ fn a_role_gets_what_it_lacks_in_each_way_that_the_text_names() {
             refused(settings.clone()).to_string(),
             format!(
                 "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
-                 grant it CREATE there, or on the database if the schema is to be created"
+                 grant it CREATE there, or on the database if the schema is to be created; or name the schema that has them"
             )
         );
         match way {
@@ -131,6 +138,25 @@ fn a_role_gets_what_it_lacks_in_each_way_that_the_text_names() {
         starts(settings, Recorded::Stored);
         run(&url, &format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
     }
+}
+
+#[test]
+fn an_inbox_whose_schema_was_renamed_is_named() {
+    let Some(url) = shared_url() else { return };
+    let (schema, role, settings) = role_of_new_tables(&url);
+    starts(settings.clone(), Recorded::Stored);
+    run(&url, &format!("ALTER SCHEMA {schema} RENAME TO {schema}_gone"));
+    assert_eq!(
+        refused(settings.clone()).to_string(),
+        format!(
+            "the schema \"{schema}\" has no inbox, and there is one in {schema}_gone: rename its schema back, or name that with \
+             PostgresSettings::schema, or with ?schema=NAME for the tool; `article-webhook inbox migrate` makes an empty inbox"
+        )
+    );
+    starts(settings.clone().schema(&format!("{schema}_gone")).unwrap(), Recorded::Duplicate);
+    run(&url, &format!("ALTER SCHEMA {schema}_gone RENAME TO {schema}"));
+    starts(settings, Recorded::Duplicate);
+    run(&url, &format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
 #[test]

@@ -58,7 +58,10 @@ fn an_owner_migrates_and_an_application_needs_no_right_to_create() {
     wait(store.probe()).unwrap();
     assert_eq!(wait(store.health()).unwrap().findings, [""; 0]);
     let error = wait(owner.migrate(Some("no_such_role"))).unwrap_err();
-    assert!(error.to_string().contains("role \"no_such_role\" does not exist"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "the role \"no_such_role\" does not exist: create it, or correct its name, which is that of --grant"
+    );
 }
 
 #[test]

@@ -1,12 +1,15 @@
 use clap::Args;
 
-#[cfg(feature = "postgres")]
-use crate::store::Database;
 use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
     store::{At, InboxArgument},
+};
+#[cfg(feature = "postgres")]
+use crate::{
+    store::{Database, Inboxes},
+    text::escape,
 };
 
 pub(super) const HELP: &str = "\
@@ -59,13 +62,27 @@ async fn in_database(
         done["sql"] = sql.as_str().into();
         sql.trim_end().to_owned()
     } else {
+        let Inboxes { is_here, elsewhere } = database.inboxes().await?;
         context.output.during("migrating", database.migrate(role)).await?;
-        let granted =
-            role.map(|role| format!(", and {} may use them", crate::text::escape::line(role)));
-        format!(
-            "the tables in the schema {schema} are of this version{}",
-            granted.unwrap_or_default()
-        )
+        done["made"] = (!is_here).into();
+        let mut line = match is_here {
+            true => format!("the tables were in the schema {schema}, and are of this version"),
+            false => format!("the tables were made in the schema {schema}"),
+        };
+        if let Some(role) = role {
+            line += &format!(", and {} may use them", escape::line(role));
+        }
+        let warning = (!is_here && !elsewhere.is_empty()).then(|| {
+            format!(
+                "this inbox is empty, and there is one in {elsewhere}: if that is meant, name it with ?schema=NAME, or drop this \
+                 schema and rename that back"
+            )
+        });
+        if let Some(warning) = &warning {
+            line += &format!("\nwarning: {}", escape::line(warning));
+        }
+        done["warning"] = warning.into();
+        line
     };
     context.output.either(&done, &line)?;
     Ok(Exit::Done)

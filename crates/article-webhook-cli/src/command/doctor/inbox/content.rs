@@ -146,7 +146,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         let since = moment::shown(since);
         findings.push(
             Finding::warn("inbox.ledger_gaps", format!("orders may be missing in the ledger since {since}"))
-                .because("a salvage could not read all of it: an order that is not found is not made")
+                .because("a salvage or a restore may lack some: an order that is not found is not made")
                 .fix("compare your orders with the jobs of the service, then: article-webhook inbox orders-checked INBOX"),
         );
     }

@@ -60,8 +60,13 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
     };
     findings.extend(server.findings());
     if !server.is("has_inbox") {
-        let missing = database.without_tables();
-        findings.push(Finding::warn("inbox.missing", missing.text()).fix(missing.fix_text()));
+        findings.push(match database.inboxes().await {
+            Ok(inboxes) => {
+                let missing = database.without_tables(&inboxes);
+                Finding::warn("inbox.missing", missing.text()).fix(missing.fix_text())
+            }
+            Err(failure) => unreachable(failure),
+        });
         return findings;
     }
     match place.shared().await {
