@@ -154,6 +154,7 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
         "compare your orders with the jobs of the service, then: article-webhook inbox orders-checked INBOX",
         "article-webhook inbox orders-checked begun.db; article-webhook doctor --inbox begun.db",
     );
+    stage.works("article-webhook inbox salvage --begin lacking.db; article-webhook doctor --inbox lacking.db | grep 'a salvage or a restore may lack some: '");
     stage.cure("article-webhook doctor", "inbox.not_named", "give --inbox INBOX", doctor);
 }
 
