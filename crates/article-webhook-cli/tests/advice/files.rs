@@ -128,7 +128,10 @@ fn an_export_is_written_elsewhere_and_an_import_adds_what_is_there() {
 #[test]
 fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
     let stage = Stage::new();
-    stage.works("cp token text");
+    stage
+        .works("cp token text; echo DATABASE_URL=postgresql://blog:secret@db.example/blog >db.env");
+    let of_database = "the inbox is in PostgreSQL, which has backups of its own\n\
+        fix:   use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_operations of the guide";
     let backup = "article-webhook inbox backup inbox.db copy.db";
     for (command, says, ways) in [
         ("backup inbox.db ids", "ids exists\nfix:   name a new file", &[backup][..]),
@@ -137,6 +140,12 @@ fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
             "nowhere.db does not exist\nfix:   name the database",
             &["article-webhook inbox backup inbox.db copy-2.db"],
         ),
+        (
+            "backup env:DATABASE_URL copy-4.db --env-file db.env",
+            of_database,
+            &["DATABASE_URL=inbox.db article-webhook inbox backup env:DATABASE_URL copy-4.db"],
+        ),
+        ("restore copy.db postgresql://blog@db.example/blog", of_database, &[]),
         (
             "restore inbox.db inbox.db",
             "inbox.db is the database itself\nfix:   name a backup first",

@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
-    store::blocking,
+    store::{At, InboxArgument, blocking},
     text::{
         command::quoted,
         escape,
@@ -34,9 +34,9 @@ Example: article-webhook inbox restore copy.db inbox.db";
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {
-    /// The file of the inbox
+    /// The file of the inbox, or env:NAME for a variable with it
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: InboxArgument,
     /// The file that is made
     #[arg(value_name = "COPY")]
     copy: PathBuf,
@@ -47,13 +47,25 @@ pub(super) struct RestoreArguments {
     /// What `inbox backup` made
     #[arg(value_name = "COPY")]
     copy: PathBuf,
-    /// The file of the inbox
+    /// The file of the inbox, or env:NAME for a variable with it
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: InboxArgument,
+}
+
+/// The file of an inbox. A database has other backups.
+fn file_of(inbox: &InboxArgument, context: &Context) -> Result<PathBuf, Failure> {
+    match inbox.place(&context.environment)?.at {
+        At::File(path) => Ok(path),
+        #[cfg(feature = "postgres")]
+        At::Postgres(_) => Err(Failure::usage("the inbox is in PostgreSQL, which has backups of its own").fix(
+            "use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_operations of the guide",
+        )),
+    }
 }
 
 pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Result<Exit, Failure> {
     let BackupArguments { file, copy } = arguments;
+    let file = file_of(&file, context)?;
     let work = blocking(move || SqliteStore::backup(file, copy));
     let backup = context.output.during("copying", work).await??;
     let Backup { entries, jobs, bytes, .. } = backup;
@@ -69,6 +81,7 @@ pub(super) async fn restore(
     context: &Context,
 ) -> Result<Exit, Failure> {
     let RestoreArguments { copy, file } = arguments;
+    let file = file_of(&file, context)?;
     let inbox = quoted(&file.display().to_string());
     let work = blocking(move || SqliteStore::restore(copy, file));
     let restored = context.output.during("restoring", work).await??;
