@@ -131,7 +131,7 @@ fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
     stage
         .works("cp token text; echo DATABASE_URL=postgresql://blog:secret@db.example/blog >db.env");
     let of_database = "the inbox is in PostgreSQL, which has backups of its own\n\
-        fix:   use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_operations of the guide";
+        fix:   use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_restore of the guide";
     let backup = "article-webhook inbox backup inbox.db copy.db";
     for (command, says, ways) in [
         ("backup inbox.db ids", "ids exists\nfix:   name a new file", &[backup][..]),

@@ -183,8 +183,8 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
     );
     assert!(done(&["inbox", "health", &of_gone])[0]["paused_since"].is_string());
     migrated(&format!(
-        "{made}\nwarning: this inbox is empty, and there is one in {gone}: if that is meant, name it with ?schema=NAME, or drop this \
-         schema and rename that back"
+        "{made}\nwarning: this inbox is empty, and there is one in {gone}: if that is the one that is meant, name it with \
+         ?schema=NAME"
     ));
     let back = format!("DROP SCHEMA {schema} CASCADE; ALTER SCHEMA {gone} RENAME TO {schema}");
     client.batch_execute(&back).await.unwrap();

@@ -58,7 +58,7 @@ fn file_of(inbox: &InboxArgument, context: &Context) -> Result<PathBuf, Failure>
         At::File(path) => Ok(path),
         #[cfg(feature = "postgres")]
         At::Postgres(_) => Err(Failure::usage("the inbox is in PostgreSQL, which has backups of its own").fix(
-            "use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_operations of the guide",
+            "use pg_dump and pg_restore, or a base backup with the archived WAL: see the page postgres_restore of the guide",
         )),
     }
 }

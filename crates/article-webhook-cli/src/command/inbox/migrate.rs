@@ -74,8 +74,8 @@ async fn in_database(
         }
         let warning = (!is_here && !elsewhere.is_empty()).then(|| {
             format!(
-                "this inbox is empty, and there is one in {elsewhere}: if that is meant, name it with ?schema=NAME, or drop this \
-                 schema and rename that back"
+                "this inbox is empty, and there is one in {elsewhere}: if that is the one that is meant, name it with \
+                 ?schema=NAME"
             )
         });
         if let Some(warning) = &warning {
