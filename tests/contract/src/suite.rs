@@ -175,6 +175,7 @@ macro_rules! store_contract {
                 a_refused_body_is_kept_and_its_job_is_expected,
                 an_answer_about_an_erased_job_is_not_kept,
                 the_latest_and_the_longest_refused_bodies_are_kept,
+                a_refused_body_by_token_gives_way_to_none_that_came_to_a_url,
                 a_full_budget_keeps_what_is_there,
                 a_good_copy_ends_a_quarantine,
                 an_article_that_was_not_handled_ends_no_quarantine,

@@ -161,6 +161,19 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_came_in_another_way_than_to_a_url_counts_without_its_order() {
+        let to_url = || Expect { intent: Some("post-17".into()), ..job(1) };
+        for pushed in [[to_url(), job(1)], [job(1), to_url()]] {
+            let mut jobs = ExpectQueue::default();
+            pushed.into_iter().for_each(|job| _ = jobs.push(job));
+            assert_eq!(jobs.next(), Some(job(1)));
+        }
+        let mut jobs = ExpectQueue::default();
+        [to_url(), to_url()].into_iter().for_each(|job| _ = jobs.push(job));
+        assert_eq!(jobs.next(), Some(to_url()));
+    }
+
+    #[test]
     fn an_erased_job_is_not_held() {
         let mut jobs = ExpectQueue::default();
         (1..=3).for_each(|number| _ = jobs.push(job(number)));

@@ -46,14 +46,8 @@ impl Sink for Inbox {
                 let expect = self.refused_job(job_id, intent, "unauthorized");
                 let (arrival, cause) = (Arrival::from(&delivery), OF_ANOTHER_JOB.to_owned());
                 // The answer is the same whether it is kept or not.
-                match self.keep(arrival, cause, Some(expect.clone()), None).await {
-                    Ok(_) => Reply::Unauthorized,
-                    Err(error) => {
-                        self.readiness().failed(now, &expect.job_id, &error.to_string());
-                        self.expect_later([expect]);
-                        Reply::Unavailable
-                    }
-                }
+                let kept = self.keep(arrival, cause, Some(expect), None).await;
+                kept.map_or(Reply::Unavailable, |_| Reply::Unauthorized)
             }
             Ok(Recorded::BodyLimitReached) => {
                 // If no body of the entry can be read, and the service gives up, the API still has the article.
@@ -102,21 +96,15 @@ impl Inbox {
         let said = failure.failure().map(|word| Digest::of(word.as_bytes()));
         let (arrival, cause) = (Arrival::from(delivery), failure.to_string());
         telemetry::reports_failure(job_id, failure);
-        let kept = self.keep(arrival, cause, Some(expect.clone()), said).await;
-        let now = Instant::now().into_std();
-        match kept {
+        match self.keep(arrival, cause, Some(expect), said).await {
             Ok(Quarantined::Kept) => {
-                self.readiness().stored(now);
+                self.readiness().stored(Instant::now().into_std());
                 Reply::Stored
             }
             Ok(Quarantined::Duplicate | Quarantined::NotNeeded) => Reply::Duplicate,
             Ok(Quarantined::OtherJob { .. }) => Reply::Unauthorized,
             Ok(Quarantined::BudgetReached) => Reply::Retry,
-            Err(error) => {
-                self.readiness().failed(now, job_id, &error.to_string());
-                self.expect_later([expect]);
-                Reply::Unavailable
-            }
+            Err(_) => Reply::Unavailable,
         }
     }
 
@@ -153,13 +141,11 @@ impl Inbox {
             bytes: body.bytes().clone(),
         };
         let cause = refused.rejection().to_string();
-        if let Err(error) = self.keep(arrival, cause, Some(expect.clone()), None).await {
-            let now = Instant::now().into_std();
-            self.readiness().failed(now, job_id, &error.to_string());
-            self.expect_later([expect]);
-        }
+        // The answer is the refusal, whatever becomes of the body.
+        _ = self.keep(arrival, cause, Some(expect), None).await;
     }
 
+    /// Keeps a body, and expects its job. If the store fails, the job is expected as soon as the store accepts it.
     async fn keep(
         &self,
         arrival: Arrival,
@@ -169,9 +155,14 @@ impl Inbox {
     ) -> Result<Quarantined, Error> {
         let job_id = arrival.key.job_id.clone();
         let budget = self.0.quarantine_budget.load(Ordering::Relaxed);
-        let quarantine = Quarantine { arrival, cause, expect, said, budget };
+        let quarantine = Quarantine { arrival, cause, expect: expect.clone(), said, budget };
         let quarantined = self.with_timeout(self.0.store.quarantine(quarantine)).await;
         telemetry::quarantined(&job_id, &quarantined);
+        if let (Err(error), Some(expect)) = (&quarantined, expect) {
+            let now = Instant::now().into_std();
+            self.readiness().failed(now, &job_id, &error.to_string());
+            self.expect_later([expect]);
+        }
         quarantined
     }
 }

@@ -610,7 +610,7 @@ impl JobRows {
     }
 
     /// Expects the job. `intent` is that to whose URL it was delivered and refused, if the ledger has it. If the URL is good for
-    /// another job, this one is not expected, unless the other is only bound: then the API says whether this one is there.
+    /// another job, this one is not expected, unless a call has no answer: then the API says whether this one is there.
     pub fn expect_of(
         &mut self,
         expect: &Expect,
@@ -647,15 +647,19 @@ impl JobRows {
             return true;
         }
         let article = EntryKey::article(self.job_id.clone());
-        let mut is_set_aside = false;
-        let mut was_handled = false;
+        let (mut is_set_aside, mut was_handled) = (false, false);
         if let Some(entry) = self.entry_mut(&article.event) {
-            let (state, attempts) = entry.row.get().map(|row| (row.state, row.attempts)).unzip();
             let is_unvouched = entry.bodies().all(BodyRow::is_by_capability);
-            let is_unhandled =
-                matches!(state, Some(State::Waiting | State::Unhandled | State::Corrupt));
-            is_set_aside = is_unvouched && is_unhandled;
-            was_handled = is_unvouched && (!is_unhandled || attempts > Some(0));
+            // A handler that failed has had it, too.
+            let (is_open, was_handed_out) = match entry.row.get() {
+                Some(row) if row.state == State::Waiting => (true, row.attempts > 0),
+                Some(row) if matches!(row.state, State::Unhandled | State::Corrupt) => {
+                    (true, false)
+                }
+                _ => (false, true),
+            };
+            is_set_aside = is_unvouched && is_open;
+            was_handled = is_unvouched && was_handed_out;
             for body in entry.bodies.iter_mut().filter_map(Tracked::get_mut) {
                 body.intent.take_if(|intent| &**intent == name);
             }
@@ -663,16 +667,11 @@ impl JobRows {
                 entry.remove();
             }
         }
-        if let Some(job) = self.expected.get_mut()
-            && job.intent.as_deref() == Some(name)
-        {
-            job.intent = None;
-            if is_set_aside {
-                // A repeated call may have ordered it, too. The API knows.
-                job.reopen(now);
-            }
-        }
+        let job = self.expected.get_mut();
+        job.into_iter().for_each(|job| job.intent = None);
         if is_set_aside {
+            // A repeated call may have ordered it, too. The API knows.
+            self.expected.get_mut().into_iter().for_each(|job| job.reopen(now));
             for arrival in bodies.iter().filter_map(|body| Arrival::of(article.clone(), body)) {
                 self.quarantine(&arrival, OF_ANOTHER_JOB, u64::MAX, now);
             }

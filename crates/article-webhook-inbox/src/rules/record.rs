@@ -113,9 +113,8 @@ impl Row {
             self.wait(Duration::ZERO, Cause::None, now);
             return recording(Recorded::Stored, write);
         }
-        let outranked = stored.iter().rposition(|body| body.is_by_capability);
         if let (State::Waiting, true, false, Some(index)) =
-            (self.state, is_full, new.is_by_capability, outranked)
+            (self.state, is_full, new.is_by_capability, last_by_capability(stored))
         {
             self.conflicts = self.conflicts.saturating_add(1);
             return recording(Recorded::Conflict { kept: true }, BodyWrite::Replace(index));
@@ -143,13 +142,16 @@ impl Row {
 /// capability URLs first. A body that was delivered never gives way to one that the API gave, the one beyond the limit to no
 /// delivered one, and one that came by token to none that came to a capability URL.
 fn replaced(new: KnownBody, stored: &[KnownBody]) -> Option<usize> {
-    let by_capability = stored.iter().rposition(|body| body.is_by_capability);
     let last = || stored.len().min(MAX_BODIES_PER_ENTRY).checked_sub(1);
     match new.source {
-        Source::Webhook if new.is_by_capability => by_capability,
-        Source::Webhook => by_capability.or_else(last),
+        Source::Webhook if new.is_by_capability => last_by_capability(stored),
+        Source::Webhook => last_by_capability(stored).or_else(last),
         Source::Api => stored.iter().rposition(|body| body.source == Source::Api),
     }
+}
+
+fn last_by_capability(stored: &[KnownBody]) -> Option<usize> {
+    stored.iter().rposition(|body| body.is_by_capability)
 }
 
 #[cfg(test)]
@@ -219,6 +221,23 @@ mod tests {
             let recording = after.record(polled(body(b"new")), &known, NOW);
             assert_eq!(recording.write, BodyWrite::Replace(1));
             assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
+        }
+    }
+
+    #[test]
+    fn what_came_by_token_gives_way_to_nothing_that_came_to_a_url() {
+        let to_url = |body: KnownBody| KnownBody { is_by_capability: true, ..body };
+        let new = body(b"new");
+        for state in [State::Unhandled, State::Corrupt] {
+            let record = |new, known: &[KnownBody]| row(state).record(new, known, NOW);
+            let refused = record(to_url(new), &bodies(4));
+            assert_eq!(refused.recorded, Recorded::BodyLimitReached, "{state}");
+            assert_eq!(refused.write, BodyWrite::Nothing, "{state}");
+            let mut known = bodies(4);
+            known[1] = to_url(known[1]);
+            for new in [new, to_url(new)] {
+                assert_eq!(record(new, &known).write, BodyWrite::Replace(1), "{state}");
+            }
         }
     }
 

@@ -1,12 +1,12 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook::{Reply, fixture};
-use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, State};
+use article_webhook::{CapabilityKey, Reply, Sink as _, fixture};
+use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, State, store::Store as _};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
     faulty::Fault,
-    scene::{Scene, key},
+    scene::{HOUR, Scene, key},
 };
 
 /// One entry.
@@ -65,6 +65,29 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
     }
     scene.store.repair();
     assert_eq!(scene.accept(&post).await, Reply::Stored);
+}
+
+/// Nothing is lost: the job of the delivery may be the one that was ordered.
+#[tokio::test]
+async fn a_store_that_fails_to_keep_the_job_of_another_order_is_answered_with_unavailable() {
+    let scene = Scene::new();
+    let now = scene.clock.now();
+    scene.store.intend("post-17", HOUR, 1).await.unwrap();
+    scene.store.ordered("post-17", key("job_1").job_id, now + HOUR, 1).await.unwrap();
+    let urls = CapabilityKey::new(&[7; 32]).unwrap();
+    let url = urls.mint("post-17", now + HOUR).unwrap();
+    let post = fixture::complete().job_id("job_2");
+    let deliver = async || {
+        let envelope =
+            fixture::receiver().open_capability(&urls, url.as_str(), now, post.headers());
+        scene.inbox.accept(envelope.unwrap().read(post.bytes().clone()).unwrap()).await
+    };
+    scene.store.fault("quarantine", Fault::Down);
+    assert_eq!(deliver().await, Reply::Unavailable);
+    scene.store.repair();
+    assert_eq!(deliver().await, Reply::Unauthorized);
+    let kept = scene.inbox.show(key("job_2").quarantine()).await.unwrap().unwrap();
+    assert_eq!(kept.1[0].bytes.as_ref(), Some(post.bytes()));
 }
 
 /// No false acknowledgement: whether the delivery was stored is unknown until the next attempt of the service.

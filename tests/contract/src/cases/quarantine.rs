@@ -98,6 +98,26 @@ pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<imp
     }
 }
 
+/// Of two bodies, one that came to a capability URL gives way first, and to one by token alone if both came by token.
+pub async fn a_refused_body_by_token_gives_way_to_none_that_came_to_a_url(
+    trial: Trial<impl Subject>,
+) {
+    let to_url = async |body: &str| {
+        let quarantine = quarantine(body, trial.now());
+        let (target, intent) = ("capability".into(), Some("post-17".into()));
+        let arrival = Arrival { target, intent, ..quarantine.arrival };
+        trial.store().quarantine(Quarantine { arrival, ..quarantine }).await.unwrap()
+    };
+    assert_eq!(to_url("{12345").await, Quarantined::Kept);
+    assert_eq!(trial.quarantine("{12").await, Quarantined::Kept);
+    assert_eq!(to_url("{1234567").await, Quarantined::Kept);
+    assert_eq!(trial.quarantine("{1").await, Quarantined::Kept);
+    assert_eq!(to_url("{123456789").await, Quarantined::BudgetReached);
+    let mut kept = trial.kept().await.unwrap().1;
+    kept.sort_unstable();
+    assert_eq!(kept, ["{1", "{12"]);
+}
+
 /// When the budget is used up, nothing that is kept is dropped, and the job is expected all the same.
 pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
     let keep = async |id: &str, body: &str, budget, intent: Option<&str>| {

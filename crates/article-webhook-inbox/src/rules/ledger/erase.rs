@@ -48,34 +48,30 @@ mod tests {
         format!("job_{number}").parse().unwrap()
     }
 
+    /// Whether the job of an answer is expected.
+    fn answer(row: &mut IntentRow, number: usize) -> bool {
+        row.answer(("post-17", None), &job(number), NOW).is_expected
+    }
+
     #[test]
     fn an_answer_does_not_bring_back_what_was_erased() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
         row.erase(&job(1));
-        assert!(!row.answer(("post-17", None), &job(1), NOW).is_expected);
+        assert!(!answer(&mut row, 1));
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(
-            row.answer(("post-17", None), &job(2), NOW).is_expected,
-            "another job of the intent is expected"
-        );
+        assert!(answer(&mut row, 2), "another job of the intent is expected");
         assert_eq!(row.job_id, None, "and does not take its place");
     }
 
     #[test]
     fn a_repeated_answer_does_not_either() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        assert!(
-            row.answer(("post-17", None), &job(1), NOW).is_expected
-                && row.answer(("post-17", None), &job(1), NOW).is_expected
-        );
+        assert!(answer(&mut row, 1) && answer(&mut row, 1));
         row.erase(&job(2));
         assert_eq!(row.job_id, Some(job(1)));
         row.erase(&job(1));
         assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(
-            !row.answer(("post-17", None), &job(1), NOW).is_expected
-                && !row.answer(("post-17", None), &job(2), NOW).is_expected
-        );
+        assert!(!answer(&mut row, 1) && !answer(&mut row, 2));
         assert!(!row.resolve(&job(3), NOW));
     }
 
@@ -87,13 +83,8 @@ mod tests {
             row.erase(&job(number));
         }
         assert_eq!(row.erased.len(), MAX_ERASED_JOBS);
-        assert!(row.clone().answer(("post-17", None), &job(0), NOW).is_expected);
-        assert!(
-            (1..=MAX_ERASED_JOBS).all(|number| !row
-                .clone()
-                .answer(("post-17", None), &job(number), NOW)
-                .is_expected)
-        );
+        assert!(answer(&mut row.clone(), 0));
+        assert!((1..=MAX_ERASED_JOBS).all(|number| !answer(&mut row.clone(), number)));
     }
 
     #[test]
@@ -103,7 +94,7 @@ mod tests {
         assert!(row.may_have_ordered("post-17", &job(1), Some("post-17")));
         assert!(!row.may_have_ordered("post-17", &job(1), Some("post-18")));
         let mut ordered = row;
-        _ = ordered.answer(("post-17", None), &job(1), NOW);
+        answer(&mut ordered, 1);
         assert!(
             ordered.may_have_ordered("post-17", &job(1), Some("post-18")),
             "as the intent says"
