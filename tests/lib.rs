@@ -5,6 +5,7 @@
     reason = "only this package uses them"
 )]
 
+pub mod log_buffer;
 pub mod odd_body;
 pub mod properties;
 

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook::{AuthToken, Receiver, Sink as _};
+use article_webhook::{Sink as _, fixture::DeliveryRequest};
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{EntryKey, JobState, State, store::Store};
 use tokio::{sync::Notify, time::timeout};
@@ -63,14 +63,8 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
 async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same() {
     let world = World::new();
     let failed = r#"{"job_id":"job_1","status":"failed"}"#;
-    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-    let headers = [
-        ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-        ("Content-Type", "application/json"),
-        ("X-Service-Event", "article.complete"),
-        ("X-Service-Job-Id", "job_1"),
-    ];
-    let delivery = receiver.open(&headers).unwrap().read(failed).unwrap();
+    let delivery = DeliveryRequest::new(failed).header("X-Service-Job-Id", "job_1").delivery();
+    let delivery = delivery.unwrap();
     assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Stored);
     let article = EntryKey::article("job_1".parse().unwrap());
     assert_eq!(world.stored(article.quarantine()).await.unwrap(), failed);
