@@ -350,3 +350,52 @@ async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused()
     assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_body_of_a_job_is_passed_on_under_another_id_or_after_the_erasure_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
+    let sink = move |delivery: Delivery| {
+        arrivals.send(delivery.body().clone()).unwrap();
+        async { Reply::Stored }
+    };
+    let address = free_port();
+    application(address, sink).await;
+    let mut listening = Listening::start(&file, address, &[]);
+    let url = listening.url.clone();
+    let deliver = |body: &[u8]| {
+        let path = folder.path().join("body.json");
+        std::fs::write(&path, body).unwrap();
+        let mut send = tool(["send", &url, "--file", text(&path)]);
+        assert_eq!(seen(&send.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap()).0, Some(0));
+    };
+    let first = fixture::complete().job_id("job_1").bytes().clone();
+    let [other, of_another_id] =
+        ["job_1", "job_2"].map(|job| fixture::unicode().job_id(job).bytes().clone());
+    deliver(&first);
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    deliver(&other);
+    let line = loop {
+        let line = listening.next();
+        if line["reply"] == "another body" {
+            break line;
+        }
+    };
+    let erase = format!("article-webhook inbox erase {} job_1", text(&file));
+    let says = format!(
+        "kept, and not passed on: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
+    );
+    assert_eq!(line["text"], says);
+
+    deliver(&of_another_id);
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    let words: Vec<_> = erase.split(' ').skip(1).collect();
+    assert_eq!(seen(&tool([]).args(words).output().unwrap()).0, Some(0));
+    deliver(&other);
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    for body in [first, of_another_id, other] {
+        assert_eq!(arrived.try_recv().unwrap(), body);
+    }
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}

@@ -1,11 +1,13 @@
 //! The steps that a refused start names, taken one by one. The steps that are not here are taken by the tests of the refusal: in
 //! `refusals`, `rights`, `tampered`, `readiness`, `outages` and `tls`.
 
+use std::fs;
+
 use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    arrival, fresh,
+    CLAIM, arrival, fresh,
     refusals::{refused, run, with_password},
     role_of_new_tables,
     scene::{self, wait},
@@ -252,4 +254,33 @@ fn a_schema_that_is_open_to_every_role_is_closed_by_the_statement_of_the_warning
     assert_eq!(or, "name a schema of the inbox's own");
     run(&url, statement);
     assert_eq!(wait(store.health()).unwrap().findings, [""; 0]);
+}
+
+#[test]
+fn a_page_that_cannot_be_read_is_restored_from_a_backup() {
+    let Some(mut server) = Server::start(&["autovacuum = off"]) else { return };
+    let settings = fresh(&server.url());
+    let bodies =
+        format!("SELECT pg_relation_filepath('{}.article_inbox_bodies')", schema(&settings));
+    let store = || wait(PostgresStore::connect(settings.clone())).unwrap();
+    starts(settings.clone(), Recorded::Stored);
+    let path: String = wait(async {
+        let client = scene::connect(&server.url()).await;
+        client.batch_execute("CHECKPOINT").await.unwrap();
+        client.query_one(&bodies, &[]).await.unwrap().get(0)
+    });
+    server.crash();
+    let file = server.folder().join("data").join(path);
+    let backup = fs::read(&file).unwrap();
+    fs::write(&file, vec![0xff; backup.len()]).unwrap();
+    server.start_again();
+    let error = wait(store().claim(CLAIM)).unwrap_err();
+    let says = "PostgreSQL cannot read what it has stored: restore the server from a backup, or fail over to a standby (SQLSTATE XX001)";
+    assert_eq!(error.to_string(), says);
+
+    server.crash();
+    fs::write(&file, backup).unwrap();
+    server.start_again();
+    let claims = wait(store().claim(CLAIM)).unwrap();
+    assert_eq!(claims.claimed[0].bodies[0].bytes.as_deref(), Some(&b"{}"[..]));
 }
