@@ -113,7 +113,8 @@ impl World {
         let steps = std::env::var("STEPS").ok().and_then(|steps| steps.parse().ok());
         Arc::new(Self {
             plan,
-            key: CapabilityKey::new(&[7; 32]).expect("32 bytes are a key"),
+            key: CapabilityKey::new(b"0123456789abcdef0123456789abcdef")
+                .expect("32 bytes are a key"),
             store: MemoryStore::new(clock.clone()),
             clock,
             start: Instant::now(),

@@ -1,4 +1,4 @@
-use std::{env, fmt};
+use std::{env, fmt, fs, io, path::Path};
 
 use article_webhook::adapter::Causes;
 use reqwest::header::HeaderValue;
@@ -61,6 +61,20 @@ impl ApiKey {
         }
     }
 
+    /// The key in a file, such as a mounted secret. A newline at its end is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::Unreadable`] names the file; otherwise as [`ApiKey::new`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
+        let path = path.as_ref();
+        let key = fs::read(path).map(Zeroizing::new).map_err(|error| KeyError::Unreadable {
+            path: path.display().to_string(),
+            kind: error.kind(),
+        })?;
+        Self::new(str::from_utf8(key.trim_ascii_end()).map_err(|_| KeyError::ForbiddenCharacter)?)
+    }
+
     /// As the value of `Authorization`.
     pub(crate) fn header(&self) -> HeaderValue {
         let value = Zeroizing::new(["Bearer ", &self.0].concat());
@@ -117,6 +131,14 @@ pub enum KeyError {
         /// The variable's name.
         name: String,
     },
+    /// The file cannot be read.
+    #[error("the file {path} of the API key cannot be read: {kind}")]
+    Unreadable {
+        /// The file's path.
+        path: String,
+        /// The error of the system.
+        kind: io::ErrorKind,
+    },
 }
 
 /// The text with its causes: `main` shows an error that it returns by `Debug`.
@@ -156,6 +178,21 @@ mod tests {
         let fingerprint = |key| ApiKey::new(key).unwrap().fingerprint();
         assert_eq!(fingerprint("sk-5f2b9c0e7a1d4e38"), 0xc353_e5f6_a416_6e46);
         assert_ne!(fingerprint("sk-5f2b9c0e7a1d4e38"), fingerprint("sk-5f2b9c0e7a1d4e39"));
+    }
+
+    #[test]
+    fn a_file_holds_a_key_with_or_without_a_newline() {
+        let path = env::temp_dir().join(format!("api-{}.key", std::process::id()));
+        for newline in ["", "\n", "\r\n"] {
+            fs::write(&path, format!("sk-5f2b9c0e7a1d4e38{newline}")).unwrap();
+            assert_eq!(ApiKey::from_file(&path).unwrap().expose(), "sk-5f2b9c0e7a1d4e38");
+        }
+        fs::write(&path, "two words").unwrap();
+        assert_eq!(ApiKey::from_file(&path).map(|_| ()), Err(KeyError::ForbiddenCharacter));
+        fs::remove_file(&path).unwrap();
+        let error = ApiKey::from_file("/no/such.key").unwrap_err();
+        let message = "the file /no/such.key of the API key cannot be read: entity not found";
+        assert_eq!(error.to_string(), message);
     }
 
     #[test]

@@ -44,7 +44,7 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     fn key() -> CapabilityKey {
-        CapabilityKey::new(&[7; 32]).unwrap()
+        CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap()
     }
 
     #[test]

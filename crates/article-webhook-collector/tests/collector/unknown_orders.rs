@@ -155,7 +155,8 @@ async fn an_intent_that_was_given_up_is_ordered_only_again() {
 #[tokio::test]
 async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
     for status in [400, 502] {
-        let (world, key) = (World::new(), CapabilityKey::new(&[7; 32]).unwrap());
+        let (world, key) =
+            (World::new(), CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap());
         let collector = world.builder().webhook_urls(key, "https://shop.example/orders");
         world.api.on_order(move || Reply::Echoes(status));
         let outcome = order(&collector.build().unwrap(), "post-17").await;
@@ -177,7 +178,7 @@ async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
 async fn a_delivery_that_is_not_stored_tells_what_an_order_became() {
     for is_refused in [true, false] {
         let world = after_a_lost_answer().await;
-        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
         let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
         let headers = [
             ("Content-Type", "application/json"),
@@ -207,7 +208,8 @@ async fn a_delivery_that_is_not_stored_tells_what_an_order_became() {
 /// The receiver accepts the URL, for 30 days, and finds the intent in it.
 #[tokio::test]
 async fn an_order_carries_its_intent_in_its_webhook_url() {
-    let (world, key) = (World::new(), CapabilityKey::new(&[7; 32]).unwrap());
+    let (world, key) =
+        (World::new(), CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap());
     let base = "https://shop.example/orders";
     let collector = world.builder().webhook_urls(key.clone(), base).build().unwrap();
     // Its own URL gives way.

@@ -45,7 +45,7 @@ impl io::Write for Log {
 
 /// Everything that a collector reports happens once. `INTENT`, `BODY` and `WEBHOOK` occur where it must not show them.
 async fn everything(world: &World) {
-    let key = CapabilityKey::new(&[7; 32]).unwrap();
+    let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
     let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
     let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
     orders(world, &collector).await;

@@ -74,7 +74,7 @@ async fn a_store_that_fails_to_keep_the_job_of_another_order_is_answered_with_un
     let now = scene.clock.now();
     scene.store.intend("post-17", HOUR, 1).await.unwrap();
     scene.store.ordered("post-17", key("job_1").job_id, now + HOUR, 1).await.unwrap();
-    let urls = CapabilityKey::new(&[7; 32]).unwrap();
+    let urls = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
     let url = urls.mint("post-17", now + HOUR).unwrap();
     let post = fixture::complete().job_id("job_2");
     let deliver = async || {

@@ -1,5 +1,7 @@
 use std::{
-    fmt,
+    collections::BTreeSet,
+    env, fmt, fs,
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -11,6 +13,12 @@ use super::CapabilityError;
 
 /// Binds a code to this use of the key.
 const PURPOSE: &[u8] = b"article-webhook capability 1\0";
+
+/// The least length of a key, in bytes.
+const MIN_KEY_BYTES: usize = 32;
+
+/// How many different bytes a key has at least. Of 32 random hexadecimal digits, fewer than one in 10⁹ have so few.
+const MIN_DISTINCT_BYTES: usize = 6;
 
 /// The key that mints and verifies capability URLs: at least 32 secret bytes.
 ///
@@ -53,13 +61,39 @@ impl CapabilityKey {
     ///
     /// # Errors
     ///
-    /// [`CapabilityError::ShortKey`] under 32 bytes.
+    /// [`CapabilityError::ShortKey`] under 32 bytes, [`CapabilityError::WeakKey`] if it repeats a few bytes.
     pub fn new(key: &[u8]) -> Result<Self, CapabilityError> {
-        if key.len() < 32 {
+        if key.len() < MIN_KEY_BYTES {
             return Err(CapabilityError::ShortKey);
+        }
+        if key.iter().collect::<BTreeSet<_>>().len() < MIN_DISTINCT_BYTES {
+            return Err(CapabilityError::WeakKey);
         }
         let mints = Zeroizing::new(key.into());
         Ok(Self { mints, accepts: Vec::new() })
+    }
+
+    /// The key in the environment variable `name`: its bytes as they are, as of `openssl rand -hex 32`.
+    ///
+    /// # Errors
+    ///
+    /// [`CapabilityError::NotSet`] names the variable; otherwise as [`CapabilityKey::new`].
+    pub fn from_env(name: &str) -> Result<Self, CapabilityError> {
+        let key = env::var_os(name).ok_or_else(|| CapabilityError::NotSet { name: name.into() })?;
+        Self::new(&Zeroizing::new(key.into_encoded_bytes()))
+    }
+
+    /// The key in a file, such as a mounted secret: its bytes as they are, but for a newline at the end of a text.
+    ///
+    /// # Errors
+    ///
+    /// [`CapabilityError::Unreadable`] names the file; otherwise as [`CapabilityKey::new`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, CapabilityError> {
+        let path = path.as_ref();
+        let unreadable =
+            |source| CapabilityError::Unreadable { path: path.display().to_string(), source };
+        let key = Zeroizing::new(fs::read(path).map_err(unreadable)?);
+        Self::new(if key.is_ascii() { key.trim_ascii_end() } else { &key })
     }
 
     /// Also accepts the capabilities of `old`. For key rotation, until the last of them has expired.
@@ -131,7 +165,7 @@ impl fmt::Debug for CapabilityKey {
 /// ```
 /// # use std::time::{Duration, SystemTime};
 /// # use article_webhook::CapabilityKey;
-/// let segment = CapabilityKey::new(&[7; 32])?.mint("order-17", SystemTime::now())?;
+/// let segment = CapabilityKey::new(b"0123456789abcdef0123456789abcdef")?.mint("order-17", SystemTime::now())?;
 /// assert_eq!(format!("{segment:?}"), "Capability(redacted)");
 /// # Ok::<(), article_webhook::CapabilityError>(())
 /// ```
@@ -182,9 +216,11 @@ mod tests {
 
     use super::*;
 
+    const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
+
     #[test]
     fn neither_a_key_nor_what_it_minted_is_shown() {
-        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let key = CapabilityKey::new(KEY).unwrap();
         let capability = key.mint("order-17", UNIX_EPOCH).unwrap();
         assert_eq!(
             format!("{key:?} {capability:?}"),
@@ -204,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_capability_is_good_for_its_intent_until_its_second() {
-        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let key = CapabilityKey::new(KEY).unwrap();
         let expires = UNIX_EPOCH + Duration::from_secs(100);
         let capability = key.mint("order-17", expires).unwrap();
         assert_eq!(opened(&key, capability.as_str(), 99), Ok("order-17".to_owned()));
@@ -227,9 +263,9 @@ mod tests {
 
     #[test]
     fn an_old_key_opens_for_as_long_as_it_is_accepted() {
-        let key = |byte| CapabilityKey::new(&[byte; 32]).unwrap();
+        let key = |number| CapabilityKey::new(&[KEY, &[number]].concat()).unwrap();
         let expires = UNIX_EPOCH + Duration::from_secs(100);
-        let [first, second] = [1, 2].map(|byte| key(byte).mint("a", expires).unwrap());
+        let [first, second] = [1, 2].map(|number| key(number).mint("a", expires).unwrap());
         let all = key(3).also_accepting(key(2).also_accepting(key(1)));
         for capability in [first, second] {
             assert!(opened(&key(3), capability.as_str(), 99).is_err());
@@ -240,17 +276,57 @@ mod tests {
 
     #[test]
     fn what_cannot_stand_in_a_url_is_not_minted() {
-        let key = CapabilityKey::new(&[7; 32]).unwrap();
+        let key = CapabilityKey::new(KEY).unwrap();
         for intent in ["", "a b", "a.b", "a/b", "\u{e9}", &"x".repeat(65)] {
-            assert_eq!(
-                key.mint(intent, UNIX_EPOCH).unwrap_err(),
-                CapabilityError::Intent,
-                "{intent}"
-            );
+            let error = key.mint(intent, UNIX_EPOCH).unwrap_err();
+            assert!(matches!(error, CapabilityError::Intent), "{intent}: {error}");
         }
         assert!(key.mint(&"x".repeat(64), UNIX_EPOCH).is_ok());
         let before = UNIX_EPOCH - Duration::from_secs(1);
-        assert_eq!(key.mint("a", before).unwrap_err(), CapabilityError::Expiry);
-        assert_eq!(CapabilityKey::new(&[7; 31]).unwrap_err(), CapabilityError::ShortKey);
+        assert!(matches!(key.mint("a", before), Err(CapabilityError::Expiry)));
+    }
+
+    #[test]
+    fn a_key_that_can_be_guessed_is_refused() {
+        assert!(matches!(CapabilityKey::new(&KEY[1..]), Err(CapabilityError::ShortKey)));
+        let weak: [&[u8]; 4] = [
+            &[0; 32],
+            &[7; 64],
+            b"abcdeabcdeabcdeabcdeabcdeabcdeabcde",
+            b"                                ",
+        ];
+        for weak in weak {
+            assert!(matches!(CapabilityKey::new(weak), Err(CapabilityError::WeakKey)), "{weak:?}");
+        }
+        assert!(CapabilityKey::new(b"abcdefabcdefabcdefabcdefabcdefabcdef").is_ok());
+    }
+
+    #[test]
+    fn a_file_holds_a_key_with_or_without_a_newline() {
+        let path = env::temp_dir().join(format!("capability-{}.key", std::process::id()));
+        let key = CapabilityKey::new(KEY).unwrap();
+        let segment = key.mint("order-17", UNIX_EPOCH + Duration::from_secs(100)).unwrap();
+        for newline in ["", "\n", "\r\n"] {
+            fs::write(&path, [KEY, newline.as_bytes()].concat()).unwrap();
+            let key = CapabilityKey::from_file(&path).unwrap();
+            assert!(opened(&key, segment.as_str(), 99).is_ok(), "{newline:?}");
+        }
+        // Random bytes are no text, whatever the last one is.
+        let random: Vec<u8> = (224..255).chain([b'\n']).collect();
+        fs::write(&path, &random).unwrap();
+        let segment = CapabilityKey::new(&random).unwrap();
+        let segment = segment.mint("order-17", UNIX_EPOCH + Duration::from_secs(100)).unwrap();
+        assert!(opened(&CapabilityKey::from_file(&path).unwrap(), segment.as_str(), 99).is_ok());
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_file_or_a_variable_that_is_missing_is_named() {
+        let error = CapabilityKey::from_file("/no/such.key").unwrap_err();
+        assert!(format!("{error:?}").starts_with("the key file /no/such.key cannot be read: "));
+        let error = CapabilityKey::from_env("NO_SUCH_VARIABLE").unwrap_err();
+        assert!(
+            error.to_string().starts_with("the environment variable NO_SUCH_VARIABLE is not set")
+        );
     }
 }
