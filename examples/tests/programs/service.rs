@@ -25,6 +25,21 @@ fn an_article_is_ordered_delivered_and_read() {
     assert!(line(lines.len() - 1).starts_with("read       the same article"), "{said}");
 }
 
+/// The table is missing for as long as the service tries, and then the worker hands over what was polled.
+#[test]
+fn a_sink_of_the_application_gets_what_was_polled() {
+    let output = command("sink_collector").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let ends = |start: &str, end: &str| {
+        said.lines().any(|line| line.starts_with(start) && line.ends_with(end))
+    };
+    assert!(ends("stored     post-1  job_", "  delivered, and in the table already"), "{said}");
+    assert!(ends("missed     post-2  job_", "  after four attempts"), "{said}");
+    assert!(ends("stored     post-2  job_", "  polled, and handed over to the table"), "{said}");
+    assert!(said.ends_with("\nresult     2 rows; 1 was delivered, 1 was polled\n"), "{said}");
+}
+
 /// The service tries each delivery four times in vain, and then all articles come by polling.
 #[test]
 fn ten_articles_are_collected_after_an_outage_each_once() {
