@@ -20,6 +20,11 @@ const NO_PASSWORD: &str = "PostgreSQL asks for a password, and the URL has none:
 pub(crate) const CLEARTEXT_PASSWORD: &str = "PostgreSQL asks for the password in clear text, and the connection to its machine is \
     not encrypted: use TLS, without sslmode=disable in the URL, or scram-sha-256 in pg_hba.conf";
 
+pub(crate) const NO_NUMBER: &str = "PostgreSQL has no number for a new row";
+
+pub(crate) const SET_SEQUENCE: &str = "set the sequence to the largest id in the tables, by the statement on the guide's page \
+    postgres_operations";
+
 /// Why a transaction has not committed, as far as is known.
 ///
 /// What an operator must change refuses a start ([`refusal`](Self::refusal)). Later it is an outage like any other, which
@@ -200,9 +205,9 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         ) => {
             "PostgreSQL has ended the connection, because it stops, or because an administrator wants it".to_owned()
         }
-        (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => format!(
-            "PostgreSQL has no number for a new row: {sentence}: set the sequence to the largest id in the tables, by the statement on the guide's page postgres_operations"
-        ),
+        (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => {
+            format!("{NO_NUMBER}: {sentence}: {SET_SEQUENCE}")
+        }
         (_, "42" | "55") => format!(
             "PostgreSQL refuses a statement: {sentence}: undo what was changed in the tables, or in the rights of the role"
         ),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use tokio_postgres::Row;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, NO_NUMBER, SET_SEQUENCE};
 
 /// The tables and the sequence, with their kind as the server names it, and what the inbox does with them.
 const OBJECTS: [(&str, char, &str); 7] = [
@@ -25,7 +25,7 @@ const OBJECTS: [(&str, char, &str); 7] = [
 pub(crate) struct Defects {
     /// What is acknowledged may be lost or hidden.
     pub(crate) loses: Option<String>,
-    /// An object is missing.
+    /// An object is missing, or the sequence is at its end.
     pub(crate) absent: Option<String>,
     /// The role lacks rights.
     pub(crate) rights: Option<String>,
@@ -49,7 +49,9 @@ pub(crate) fn check(schema: &str) -> String {
                 AND tgtype & 3 = 3 ORDER BY tgname LIMIT 1), \
             (SELECT string_agg(needed, ', ') FROM unnest(string_to_array(rights, ', ')) AS needed WHERE NOT \
                 CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, needed) ELSE has_table_privilege(c.oid, needed) END), \
-            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = '{schema}'), current_user::text \
+            (SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = '{schema}'), current_user::text, \
+            (SELECT pg_sequence_last_value(seqrelid) > seqmax - seqincrement FROM pg_sequence \
+                WHERE seqrelid = c.oid AND has_sequence_privilege(seqrelid, 'USAGE, SELECT')) \
         FROM (VALUES {}) AS object (name, kind, rights) LEFT JOIN \
             (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = '{schema}') ON c.relname = name \
         ORDER BY name",
@@ -69,6 +71,10 @@ pub(crate) fn defects(schema: &str, rows: &[Row]) -> Result<Defects, Fault> {
             let absent = || format!("the schema \"{schema}\" has no {name}: restore it");
             defects.absent.get_or_insert_with(absent);
             continue;
+        }
+        if row.try_get::<_, Option<bool>>(9)? == Some(true) {
+            let at_its_end = || format!("{NO_NUMBER}: {name} is at its end: {SET_SEQUENCE}");
+            defects.absent.get_or_insert_with(at_its_end);
         }
         let (is_logged, is_hidden, has_rule): (bool, bool, bool) =
             (row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);

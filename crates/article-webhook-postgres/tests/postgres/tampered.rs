@@ -51,6 +51,11 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
             format!("ALTER TABLE {schema}.away RENAME TO article_inbox_bucket"),
             "has no article_inbox_bucket: restore it",
         ),
+        (
+            format!("SELECT setval('{schema}.article_inbox_ids', 9223372036854775807)"),
+            format!("SELECT setval('{schema}.article_inbox_ids', 1000)"),
+            "PostgreSQL has no number for a new row: article_inbox_ids is at its end: set the sequence",
+        ),
     ] {
         run(&url, &change);
         let error = refused(settings.clone());
@@ -62,6 +67,9 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
             Err(error) => error.to_string(),
         };
         assert!(found.contains(reported), "{found}");
+        // Without a table, it cannot look at the rows.
+        let checked = format!("{:?}", wait(store.check()));
+        assert!(checked.contains(reported) || checked.contains("does not exist"), "{checked}");
         run(&url, &back);
         assert!(
             !wait(store.health()).unwrap().findings.iter().any(|found| found.contains(reported))
