@@ -47,7 +47,7 @@ impl Effect {
         match self {
             Self::Adds(bytes) => Self::CALL_BYTES + bytes,
             Self::Leases | Self::Erases => Self::CALL_BYTES,
-            Self::Prunes => crate::rules::MAX_PRUNED_BYTES,
+            Self::Prunes => crate::rules::MAX_BODY_BYTES,
         }
     }
 }

@@ -183,6 +183,7 @@ macro_rules! store_contract {
                 another_event_does_not_end_the_quarantine_of_an_article,
                 nothing_is_kept_of_an_article_that_is_here,
                 a_requeue_reads_a_quarantine_anew,
+                a_page_of_large_quarantines_is_requeued_in_parts,
                 a_quarantine_ends_by_an_operator_and_not_by_its_age,
                 a_quarantine_is_exported_and_imported,
                 an_article_that_was_handled_elsewhere_ends_a_quarantine,

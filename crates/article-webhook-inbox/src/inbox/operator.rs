@@ -64,9 +64,13 @@ impl Inbox {
         Ok(self.requeue_page(vec![(key, None)]).await? > 0)
     }
 
-    async fn requeue_page(&self, page: Vec<(EntryKey, Option<State>)>) -> Result<u64, Error> {
-        let requeued = self.0.store.requeue(page).await?;
-        let count = requeued.into_iter().map(u64::from).sum();
+    async fn requeue_page(&self, mut page: Vec<(EntryKey, Option<State>)>) -> Result<u64, Error> {
+        let mut count = 0;
+        while !page.is_empty() {
+            let requeued = self.0.store.requeue(page.clone()).await?;
+            page.drain(..requeued.len());
+            count += requeued.into_iter().map(u64::from).sum::<u64>();
+        }
         if count > 0 {
             self.0.workers.wake();
         }

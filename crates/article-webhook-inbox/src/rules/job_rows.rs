@@ -33,8 +33,8 @@ pub struct JobRows {
     pub entries: Vec<EntryRows>,
 }
 
-/// How many bytes of bodies are removed in one transaction, so that no delivery waits long for it.
-pub(crate) const MAX_PRUNED_BYTES: usize = 8 << 20;
+/// How many bytes of bodies one transaction removes or reads anew, so that no delivery waits long for it.
+pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
 
 /// Why what was delivered to the URL of an order is set aside.
 pub(crate) const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order that is another job: has the URL leaked? If the job is yours, collect it";
@@ -729,7 +729,7 @@ impl JobRows {
             if !body.has_bytes() || !prune.removes_bytes(row, body.received_at) {
                 continue;
             }
-            let is_too_much = *bytes + body.length() > MAX_PRUNED_BYTES as u64 && pruned.bodies > 0;
+            let is_too_much = *bytes + body.length() > MAX_BODY_BYTES as u64 && pruned.bodies > 0;
             if pruned.bodies == prune.limit || is_too_much {
                 pruned.more = true;
                 return;

@@ -8,7 +8,7 @@ use super::{Effect, IntentRows, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled},
-    rules::{IntentRow, JobRows, MAX_PRUNED_BYTES, decode_anew},
+    rules::{EntryRows, IntentRow, JobRows, MAX_BODY_BYTES, decode_anew},
 };
 
 /// Stores bodies under their keys, and reports copies of articles to the ledger.
@@ -137,7 +137,8 @@ impl Script for Settle {
     }
 }
 
-/// Requeues entries, each from a state if one is named. What is in quarantine is read anew. Returns which were requeued.
+/// Requeues entries, each from a state if one is named. What is in quarantine is read anew. Returns which were requeued. There
+/// are results for the first entries only, if what is to be read of all is too much for one transaction.
 #[derive(Debug)]
 pub struct Requeue(pub Vec<(EntryKey, Option<State>)>);
 
@@ -152,8 +153,13 @@ impl Script for Requeue {
         let named = self.0.iter().map(|(key, _)| &key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let mut requeued = Vec::with_capacity(self.0.len());
+        let (mut requeued, mut bytes) = (Vec::with_capacity(self.0.len()), 0);
         for (key, from) in &self.0 {
+            let entry = jobs.get_mut(&key.job_id).entry(&key.event);
+            bytes += entry.filter(|_| key.is_quarantine()).map_or(0, EntryRows::quarantine_cost);
+            if bytes > MAX_BODY_BYTES as u64 && !requeued.is_empty() {
+                break;
+            }
             requeued.push(match key.is_quarantine() {
                 false => jobs.get_mut(&key.job_id).requeue(&key.event, *from, now),
                 true => decode_quarantine(tables, jobs.get_mut(&key.job_id), key).await?,
@@ -248,7 +254,7 @@ impl Script for Erase {
         for job_id in &self.0 {
             let job = jobs.get_mut(job_id);
             bytes += job.bytes();
-            if bytes > MAX_PRUNED_BYTES as u64 && !erased.is_empty() {
+            if bytes > MAX_BODY_BYTES as u64 && !erased.is_empty() {
                 break;
             }
             let intent = job.expected.get().and_then(|row| row.intent.clone());

@@ -81,7 +81,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The first bytes of the first body of each of these entries, in their order.
     fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>>;
 
-    /// Requeues entries, each from a state if one is named. Returns which were requeued.
+    /// Requeues entries, each from a state if one is named. Returns which were requeued: of the first entries only, if what is in
+    /// quarantine is too much to be read in one transaction.
     fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>>;
 
     /// Makes waiting, unhandled and corrupt entries dead, with this cause. Returns which became so.

@@ -248,6 +248,28 @@ pub async fn a_requeue_reads_a_quarantine_anew(trial: Trial<impl Subject>) {
     assert_eq!(trial.state_of_job().await, Some(JobState::Arrived));
 }
 
+/// A page of requeues reads no more of what is in quarantine than a transaction may take, and says what became of the first
+/// entries. So no delivery waits while everything is read.
+pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<impl Subject>) {
+    let html = "-".repeat(3 << 20);
+    let mut page = Vec::new();
+    for id in ["job_1", "job_2", "job_3", "job_4"] {
+        let large =
+            ARTICLE.replace("job_1", id).replace(r#"html": ""#, &format!(r#"html": "{html}"#));
+        let refused = Quarantine {
+            arrival: arrival(id, &large),
+            expect: Some(Expect::job(job(id), trial.now())),
+            ..quarantine("", trial.now())
+        };
+        assert_eq!(trial.store().quarantine(refused).await.unwrap(), Quarantined::Kept);
+        page.push((key(id).quarantine(), Some(State::Quarantined)));
+    }
+    assert_eq!(trial.store().requeue(page.clone()).await.unwrap(), [true, true]);
+    assert_eq!(trial.store().counts().await.unwrap().of(State::Waiting), 2);
+    assert_eq!(trial.store().requeue(page.split_off(2)).await.unwrap(), [true, true]);
+    assert_eq!(trial.store().counts().await.unwrap().of(State::Quarantined), 0);
+}
+
 /// An operator discards it, and erases it with its job. Its age ends it never.
 pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Trial<impl Subject>) {
     trial.quarantine("{").await;

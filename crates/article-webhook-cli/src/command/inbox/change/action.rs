@@ -52,46 +52,52 @@ impl Change {
         format!("Filters without --state, and --all, select {before} and {last} entries.")
     }
 
-    /// Changes the entries of a page in one transaction, and says what became of each. A job is erased with all its entries,
-    /// and jobs with very large bodies take more transactions.
+    /// Changes the entries of a page, and says what became of each. A job is erased with all its entries. What has very large
+    /// bodies takes more than one transaction.
     pub(super) async fn apply(
         &self,
-        page: Vec<Entry>,
+        mut page: Vec<Entry>,
         inbox: &Inbox,
         mut note: impl FnMut(Applied),
     ) -> Result<(), Error> {
         let store = inbox.ledger();
-        let changed = match self {
-            Self::Requeue => {
+        if let Self::Erase = self {
+            let mut selected = HashMap::new();
+            for entry in page {
+                *selected.entry(entry.key.job_id).or_default() += 1;
+            }
+            let mut jobs: Vec<_> = selected.keys().cloned().collect();
+            while !jobs.is_empty() {
+                let call = async || store.erase(jobs.clone()).await;
+                let (erased, is_repeated) = patiently(call).await?;
+                for (job, entries) in jobs.drain(..erased.len()).zip(erased) {
+                    // What a call has erased although it failed is not there when it is repeated.
+                    let was_erased = is_repeated && entries == 0;
+                    note(Applied::Changed(if was_erased { selected[&job] } else { entries }));
+                }
+            }
+            return Ok(());
+        }
+        while !page.is_empty() {
+            let call = async || match self {
+                Self::Discard { cause } => {
+                    let keys = page.iter().map(|entry| entry.key.clone()).collect();
+                    store.discard(keys, cause.clone()).await
+                }
                 // One that has left its state since it was selected stays as it is: it may be done now.
-                let entries: Vec<_> =
-                    page.iter().map(|entry| (entry.key.clone(), Some(entry.state))).collect();
-                patiently(async || store.requeue(entries.clone()).await).await?.0
-            }
-            Self::Discard { cause } => {
-                let keys: Vec<_> = page.iter().map(|entry| entry.key.clone()).collect();
-                patiently(async || store.discard(keys.clone(), cause.clone()).await).await?.0
-            }
-            Self::Erase => {
-                let mut selected = HashMap::new();
-                for entry in page {
-                    *selected.entry(entry.key.job_id).or_default() += 1;
+                _ => {
+                    let from = |entry: &Entry| (entry.key.clone(), Some(entry.state));
+                    store.requeue(page.iter().map(from).collect()).await
                 }
-                let mut jobs: Vec<_> = selected.keys().cloned().collect();
-                while !jobs.is_empty() {
-                    let call = async || store.erase(jobs.clone()).await;
-                    let (erased, is_repeated) = patiently(call).await?;
-                    for (job, entries) in jobs.drain(..erased.len()).zip(erased) {
-                        // What a call has erased although it failed is not there when it is repeated.
-                        let was_erased = is_repeated && entries == 0;
-                        note(Applied::Changed(if was_erased { selected[&job] } else { entries }));
-                    }
-                }
-                return Ok(());
+            };
+            let (changed, _) = patiently(call).await?;
+            for (entry, is_changed) in page.drain(..changed.len()).zip(changed) {
+                note(if is_changed {
+                    Applied::Changed(1)
+                } else {
+                    self.left(entry, inbox).await?
+                });
             }
-        };
-        for (entry, is_changed) in page.into_iter().zip(changed) {
-            note(if is_changed { Applied::Changed(1) } else { self.left(entry, inbox).await? });
         }
         Ok(())
     }
