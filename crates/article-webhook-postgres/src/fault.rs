@@ -1,3 +1,4 @@
+mod pooler;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -144,6 +145,7 @@ impl Fault {
                 lacks_a_password(error)
                     || asks_for_cleartext(error)
                     || error.code().is_some_and(|code| codes.contains(&code.code()))
+                    || error.as_db_error().is_some_and(pooler::needs_an_operator)
             }
             Self::Unsuitable(_) => true,
             Self::ReadOnly | Self::Vanished | Self::NotWritten | Self::Ours(_) => false,
@@ -185,6 +187,9 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         return Error::unavailable("the connection to PostgreSQL is lost")
             .because(error.to_string());
     };
+    if let Some(refused) = pooler::refusal(answer) {
+        return Error::unavailable(refused);
+    }
     let (code, sentence) = (answer.code().code(), answer.message());
     let message = match (answer.code(), &code[..2]) {
         (&SqlState::LOCK_NOT_AVAILABLE, _) => {
@@ -258,6 +263,9 @@ fn of_connecting(error: &tokio_postgres::Error) -> Error {
         let cause = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
         return Error::unavailable(UNREACHABLE).because(cause);
     };
+    if let Some(refused) = pooler::refusal(answer) {
+        return Error::unavailable(refused);
+    }
     let remedy = match *answer.code() {
         SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
             "correct the role and the password of the URL, or pg_hba.conf"

@@ -1,5 +1,6 @@
 use std::{
     future::poll_fn,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -45,7 +46,7 @@ pub(super) struct Session {
 /// Which servers a connection may lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// One that is suitable for the inbox, whose tables are in this schema.
+    /// One that is suitable for an inbox that works, whose tables are in this schema.
     Suitable(String),
     /// Any that the settings allow.
     Any,
@@ -170,10 +171,23 @@ impl Connector {
         let connected = address.connect(tls).await;
         let (client, mut connection) = connected.map_err(Fault::Connecting)?;
         if let Wanted::Suitable(schema) = &self.wanted {
-            select! {
+            let mut check = pin!(server_check::check(&client, schema));
+            let lost = select! {
                 biased;
-                checked = server_check::check(&client, schema) => checked?,
-                lost = &mut connection => lost.map_err(Fault::Connecting)?,
+                checked = &mut check => {
+                    checked?;
+                    None
+                }
+                lost = &mut connection => Some(lost),
+            };
+            if let Some(lost) = lost {
+                drop(connection);
+                // What was answered before the end is the cause, such as a pooler's that has no server.
+                let checked = check.await;
+                return match (lost, checked) {
+                    (Err(lost), Err(fault)) if fault.weight() == 0 => Err(Fault::Connecting(lost)),
+                    (_, checked) => Err(checked.err().unwrap_or(Fault::Vanished)),
+                };
             }
         }
         Ok((client, connection))

@@ -1,11 +1,13 @@
 //! Connections that fail, and servers that do not answer.
 
 use std::{
+    io::{Read as _, Write as _},
     net::TcpListener,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -19,6 +21,7 @@ use tokio::task::JoinSet;
 use crate::{
     arrival,
     proxy::{Fate, Proxy},
+    refusals::refused,
     scene::{self, wait},
     server::Server,
 };
@@ -29,6 +32,60 @@ fn scene() -> Option<(Server, Proxy, PostgresSettings)> {
     let proxy = Proxy::before(server.port);
     let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", proxy.port);
     Some((server, proxy, PostgresSettings::new(&url).unwrap()))
+}
+
+/// When a pooler refuses.
+#[derive(Clone, Copy)]
+enum Refuses {
+    Login,
+    Statement,
+}
+
+/// A pooler that refuses once, as PgBouncer does: with its own code for all that it says, and the end of the connection.
+fn pooler(when: Refuses, sentence: &str) -> PostgresSettings {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fields = format!("SFATAL\0C08P01\0M{sentence}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap().to_be_bytes();
+    let refusal = [b"E", &length[..], fields.as_bytes()].concat();
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut asked = [0; 4096];
+        assert!(client.read(&mut asked).unwrap() > 0);
+        if let Refuses::Statement = when {
+            client.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
+            assert!(client.read(&mut asked).unwrap() > 0);
+        }
+        client.write_all(&refusal).unwrap();
+    });
+    let url = format!("postgresql://blog:canary@127.0.0.1:{port}/blog?sslmode=disable");
+    PostgresSettings::new(&url).unwrap()
+}
+
+#[test]
+fn what_a_pooler_refuses_is_said_as_the_poolers_own() {
+    let of_login = "correct the role and the password of the URL, or those that the pooler knows, such as in its auth_file";
+    let of_server = "start PostgreSQL, or correct the host and the login that the pooler has for it; its log says more";
+    let of_database = "add the database to those of the pooler, or correct its name in the URL";
+    for (sentence, remedy, is_transient) in [
+        ("no such database: blog", of_database, false),
+        ("password authentication failed", of_login, false),
+        ("no such user: blog", of_login, false),
+        ("pgbouncer cannot connect to server", of_server, true),
+        ("server login has been failing, try again later (server_login_retry)", of_server, true),
+        (
+            "server login failed: FATAL password authentication failed for user \"blog\"",
+            of_server,
+            true,
+        ),
+        ("no more connections allowed (max_client_conn)", "look at its log and its settings", true),
+    ] {
+        for when in [Refuses::Login, Refuses::Statement] {
+            let error = refused(pooler(when, sentence));
+            let says = format!("the pooler before PostgreSQL refuses: {sentence}: {remedy}");
+            assert_eq!((error.to_string(), error.is_transient()), (says, is_transient));
+        }
+    }
 }
 
 #[test]
