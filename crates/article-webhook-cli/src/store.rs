@@ -7,7 +7,7 @@ mod place;
 mod url;
 
 #[cfg(feature = "postgres")]
-pub(crate) use database::{Database, Inboxes};
+pub(crate) use database::Database;
 pub(crate) use place::{At, InboxArgument, Place, fix_of_missing, shared_file};
 
 use crate::failure::Failure;

@@ -23,5 +23,7 @@ mod batches;
 
 mod store;
 
+#[doc(hidden)]
+pub use schema::Inboxes;
 pub use settings::{PostgresSettings, Protection};
 pub use store::{PostgresStore, connect};

@@ -6,6 +6,7 @@ use std::{
 
 use article_webhook_inbox::Error;
 use tokio::time::timeout;
+use tokio_postgres::{Row, types::Type};
 
 use crate::{
     connection::{
@@ -40,21 +41,37 @@ const STANDBYS: &str = "SELECT names = '' AND EXISTS (SELECT FROM pg_stat_replic
 const IS_OPEN: &str = "SELECT has_schema_privilege('public', oid, 'CREATE') FROM pg_namespace \
     WHERE nspname = current_schema() AND nspname NOT LIKE 'pg\\_%'";
 
-/// Whether the schema is there, whether the role may create tables in it or else the schema, and whether our table of
-/// versions is there.
+/// Whether the schema is there, whether the role may create tables in it or else the schema, and one of our tables, if any is there.
 const RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), \
     CASE WHEN EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) THEN has_schema_privilege($1, 'CREATE') AND has_schema_privilege($1, 'USAGE') \
     ELSE has_database_privilege(current_database(), 'CREATE') END, \
-    EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-        WHERE n.nspname = $1 AND c.relname = 'article_inbox_meta'), \
     (SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname LIKE 'article\\_inbox\\_%' ORDER BY c.relname LIMIT 1)";
 
-/// The other schemas with an inbox that the role may read, five at most: an inbox whose schema was renamed is among them.
-const ELSEWHERE: &str = "SELECT array_to_string(ARRAY(SELECT n.nspname::text \
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-    WHERE c.relname = 'article_inbox_meta' AND n.nspname <> $1 \
-    AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1 LIMIT 5), ' and in ')";
+/// Whether the schema has our table of versions, and the other schemas that have one.
+const INBOXES: &str = "WITH inboxes AS (SELECT n.nspname::text AS name, \
+        has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS may_read \
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'article_inbox_meta') \
+    SELECT EXISTS (SELECT FROM inboxes WHERE name = $1), \
+    array_to_string(ARRAY(SELECT name FROM inboxes WHERE name <> $1 AND may_read ORDER BY name LIMIT 5), ' and in ')";
+
+/// The inboxes of a database.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "only the tool sees it")]
+pub struct Inboxes {
+    /// Whether the schema has one.
+    pub is_here: bool,
+    /// Other schemas with an inbox that the role may read, five at most: "a and in b". One whose schema was renamed is among them.
+    pub elsewhere: String,
+}
+
+impl Inboxes {
+    fn of(rows: &[Row]) -> Result<Self, Fault> {
+        let row = first(rows)?;
+        Ok(Self { is_here: row.try_get(0)?, elsewhere: row.try_get(1)? })
+    }
+}
 
 impl PostgresSettings {
     /// Makes the tables of the inbox, or brings them up to this version, for as long as that takes. The role of these settings is
@@ -90,6 +107,14 @@ impl PostgresSettings {
         prepared.map(drop).map_err(|fault| fault.refusal())
     }
 
+    /// The inboxes of the database.
+    #[doc(hidden)]
+    pub async fn inboxes(&self) -> Result<Inboxes, Error> {
+        let client = self.client().await?;
+        let rows = client.query_typed(INBOXES, &[(&self.schema, Type::TEXT)]).await;
+        Ok(Inboxes::of(&rows.map_err(Fault::from)?)?)
+    }
+
     /// The SQL that makes the tables where there are none, as [`migrate`](Self::migrate) does, for an operator who reads it first.
     ///
     /// ```
@@ -120,8 +145,14 @@ impl PostgresSettings {
     }
 }
 
-/// Brings the tables of the inbox up to this version. Returns what an operator should know of the server.
-pub(crate) async fn prepare(database: &Database) -> Result<Vec<String>, Fault> {
+/// What a start has found.
+pub(crate) struct Prepared {
+    /// What an operator should know. Each finding is a sentence.
+    pub(crate) findings: Vec<String>,
+}
+
+/// Brings the tables of the inbox up to this version.
+pub(crate) async fn prepare(database: &Database) -> Result<Prepared, Fault> {
     let prepare = Prepare::default();
     let mut prepared = pin!(database.retried(PoolKind::Working, Access::Migrate, &prepare));
     match timeout(START_TIMEOUT, &mut prepared).await {
@@ -140,10 +171,10 @@ struct Prepare {
 }
 
 impl Work for Prepare {
-    type Output = Vec<String>;
+    type Output = Prepared;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
-        migrate(tx, STEPS, &self.changes).await?;
+        let mut prepared = migrate(tx, STEPS, &self.changes).await?;
         if let Some(role) = &self.role {
             let granted = tx.batch(&objects::grants(tx.schema_name(), role).join(";")).await;
             granted.map_err(|fault| match fault.is_undefined_object() {
@@ -153,10 +184,11 @@ impl Work for Prepare {
                 false => fault,
             })?;
         }
-        match defects(tx).await?.all().next() {
-            Some(defect) => Err(Fault::Unsuitable(defect)),
-            None => known_risks(tx).await,
+        if let Some(defect) = defects(tx).await?.all().next() {
+            return Err(Fault::Unsuitable(defect));
         }
+        prepared.findings.extend(known_risks(tx).await?);
+        Ok(prepared)
     }
 }
 
@@ -226,19 +258,19 @@ async fn migrate(
     tx: &mut Transaction<'_>,
     steps: &[&str],
     changes: &AtomicBool,
-) -> Result<(), Fault> {
-    let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
+) -> Result<Prepared, Fault> {
     let schema = tx.schema_name().to_owned();
+    let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
     tx.query(Statement::new(lock).with(schema.clone())).await?;
-    let rows = tx.query(Statement::new(RIGHTS).with(schema.clone())).await?;
-    let found = first(&rows)?;
-    let (is_there, may_create, has_versions): (bool, bool, bool) =
-        (found.try_get(0)?, found.try_get(1)?, found.try_get(2)?);
-    let in_the_way: Option<String> = found.try_get(3)?;
-    if let (true, Some(rights)) = (has_versions, defects(tx).await?.rights) {
+    let asked = [RIGHTS, INBOXES].map(|sql| Statement::new(sql).with(schema.clone()));
+    let [rights, inboxes] = tx.query_all(asked).await?;
+    let (found, Inboxes { is_here, elsewhere }) = (first(&rights)?, Inboxes::of(&inboxes)?);
+    let (is_there, may_create): (bool, bool) = (found.try_get(0)?, found.try_get(1)?);
+    let in_the_way: Option<String> = found.try_get(2)?;
+    if let (true, Some(rights)) = (is_here, defects(tx).await?.rights) {
         return Err(Fault::Unsuitable(rights));
     }
-    let version = match has_versions {
+    let version = match is_here {
         true => version(tx).await?,
         false => 0,
     };
@@ -250,7 +282,7 @@ async fn migrate(
         )));
     }
     if version >= steps.len() {
-        return Ok(());
+        return Ok(Prepared { findings: Vec::new() });
     }
     if let (0, Some(name)) = (version, in_the_way) {
         return Err(Fault::Unsuitable(format!(
@@ -258,10 +290,9 @@ async fn migrate(
              inbox, restore article_inbox_meta from the same backup, because they may hold articles; if not, name another schema"
         )));
     }
+    let is_elsewhere = version == 0 && !elsewhere.is_empty();
     if !may_create {
-        let rows = tx.query(Statement::new(ELSEWHERE).with(schema.clone())).await?;
-        let elsewhere: &str = first(&rows)?.try_get(0)?;
-        if version == 0 && !elsewhere.is_empty() {
+        if is_elsewhere {
             return Err(Fault::Unsuitable(format!(
                 "the schema \"{schema}\" has no inbox, and there is one in {elsewhere}: rename its schema back, or name that with \
                  PostgresSettings::schema, or with ?schema=NAME for the tool; `article-webhook inbox migrate` makes an empty inbox"
@@ -283,7 +314,11 @@ async fn migrate(
     let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let note = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'schema' RETURNING 1)";
     tx.write(Statement::new(note).with(steps), 1);
-    Ok(())
+    let is_new = format!(
+        "the inbox in the schema \"{schema}\" is new and empty, and there is one in {elsewhere}: if that is the one that is meant, \
+         name it with PostgresSettings::schema, or with ?schema=NAME for the tool"
+    );
+    Ok(Prepared { findings: Vec::from_iter(is_elsewhere.then_some(is_new)) })
 }
 
 /// The version of the tables.

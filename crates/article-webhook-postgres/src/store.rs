@@ -94,19 +94,19 @@ impl PostgresStore {
     /// Each says what to do: the server cannot be reached, does not answer within 10 seconds, refuses the connection, is
     /// older than 13, is a standby, or has `fsync` or `full_page_writes` off; a pooler before it refuses transactions; the
     /// server is on another machine, and offers no TLS or the feature `tls` is off, without `sslmode=disable` in the URL; the
-    /// role may not create tables, or lacks a right to one; the schema has tables of a newer version that are not compatible with
+    /// role may not create tables, or lacks a right to one; the sequence of the tables is at its end; the schema has tables of a newer version that are not compatible with
     /// this one, or others of the same names; a table is unlogged, or has a rule, a policy or a trigger that may skip or hide
     /// rows; `search_path` names another schema before `pg_catalog`.
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
-        let findings = schema::prepare(&database).await.map_err(|fault| fault.refusal())?;
+        let prepared = schema::prepare(&database).await.map_err(|fault| fault.refusal())?;
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
         // Outcomes of one connection share most commits, and leave the others to claims.
         let settling = Arc::new(Batches::new(Arc::clone(&database), 1));
         let notifications = Arc::new(Notifications::new(Arc::clone(&database)));
         let (known, hindrances) = (Arc::<Findings>::default(), Arc::default());
-        known.set(findings);
+        known.set(prepared.findings);
         Ok(Self { database, notifications, recording, settling, findings: known, hindrances })
     }
 

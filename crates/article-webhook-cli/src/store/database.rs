@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{Error, Inbox};
-use article_webhook_postgres::{PostgresSettings, PostgresStore, Protection};
+use article_webhook_postgres::{Inboxes, PostgresSettings, PostgresStore, Protection};
 use tokio::time::timeout;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 use zeroize::Zeroizing;
@@ -16,13 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many connections serve a command. A change in bulk uses them all.
 const CONNECTIONS: usize = 4;
-
-/// What the catalog of the server says of inboxes.
-pub(crate) struct Inboxes {
-    pub(crate) is_here: bool,
-    /// Other schemas with an inbox that the role may read, five at most: "a and in b".
-    pub(crate) elsewhere: String,
-}
 
 /// A database, by its URL, which may have a password.
 pub(crate) struct Database {
@@ -99,44 +92,37 @@ impl Database {
     }
 
     pub(crate) async fn inboxes(&self) -> Result<Inboxes, Failure> {
-        // A plain name, as the settings have checked.
-        let schema = &self.schema;
-        let statement = format!(
-            "WITH inboxes AS (SELECT n.nspname::text AS name, \
-             has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS may_read \
-             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = 'article_inbox_meta') \
-             SELECT EXISTS (SELECT FROM inboxes WHERE name = '{schema}') AS here, \
-             array_to_string(ARRAY(SELECT name FROM inboxes WHERE name <> '{schema}' AND may_read \
-             ORDER BY name LIMIT 5), ' and in ') AS elsewhere"
-        );
-        let row = self.row(&statement).await?;
-        Ok(Inboxes {
-            is_here: row.get("here") == Some("t"),
-            elsewhere: row.get("elsewhere").unwrap_or_default().to_owned(),
-        })
+        let settings = self.settings()?;
+        answered(settings.inboxes()).await
     }
 
     /// The row that a statement returns. It runs on a connection of its own, without what the inbox sets.
     pub(crate) async fn row(&self, statement: &str) -> Result<SimpleQueryRow, Failure> {
-        let (settings, what) = (self.settings()?, "PostgreSQL cannot be asked");
+        let settings = self.settings()?;
         let asked = async {
             let client = settings.client().await?;
             let answer = client.simple_query(statement).await;
-            answer.map_err(|error| Error::unavailable(what).because(error))
+            answer.map_err(|error| Error::unavailable(NOT_ASKED).because(error))
         };
-        let answer = timeout(PATIENCE, asked).await.map_err(|_| {
-            Failure::from(Error::unavailable(format!(
-                "{what}, and has not answered within 10 seconds"
-            )))
-            .fix("check the host and the port of the URL, and whether a firewall drops what is sent there")
-        })?;
-        let answer = answer.map_err(Failure::from)?;
-        let mut rows = answer.into_iter().filter_map(|message| match message {
+        let mut rows = answered(asked).await?.into_iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
         rows.next().ok_or_else(|| Error::unavailable("PostgreSQL answers without a row").into())
     }
+}
+
+const NOT_ASKED: &str = "PostgreSQL cannot be asked";
+
+/// The answer of the server, if it comes soon.
+async fn answered<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
+    let answer = timeout(PATIENCE, asked).await.map_err(|_| {
+        let what = format!("{NOT_ASKED}, and has not answered within 10 seconds");
+        Failure::from(Error::unavailable(what)).fix(
+            "check the host and the port of the URL, and whether a firewall drops what is sent there",
+        )
+    })?;
+    Ok(answer?)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use article_webhook_inbox::store::{Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, arrival, fresh, log,
     refusals::{refused, run, says},
     role_of_new_tables,
     scene::wait,
@@ -211,6 +211,36 @@ fn a_search_path_that_hides_the_functions_of_postgresql_is_refused() {
     says(&error, "search_path names another schema before pg_catalog");
     assert!(!error.is_transient());
     wait(PostgresStore::connect(with("public"))).unwrap();
+}
+
+#[test]
+fn an_empty_inbox_that_a_start_makes_beside_another_is_reported() {
+    let Some(url) = shared_url() else { return };
+    log::keep();
+    let settings = fresh(&url);
+    let schema = schema(&settings);
+    let role = format!("alone_in_{schema}");
+    let database = url.rsplit_once('/').unwrap().1;
+    run(&url, &format!("CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE {database} TO {role}"));
+    let of_role = |schema: &str| {
+        let url = url.replace("postgres@", &format!("{role}@"));
+        PostgresSettings::new(&url).unwrap().schema(schema).unwrap()
+    };
+    let store = wait(PostgresStore::connect(of_role(&schema))).unwrap();
+    wait(store.record(arrival("job_1", "{}"))).unwrap();
+    assert!(!log::kept().contains(&format!("the inbox in the schema \"{schema}\" is new")));
+
+    run(&url, &format!("ALTER SCHEMA {schema} RENAME TO {schema}_gone"));
+    let empty = wait(PostgresStore::connect(of_role(&schema))).unwrap();
+    assert_eq!(wait(empty.counts()).unwrap().total(), 0);
+    let says = format!(
+        "the inbox in the schema \"{schema}\" is new and empty, and there is one in {schema}_gone: if that is the one that is meant, \
+         name it with PostgresSettings::schema, or with ?schema=NAME for the tool"
+    );
+    assert_eq!(log::kept().matches(&says).count(), 1);
+    let meant = wait(PostgresStore::connect(of_role(&format!("{schema}_gone")))).unwrap();
+    assert_eq!(wait(meant.counts()).unwrap().total(), 1);
+    run(&url, &format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
 }
 
 #[test]

@@ -7,10 +7,7 @@ use crate::{
     store::{At, InboxArgument},
 };
 #[cfg(feature = "postgres")]
-use crate::{
-    store::{Database, Inboxes},
-    text::escape,
-};
+use crate::{store::Database, text::escape};
 
 pub(super) const HELP: &str = "\
 The role of the URL owns the tables. Receivers and workers need no right to create: give theirs with --grant, also to a role that \
@@ -62,7 +59,8 @@ async fn in_database(
         done["sql"] = sql.as_str().into();
         sql.trim_end().to_owned()
     } else {
-        let Inboxes { is_here, elsewhere } = database.inboxes().await?;
+        let inboxes = database.inboxes().await?;
+        let (is_here, elsewhere) = (inboxes.is_here, inboxes.elsewhere);
         context.output.during("migrating", database.migrate(role)).await?;
         done["made"] = (!is_here).into();
         let mut line = match is_here {
