@@ -7,7 +7,10 @@ use std::sync::LazyLock;
 
 use tokio_postgres::Row;
 
-use crate::fault::{Fault, NO_NUMBER, SET_SEQUENCE};
+use crate::{
+    fault::{Fault, NO_NUMBER, SET_SEQUENCE},
+    settings::Purpose,
+};
 
 /// The tables and the sequence, with their kind as the server names it, and what the inbox does with them.
 const OBJECTS: [(&str, char, &str); 7] = [
@@ -38,10 +41,17 @@ impl Defects {
     }
 }
 
-/// The statement that looks at the objects of a schema, which is a plain name. Triggers that run before each row may skip or
-/// change it.
-pub(crate) fn check(schema: &str) -> String {
-    let objects = OBJECTS.map(|(name, kind, rights)| format!("('{name}', '{kind}', '{rights}')"));
+/// The statement that looks at the objects of a schema, which is a plain name, and at the rights to them. Triggers that run before
+/// each row may skip or change it.
+pub(crate) fn check(schema: &str, purpose: Purpose) -> String {
+    let objects = OBJECTS.map(|(name, kind, rights)| {
+        let needed = match (purpose, kind) {
+            (Purpose::Work, _) => rights,
+            (Purpose::Read, 'S') => "",
+            (Purpose::Read, _) => "SELECT",
+        };
+        format!("('{name}', '{kind}', '{needed}')")
+    });
     format!(
         "SELECT name, c.oid IS NOT NULL AND c.relkind::text = kind, c.relpersistence = 'p', row_security_active(c.oid), \
             EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid), \

@@ -14,7 +14,7 @@ use crate::{
     },
     fault::{Fault, late},
     objects::{self, Defects},
-    settings::PostgresSettings,
+    settings::{PostgresSettings, Purpose},
 };
 
 /// Each step takes the schema to the next version. A released step is never changed. It notes the oldest version whose nodes work on
@@ -151,10 +151,14 @@ pub(crate) struct Prepared {
     pub(crate) findings: Vec<String>,
 }
 
-/// Brings the tables of the inbox up to this version.
+/// Brings the tables of the inbox up to this version, unless they are only read.
 pub(crate) async fn prepare(database: &Database) -> Result<Prepared, Fault> {
     let prepare = Prepare::default();
-    let mut prepared = pin!(database.retried(PoolKind::Working, Access::Migrate, &prepare));
+    let access = match database.settings.purpose {
+        Purpose::Work => Access::Migrate,
+        Purpose::Read => Access::Read,
+    };
+    let mut prepared = pin!(database.retried(PoolKind::Working, access, &prepare));
     match timeout(START_TIMEOUT, &mut prepared).await {
         Ok(prepared) => prepared,
         Err(_) if prepare.changes.load(Ordering::SeqCst) => prepared.await,
@@ -175,6 +179,9 @@ impl Work for Prepare {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
         let mut prepared = migrate(tx, STEPS, &self.changes).await?;
+        if tx.is_read_only() {
+            return Ok(prepared);
+        }
         if let Some(role) = &self.role {
             let granted = tx.batch(&objects::grants(tx.schema_name(), role).join(";")).await;
             granted.map_err(|fault| match fault.is_undefined_object() {
@@ -215,7 +222,7 @@ pub(crate) async fn wrong_settings(tx: &mut Transaction<'_>) -> Result<Vec<Strin
 
 /// What is wrong with the tables and the rights of the role.
 async fn defects(tx: &mut Transaction<'_>) -> Result<Defects, Fault> {
-    let rows = tx.query(Statement::new(objects::check(tx.schema_name()))).await?;
+    let rows = tx.query(Statement::new(objects::check(tx.schema_name(), tx.purpose()))).await?;
     objects::defects(tx.schema_name(), &rows)
 }
 
@@ -260,8 +267,10 @@ async fn migrate(
     changes: &AtomicBool,
 ) -> Result<Prepared, Fault> {
     let schema = tx.schema_name().to_owned();
-    let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
-    tx.query(Statement::new(lock).with(schema.clone())).await?;
+    if !tx.is_read_only() {
+        let lock = "SELECT pg_advisory_xact_lock(hashtext('article_inbox'), hashtext($1))";
+        tx.query(Statement::new(lock).with(schema.clone())).await?;
+    }
     let asked = [RIGHTS, INBOXES].map(|sql| Statement::new(sql).with(schema.clone()));
     let [rights, inboxes] = tx.query_all(asked).await?;
     let (found, Inboxes { is_here, elsewhere }) = (first(&rights)?, Inboxes::of(&inboxes)?);
@@ -291,7 +300,7 @@ async fn migrate(
         )));
     }
     let is_elsewhere = version == 0 && !elsewhere.is_empty();
-    if !may_create {
+    if !may_create || tx.is_read_only() {
         if is_elsewhere {
             return Err(Fault::Unsuitable(format!(
                 "the schema \"{schema}\" has no inbox, and there is one in {elsewhere}: rename its schema back, or name that with \

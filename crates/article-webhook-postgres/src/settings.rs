@@ -36,8 +36,18 @@ pub struct PostgresSettings {
     pub(crate) node: String,
     pub(crate) receiving: usize,
     pub(crate) working: usize,
+    pub(crate) purpose: Purpose,
     /// The clock of a test. Without one, the database's time counts.
     pub(crate) clock: Option<Clock>,
+}
+
+/// What the inbox is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To receive, to work and to be changed.
+    Work,
+    /// To be read alone.
+    Read,
 }
 
 /// How long connecting to one address may take, until it can be used.
@@ -119,7 +129,8 @@ impl PostgresSettings {
             config.application_name(node::application_name(&node));
         }
         let (schema, receiving, working) = ("public".into(), 4, 2);
-        Ok(Self { config, roots: None, schema, node, receiving, working, clock: None })
+        let purpose = Purpose::Work;
+        Ok(Self { config, roots: None, schema, node, receiving, working, purpose, clock: None })
     }
 
     /// How connections with these settings are protected: of several hosts, the weakest counts.
@@ -195,6 +206,13 @@ impl PostgresSettings {
     /// There are none: a pool needs at least one.
     pub fn working_connections(self, connections: usize) -> Result<Self, Error> {
         Ok(Self { working: at_least_one(connections)?, ..self })
+    }
+
+    /// Opens the inbox to read it alone: for a role that has `USAGE` on the schema and `SELECT` on the tables, and nothing else. The
+    /// server may be a standby. No table is made, and each call that would change something fails.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { purpose: Purpose::Read, ..self }
     }
 
     /// Takes the time from this clock, and not from the database: for tests. All nodes must share it.

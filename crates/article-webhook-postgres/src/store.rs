@@ -27,7 +27,7 @@ use crate::{
     notifications::Notifications,
     probe::Probe,
     schema,
-    settings::PostgresSettings,
+    settings::{PostgresSettings, Purpose},
     tables::Scripted,
 };
 
@@ -247,7 +247,8 @@ impl Run for PostgresStore {
             let findings =
                 self.database.transact(PoolKind::Working, Access::Read, schema::ServerFindings);
             let probe = async {
-                if self.hindrances.are_older_than(PROBE_INTERVAL) {
+                let works = self.database.settings.purpose == Purpose::Work;
+                if works && self.hindrances.are_older_than(PROBE_INTERVAL) {
                     // A lease waits for no standby. Whether deliveries can be stored, `writable` says.
                     _ = self.probe_by(PoolKind::Working, Access::Lease).await;
                 }

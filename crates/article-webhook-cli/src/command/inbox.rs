@@ -19,9 +19,15 @@ mod salvage;
 mod show;
 mod transfer;
 
+use article_webhook_inbox::Inbox;
 use clap::{Args, Subcommand};
 
-use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument};
+use crate::{
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::{InboxArgument, Place},
+};
 use change::{Change, ChangeArguments};
 
 #[derive(Debug, Args)]
@@ -108,6 +114,23 @@ impl InboxArguments {
     }
 }
 
+/// What a command that changes nothing may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// It tries what a receiver does, or has buttons.
+    Full,
+    ReadOnly,
+}
+
+impl Access {
+    async fn open(self, place: &Place) -> Result<Inbox, Failure> {
+        match self {
+            Self::Full => place.shared().await,
+            Self::ReadOnly => place.read().await,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 struct PlaceArguments {
     /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
@@ -133,6 +156,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     };
     let may_change = context.environment.may_change_inbox();
     let is_read_only = arguments.read_only || may_change.is_err();
+    let access = if is_read_only { Access::ReadOnly } else { Access::Full };
     if changes {
         may_change?;
     }
@@ -144,12 +168,9 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
         Is::Jobs(arguments) => jobs::run(arguments, context).await,
-        Is::Page(arguments) => {
-            let access = if is_read_only { page::Access::ReadOnly } else { page::Access::Full };
-            page::run(arguments, access, context).await
-        }
+        Is::Page(arguments) => page::run(arguments, access, context).await,
         Is::Counts(arguments) => counts::run(&arguments.inbox, context).await,
-        Is::Check(arguments) => check::run(&arguments.inbox, context).await,
+        Is::Check(arguments) => check::run(&arguments.inbox, access, context).await,
         Is::Health(arguments) if is_read_only => health::look(&arguments.inbox, context).await,
         Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,

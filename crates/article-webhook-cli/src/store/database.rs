@@ -71,11 +71,19 @@ impl Database {
 
     /// Opens the inbox if its tables are there.
     pub(crate) async fn existing(&self) -> Result<Inbox, Failure> {
-        let inboxes = self.inboxes().await?;
-        if !inboxes.is_here {
-            return Err(self.without_tables(&inboxes));
-        }
+        self.check_tables().await?;
         self.open().await
+    }
+
+    /// Opens the inbox to read it, with the rights to read alone, if its tables are there.
+    pub(crate) async fn read(&self) -> Result<Inbox, Failure> {
+        self.check_tables().await?;
+        Ok(Inbox::new(PostgresStore::connect(self.settings()?.read_only()).await?))
+    }
+
+    async fn check_tables(&self) -> Result<(), Failure> {
+        let inboxes = self.inboxes().await?;
+        if inboxes.is_here { Ok(()) } else { Err(self.without_tables(&inboxes)) }
     }
 
     /// An inbox elsewhere may be the one that is meant, after its schema was renamed.

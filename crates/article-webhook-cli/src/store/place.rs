@@ -117,6 +117,15 @@ impl Place {
         }
     }
 
+    /// Opens an inbox to read it. In a database, the right to read is enough.
+    pub(crate) async fn read(&self) -> Result<Inbox, Failure> {
+        match &self.at {
+            At::File(_) => self.shared().await,
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => database.read().await,
+        }
+    }
+
     /// Whether another process works on the inbox and excludes this one. A database takes any number.
     pub(crate) fn is_worked_on(&self) -> bool {
         match &self.at {

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::fixture::{self, DeliveryRequest};
+use article_webhook::{
+    Reply, Sink as _,
+    fixture::{self, DeliveryRequest},
+};
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use article_webhook_simulator::{Simulator, SimulatorClock};
@@ -140,6 +143,50 @@ async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
         error.contains("an inbox in a file is brought up to this version by its receiver"),
         "{error}"
     );
+    client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
+}
+
+/// What only reads needs no other right than to read; what else `--read-only` allows, tries nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_may_only_read_lists_shows_and_exports() {
+    let Some((url, inbox)) = inbox().await else { return };
+    let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
+    assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+    let (server, schema) = url.split_once("?schema=").unwrap();
+    let role = format!("reader_of_{schema}");
+    let client = PostgresSettings::new(server).unwrap().client().await.unwrap();
+    client.batch_execute(&format!("CREATE ROLE {role} LOGIN")).await.unwrap();
+    let of_role = url.replace("postgres@", &format!("{role}@"));
+    let (exit, _, error) = run(&["inbox", "list", &of_role]);
+    assert_eq!(exit, Some(5), "{error}");
+    // The text names what is missing, and that is enough.
+    let tables = ["bodies", "bucket", "entries", "intents", "jobs", "meta"];
+    let grants = tables
+        .map(|table| format!("GRANT SELECT ON \"{schema}\".article_inbox_{table} TO \"{role}\""));
+    let grants = format!("GRANT USAGE ON SCHEMA \"{schema}\" TO \"{role}\"; {}", grants.join("; "));
+    let what = format!(
+        "error: the role \"{role}\" lacks rights\nfix:   as the owner of the tables, {grants}\n"
+    );
+    assert_eq!(error, what);
+    client.batch_execute(&grants).await.unwrap();
+
+    for command in [
+        &["inbox", "list", &*of_role][..],
+        &["inbox", "show", &of_role, "job_1"],
+        &["inbox", "counts", &of_role],
+        &["inbox", "export", &of_role],
+        &["inbox", "requeue", &of_role, "job_1", "--dry-run"],
+        &["inbox", "health", &of_role, "--read-only"],
+        &["inbox", "check", &of_role, "--read-only"],
+    ] {
+        let (exit, out, error) = run(command);
+        assert_eq!(exit, Some(0), "{command:?}: {error}");
+        assert!(!out.contains("hindered"), "{command:?}: {out}");
+    }
+    assert_eq!(done(&["inbox", "health", &of_role, "--read-only"])[0]["findings"], json!([]));
+    let (exit, _, error) = run(&["inbox", "pause", &of_role]);
+    assert_eq!(exit, Some(5));
+    assert!(error.starts_with(&format!("error: the role \"{role}\" lacks rights\n")), "{error}");
     client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
 }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     damage::Damage,
     fault::{Fault, late},
-    settings::PostgresSettings,
+    settings::{PostgresSettings, Purpose},
 };
 
 /// How long the statements of a call may take together. It is longer than a caller waits, and ends a
@@ -128,6 +128,10 @@ impl Database {
         access: Access,
         work: &W,
     ) -> Result<W::Output, Fault> {
+        if self.settings.purpose == Purpose::Read && !access.is_read_only() {
+            let refused = "this inbox is opened to be read alone: open it without PostgresSettings::read_only";
+            return Err(Error::unusable(refused).into());
+        }
         let connection = self.connections.check_out(pool).await?;
         self.run(connection, access, work).await
     }

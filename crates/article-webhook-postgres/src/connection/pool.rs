@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     fault::{Fault, late},
-    settings::PostgresSettings,
+    settings::{PostgresSettings, Purpose},
 };
 
 /// How long a call waits for a connection.
@@ -61,7 +61,10 @@ impl Connections {
         let (runtime, tls) = (Handle::current(), Tls::new(settings, &hosts)?);
         let pool = |size| {
             let (hosts, tls, runtime) = (Arc::clone(&hosts), tls.clone(), runtime.clone());
-            let wanted = Wanted::Suitable(settings.schema.clone());
+            let wanted = match settings.purpose {
+                Purpose::Work => Wanted::Suitable(settings.schema.clone()),
+                Purpose::Read => Wanted::Any,
+            };
             Pool::builder(Connector { hosts, wanted, tls, runtime })
                 .max_size(size)
                 .runtime(deadpool::Runtime::Tokio1)

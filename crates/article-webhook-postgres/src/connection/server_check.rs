@@ -3,6 +3,7 @@ use tokio_postgres::{Client, Row, error::SqlState};
 use crate::{
     fault::Fault,
     objects::{self, Defects},
+    settings::Purpose,
 };
 
 /// The oldest version that is supported, as the server counts.
@@ -20,7 +21,7 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
     check_row(server.first().ok_or(Fault::Vanished)?)?;
-    let tables = match client.query_typed(&objects::check(schema), &[]).await {
+    let tables = match client.query_typed(&objects::check(schema, Purpose::Work), &[]).await {
         // The role has stricter time-outs, and the server was busy. The next check comes soon, and a start checks in a transaction.
         Err(error) if is_time_out(error.code()) => return Ok(()),
         tables => tables?,

@@ -13,7 +13,7 @@ use tokio_postgres::{
 };
 
 use super::{connect::Session, database::Database};
-use crate::{fault::Fault, objects};
+use crate::{fault::Fault, objects, settings::Purpose};
 
 /// How long a statement waits for a row that another program holds, for one call, for several, for one delivery, and where tables are
 /// changed; and how long it may run.
@@ -49,6 +49,11 @@ pub(crate) enum Access {
 }
 
 impl Access {
+    /// Whether it changes nothing.
+    pub(super) fn is_read_only(self) -> bool {
+        matches!(self, Self::Read | Self::ReadAll)
+    }
+
     /// What begins the transaction. Everything is set for it alone: a pooler may give the session to others. A name in `pg_temp`
     /// never hides a table. A warning of a trigger is not received. Without statistics the server would read
     /// whole tables or whole indexes: rows are looked for by indexes, one after the other.
@@ -219,7 +224,7 @@ impl<'a> Transaction<'a> {
 
     /// Whether it only reads.
     pub(crate) fn is_read_only(&self) -> bool {
-        matches!(self.access, Access::Read | Access::ReadAll)
+        self.access.is_read_only()
     }
 
     /// Whether anything was written.
@@ -235,6 +240,11 @@ impl<'a> Transaction<'a> {
     /// The name of this node.
     pub(crate) fn node(&self) -> &str {
         &self.database.settings.node
+    }
+
+    /// What the inbox is opened for.
+    pub(crate) fn purpose(&self) -> Purpose {
+        self.database.settings.purpose
     }
 
     /// The schema of the tables, as statements name it.

@@ -102,6 +102,36 @@ fn each_right_that_is_missing_is_named_by_a_start_and_by_health() {
 }
 
 #[test]
+fn an_inbox_that_is_opened_to_be_read_changes_nothing() {
+    let Some(url) = shared_url() else { return };
+    let [(_, owner), (role, application)] = two_roles(&url);
+    wait(owner.migrate(None)).unwrap();
+    let store = wait(PostgresStore::connect(owner)).unwrap();
+    wait(store.record(arrival("job_1", "{}"))).unwrap();
+    let settings = application.read_only();
+    let lacks = refused(settings.clone()).to_string();
+    let (_, grants) = lacks.split_once("as the owner of the tables, ").unwrap();
+    assert!(!grants.contains("INSERT") && !grants.contains("SEQUENCE"), "{grants}");
+    // A role that is meant to read has this setting, and so has a standby in its way.
+    run(&url, &format!("{grants}; ALTER ROLE {role} SET default_transaction_read_only = on"));
+
+    let reader = wait(PostgresStore::connect(settings)).unwrap();
+    assert_eq!(wait(reader.counts()).unwrap().total(), 1);
+    let health = wait(reader.health()).unwrap();
+    assert!(!health.findings.iter().any(|found| found.contains("rights")), "{health:?}");
+    let says = "this inbox is opened to be read alone: open it without PostgresSettings::read_only";
+    for refused in [
+        wait(reader.record(arrival("job_2", "{}"))).map(drop),
+        wait(reader.claim(crate::CLAIM)).map(drop),
+        wait(reader.pause()),
+        wait(reader.probe()),
+    ] {
+        assert_eq!(refused.unwrap_err().to_string(), says);
+    }
+    assert_eq!(wait(store.record(arrival("job_2", "{}"))).unwrap(), Recorded::Stored);
+}
+
+#[test]
 fn the_guide_shows_the_rights_that_are_checked() {
     let guide = include_str!("../../../article-webhook/src/guide/postgres.md");
     let settings = PostgresSettings::new("postgresql://owner@db.example/blog").unwrap();

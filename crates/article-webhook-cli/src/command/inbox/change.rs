@@ -85,7 +85,10 @@ pub(super) async fn run(
             .fix(format!("article-webhook inbox {verb} INBOX --state dead --dry-run")));
     }
     let place = arguments.inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = match arguments.dry_run {
+        true => place.read().await?,
+        false => place.shared().await?,
+    };
     let selection = arguments.selection(&change);
     let Survey { matched, first, parts } =
         survey(&change, &selection, &inbox, &arguments, &context.output).await?;

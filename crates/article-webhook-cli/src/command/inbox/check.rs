@@ -1,14 +1,19 @@
 use article_webhook_inbox::Finding;
 use serde_json::json;
 
+use super::Access;
 use crate::{
     context::Context, exit::Exit, failure::Failure, output::Tone, store::InboxArgument,
     text::escape,
 };
 
-pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    inbox: &InboxArgument,
+    access: Access,
+    context: &Context,
+) -> Result<Exit, Failure> {
     let output = &context.output;
-    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let inbox = access.open(&inbox.place(&context.environment)?).await?;
     let (damage, settings): (Vec<_>, Vec<_>) = output
         .during("looking for damage", inbox.check())
         .await?

@@ -36,7 +36,7 @@ pub(super) async fn run(arguments: CopyArguments, context: &Context) -> Result<E
         return Err(Failure::usage(format!("a receiver works on {}", from.shown()))
             .fix("stop it before: what it stores meanwhile might not be copied"));
     }
-    let from = from.shared().await?;
+    let from = from.read().await?;
     let to = opened(&place).await?;
     let was_paused = to.ledger().paused_since().await?.is_some();
     let copied = context.output.during("copying", to.copy_from(&from)).await;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
-    let inbox = inbox.place(&context.environment)?.shared().await?;
+    let inbox = inbox.place(&context.environment)?.read().await?;
     let (counts, ledger) = (inbox.counts().await?, inbox.ledger().ledger_counts().await?);
     if context.output.is_json() {
         let entries: Map<_, _> = State::ALL

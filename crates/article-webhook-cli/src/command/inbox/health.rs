@@ -30,7 +30,7 @@ pub(super) async fn run(inbox: &InboxArgument, context: &Context) -> Result<Exit
 /// Only looks.
 pub(super) async fn look(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
     let place = inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let ledger = inbox.ledger();
     let in_state =
         |state| inbox.list(Filter { state: Some(state), limit: 100, ..Filter::default() });

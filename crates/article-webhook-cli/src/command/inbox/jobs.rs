@@ -50,7 +50,7 @@ fn states() -> impl TypedValueParser<Value = JobState> {
 
 pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let filter = JobFilter {
         state: arguments.state,
         intent: arguments.intent.map(Into::into),

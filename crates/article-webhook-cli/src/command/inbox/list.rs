@@ -21,7 +21,7 @@ pub(super) struct ListArguments {
 
 pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let filter = arguments.choice.filter();
     let read = async |after, limit| {
         let page = inbox.list(Filter { after, limit, ..filter.clone() }).await?;

@@ -2,6 +2,7 @@ use article_webhook_inbox::stop_signal;
 use clap::Args;
 use serde_json::json;
 
+use super::Access;
 use crate::{
     context::Context,
     exit::Exit,
@@ -23,20 +24,13 @@ pub(super) struct ShowPageArguments {
     page: PageArguments,
 }
 
-/// Whether the page has buttons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Full,
-    ReadOnly,
-}
-
 pub(super) async fn run(
     arguments: ShowPageArguments,
     access: Access,
     context: &Context,
 ) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = access.open(&place).await?;
     let listener = arguments.page.bind(&context.output).await?;
     let page = Page::new(&inbox, place.shown());
     let page = match access {

@@ -36,7 +36,7 @@ pub(super) struct ShowArguments {
 pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<Exit, Failure> {
     let ShowArguments { inbox, job, event, body } = arguments;
     let place = inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let event = event.as_deref().map(Into::into);
     let filter = Filter { event, job_id: Some(job.clone()), ..Filter::default() };
     let mut entries = Vec::new();

@@ -68,7 +68,7 @@ async fn of_entry(
     environment: &Environment,
 ) -> Result<DeliveryRequest, Failure> {
     let place = inbox.place(environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let shown = escape::line(job.as_str());
     let found = inbox.show(EntryKey::article(job.clone())).await?;
     let (entry, bodies) = found.ok_or_else(|| {

@@ -48,7 +48,7 @@ impl ExportArguments {
 
 pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
-    let inbox = place.shared().await?;
+    let inbox = place.read().await?;
     let Some(path) = &arguments.output else {
         let mut kept = ErrorCapture::new(Shown::default());
         let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
