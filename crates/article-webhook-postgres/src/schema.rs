@@ -147,6 +147,8 @@ impl PostgresSettings {
 
 /// What a start has found.
 pub(crate) struct Prepared {
+    /// The version of the tables.
+    pub(crate) version: usize,
     /// What an operator should know. Each finding is a sentence.
     pub(crate) findings: Vec<String>,
 }
@@ -291,7 +293,7 @@ async fn migrate(
         )));
     }
     if version >= steps.len() {
-        return Ok(Prepared { findings: Vec::new() });
+        return Ok(Prepared { version, findings: Vec::new() });
     }
     if let (0, Some(name)) = (version, in_the_way) {
         return Err(Fault::Unsuitable(format!(
@@ -320,14 +322,15 @@ async fn migrate(
     for step in &steps[version..] {
         tx.batch(step).await?;
     }
-    let steps = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    let version = steps.len();
+    let steps = i64::try_from(version).unwrap_or(i64::MAX);
     let note = "WITH written AS (UPDATE article_inbox_meta SET value = $1 WHERE name = 'schema' RETURNING 1)";
     tx.write(Statement::new(note).with(steps), 1);
     let is_new = format!(
         "the inbox in the schema \"{schema}\" is new and empty, and there is one in {elsewhere}: if that is the one that is meant, \
          name it with PostgresSettings::schema, or with ?schema=NAME for the tool"
     );
-    Ok(Prepared { findings: Vec::from_iter(is_elsewhere.then_some(is_new)) })
+    Ok(Prepared { version, findings: Vec::from_iter(is_elsewhere.then_some(is_new)) })
 }
 
 /// The version of the tables.

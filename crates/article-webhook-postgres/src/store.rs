@@ -24,6 +24,7 @@ use crate::{
     batches::Batches,
     connection::{Access, Database, PoolKind, Transaction, Work},
     fault::{Fault, late},
+    log,
     notifications::Notifications,
     probe::Probe,
     schema,
@@ -100,6 +101,7 @@ impl PostgresStore {
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
         let prepared = schema::prepare(&database).await.map_err(|fault| fault.refusal())?;
+        log::opened(&database.settings, prepared.version);
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
         // Outcomes of one connection share most commits, and leave the others to claims.

@@ -7,7 +7,27 @@ use article_webhook_inbox::{Failed, Inbox, Job, State, store::Store as _};
 use article_webhook_postgres::PostgresStore;
 use tokio::{runtime::Runtime, sync::Notify, time::timeout};
 
-use crate::{arrival, fresh, scene::wait, server::shared_url};
+use crate::{arrival, fresh, log, scene::wait, schema, server::shared_url};
+
+#[test]
+fn a_start_logs_where_the_inbox_is() {
+    let Some(url) = shared_url() else { return };
+    log::keep();
+    let settings = fresh(&url).node("web-1").unwrap();
+    let schema = schema(&settings);
+    wait(PostgresStore::connect(settings)).unwrap();
+    let fields = format!(
+        "node=\"web-1\" schema=\"{schema}\" schema_version=1 connection=\"to this machine\""
+    );
+    let kept = log::kept();
+    let lines = kept.lines().filter(|line| line.contains(&fields)).collect::<Vec<_>>();
+    assert_eq!(lines.len(), 1, "{kept}");
+    assert!(
+        lines[0].contains("INFO article_webhook_inbox: the inbox in PostgreSQL is open"),
+        "{}",
+        lines[0]
+    );
+}
 
 #[test]
 fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
