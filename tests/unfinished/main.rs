@@ -1,5 +1,6 @@
-//! A thousand senders with the token who begin a body and never end it. Each server is a child process of this
-//! program, so that its memory can be measured: all of them together must stay within the receiver's budget.
+//! A thousand senders with the token who begin a body and never end it: all of them together must stay within the
+//! receiver's budget. Four thousand strangers: they take what `SECURITY.md` says. Each server is a child process of this
+//! program, so that its memory can be measured.
 
 #![allow(clippy::print_stdout)] // a program writes to its terminal
 
@@ -7,11 +8,13 @@
 mod child;
 mod crowd;
 mod server;
+mod strangers;
 
 use std::{thread, time::Duration};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::{Budget, Framework};
+use strangers::Part;
 
 const MIB: u64 = 1 << 20;
 
@@ -34,6 +37,8 @@ fn main() {
         a_thousand_unfinished_bodies_stay_within_the_budget(framework);
     }
     planted_without_a_budget_they_do_not();
+    four_thousand_strangers_take_what_the_page_on_security_says();
+    planted_where_heads_may_be_longer_they_take_more();
 }
 
 fn raise_the_limit_of_open_files() {
@@ -86,4 +91,41 @@ fn planted_without_a_budget_they_do_not() {
     // On a busy machine a head may come too late, and its connection is closed without an answer.
     assert_eq!(crowd.answered, 0, "the receiver refuses none");
     assert!(sees_bodies, "{grown} MiB: the measure does not see bodies");
+}
+
+const SECURITY: &str = include_str!("../../SECURITY.md");
+
+const STRANGERS: usize = 4_000;
+
+/// The figures of the row, in MiB: silent connections, unfinished heads, refused bodies.
+fn figures_of_the_page() -> Vec<u64> {
+    let row = SECURITY.lines().find(|line| line.contains("memory of 4,000 connections"));
+    let words: Vec<_> = row.expect("the table has the row").split_whitespace().collect();
+    let figures = words.windows(2).filter(|pair| pair[1].starts_with("MiB"));
+    figures.map(|pair| pair[0].parse().expect("it is a number")).collect()
+}
+
+fn four_thousand_strangers_take_what_the_page_on_security_says() {
+    let parts = [Part::Nothing, Part::Head(strangers::LONGEST_HEAD), Part::Body];
+    let figures = figures_of_the_page();
+    assert_eq!(figures.len(), parts.len(), "{figures:?}");
+    for (part, figure) in parts.into_iter().zip(figures) {
+        let taken = strangers::hold(&Framework::Server.start(Budget::Default), STRANGERS, part);
+        let (peak, kept) = (taken.peak / MIB, taken.kept / MIB);
+        println!(
+            "unfinished: {STRANGERS} strangers, {part:?}: {peak} MiB at the peak, {kept} MiB after it"
+        );
+        assert!(peak <= figure, "{part:?}: {peak} MiB, and SECURITY.md says {figure}");
+        // A figure far above what is taken would hide a regression.
+        assert!(peak >= figure / 3, "{part:?}: {peak} MiB, and SECURITY.md says {figure}");
+    }
+}
+
+/// hyper's own limit is 400 KiB.
+fn planted_where_heads_may_be_longer_they_take_more() {
+    let figure = figures_of_the_page()[1];
+    let server = Framework::Hyper.start(Budget::Default);
+    let peak = strangers::hold(&server, STRANGERS, Part::Head(60 << 10)).peak / MIB;
+    println!("unfinished: {STRANGERS} strangers before hyper's limit, heads of 60 KiB: {peak} MiB");
+    assert!(peak > figure, "{peak} MiB: the measure does not see heads");
 }

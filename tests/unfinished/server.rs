@@ -1,6 +1,7 @@
-use std::{env, io, net::TcpListener};
+use std::{env, io, net::TcpListener, time::Duration};
 
 use article_webhook::{AuthToken, Delivery, Receiver, Reply, fixture::TOKEN};
+use article_webhook_server::Server;
 use axum::{Router, routing::any};
 
 use crate::child::{self, ServerProcess};
@@ -10,8 +11,10 @@ use crate::child::{self, ServerProcess};
 pub(crate) enum Framework {
     Axum,
     ActixWeb,
-    /// The tower service on hyper, without this project's server, which has a budget of its own.
+    /// The tower service on hyper, without this project's server.
     Hyper,
+    /// The same on this project's server, which gives each head all the time that the test needs.
+    Server,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub(crate) enum Budget {
 }
 
 impl Framework {
-    pub(crate) const ALL: [Self; 3] = [Self::Axum, Self::ActixWeb, Self::Hyper];
+    pub(crate) const ALL: [Self; 4] = [Self::Axum, Self::ActixWeb, Self::Hyper, Self::Server];
 
     pub(crate) fn start(self, budget: Budget) -> ServerProcess {
         ServerProcess::start(&argument(self, budget))
@@ -55,6 +58,8 @@ pub(crate) fn serve(framework: Framework, budget: Budget) {
     let receiver = receiver(budget);
     let sink = async |_: Delivery| Reply::Stored;
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    // A second call sets a longer backlog, so that thousands can connect at once.
+    rustix::net::listen(&listener, 4_096).expect("the listener is bound");
     println!("{}", listener.local_addr().expect("the listener is bound").port());
     let served = match framework {
         Framework::ActixWeb => {
@@ -73,6 +78,16 @@ pub(crate) fn serve(framework: Framework, budget: Budget) {
         Framework::Hyper => {
             let receive = article_webhook_tower::receive(receiver, sink);
             axum_serve(listener, Router::new().fallback_service(receive))
+        }
+        Framework::Server => {
+            let receive = article_webhook_tower::receive(receiver, sink);
+            let runtime = tokio::runtime::Runtime::new().expect("there are threads");
+            runtime.block_on(async {
+                listener.set_nonblocking(true)?;
+                let builder = Server::builder().head_deadline(Duration::from_secs(60));
+                let server = builder.build(tokio::net::TcpListener::from_std(listener)?)?;
+                server.serve(receive, std::future::pending()).await
+            })
         }
     };
     served.expect("it never ends");

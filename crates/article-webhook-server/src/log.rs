@@ -39,7 +39,7 @@ pub(crate) fn no_room(missing: Missing, age: Duration, connections: &Activities)
 #[cfg(feature = "tracing")]
 pub(crate) fn refused_head(error: &hyper::Error) {
     let (status, advice) = match error.is_parse_too_large() {
-        true => (431, "a head may have 64 KiB and 100 headers: look at what a proxy in front adds"),
+        true => (431, "a head may have 16 KiB and 100 headers: look at what a proxy in front adds"),
         false => (400, "something that does not speak HTTP/1.1 sends to this port"),
     };
     tracing::warn!(

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The limit for a head, in bytes.
-const MAX_HEAD: usize = 64 << 10;
+const MAX_HEAD: usize = 16 << 10;
 
 /// Serves one connection until it ends.
 pub(crate) async fn serve<S: HttpService>(

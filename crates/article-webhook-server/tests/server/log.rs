@@ -44,7 +44,7 @@ async fn a_refused_head_is_logged_without_what_it_says_and_the_next_is_not() {
     for (head, line) in [
         (
             "GET / HTTP/1.1\r\nHost: receiver.test\r\nX: ".to_owned() + &"canary".repeat(12_000),
-            "a request was refused before the application could see it; a head may have 64 KiB and 100 headers: look at what a \
+            "a request was refused before the application could see it; a head may have 16 KiB and 100 headers: look at what a \
              proxy in front adds. Strangers can cause this, and it is logged at most once in ten seconds status=431 \
              error=message head is too large\n",
         ),
