@@ -6,7 +6,7 @@ use tokio::{
     net::{TcpListener, ToSocketAddrs},
     sync::watch,
     task::JoinSet,
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tower_service::Service;
 
@@ -82,7 +82,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` resolves. Then it accepts no more connections, closes idle connections, and finishes
+    /// Serves until `shutdown` resolves, and for [`shutdown_delay`](ServerBuilder::shutdown_delay) more. Then it accepts no more
+    /// connections, closes idle connections, and finishes
     /// requests in progress. At the end of the grace period, or when the future is dropped, it closes all connections.
     ///
     /// When the service fails or panics, the server answers a constant 500, and the next request gets a new clone of
@@ -107,10 +108,15 @@ impl Server {
         // Dropping this set closes every connection.
         let mut tasks = JoinSet::new();
         {
-            let mut shutdown = pin!(shutdown);
+            let activities = acceptor.activities();
+            let shutdown = pin!(async {
+                shutdown.await;
+                activities.set_stopping();
+                sleep(settings.shutdown_delay).await;
+            });
             tokio::select! {
                 never = acceptor.run(&mut tasks) => match never {},
-                () = &mut shutdown => {}
+                () = shutdown => {}
             }
         }
         drop(acceptor);
@@ -175,7 +181,17 @@ impl ServerBuilder {
         self
     }
 
-    /// How long requests in progress may take after the shutdown began: 25 seconds unless set.
+    /// How long the server goes on accepting and serving after the shutdown began: no longer unless set. Meanwhile it answers
+    /// 503 itself to each request for `ready_path`, the path of the application's health check, so that the load balancer in
+    /// front sends no more. Set it to what the load balancer needs for that. [`shutdown_grace`](Self::shutdown_grace) comes after
+    /// it, and the service manager must wait for both.
+    pub fn shutdown_delay(mut self, delay: Duration, ready_path: &'static str) -> Self {
+        self.settings.shutdown_delay = delay;
+        self.settings.ready_path = ready_path;
+        self
+    }
+
+    /// How long requests in progress may take once no connection is accepted any more: 25 seconds unless set.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.settings.shutdown_grace = grace;
         self

@@ -6,6 +6,10 @@ pub(crate) struct Settings {
     pub(crate) head_deadline: Duration,
     pub(crate) idle_deadline: Duration,
     pub(crate) max_connections: usize,
+    /// How long the server goes on accepting after the shutdown began.
+    pub(crate) shutdown_delay: Duration,
+    /// The path that is answered 503 meanwhile. No path is empty.
+    pub(crate) ready_path: &'static str,
     pub(crate) shutdown_grace: Duration,
 }
 
@@ -45,6 +49,8 @@ impl Default for Settings {
             // Over the 60 s after which nginx and most load balancers end an idle connection themselves.
             idle_deadline: Duration::from_secs(75),
             max_connections: 4096,
+            shutdown_delay: Duration::ZERO,
+            ready_path: "",
             shutdown_grace: Duration::from_secs(25),
         }
     }

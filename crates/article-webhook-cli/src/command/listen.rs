@@ -12,7 +12,9 @@ use article_webhook::{Delivery, Reply};
 use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
+use axum::{Router, routing::get};
 use clap::Args;
+use http::StatusCode;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -26,6 +28,7 @@ use crate::{
     settings::token,
     store::InboxArgument,
     text::escape,
+    text::moment,
 };
 use forward::ForwardArguments;
 use headers::HeaderArguments;
@@ -42,6 +45,9 @@ pub(crate) struct ListenArguments {
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
+    /// How long to go on receiving after SIGTERM or Ctrl-C, while GET /ready is answered 503
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = moment::age)]
+    shutdown_delay: Duration,
     #[command(flatten)]
     forward: ForwardArguments,
     /// A file with the token of deliveries [default: the token in ARTICLE_WEBHOOK_TOKEN]
@@ -56,8 +62,11 @@ pub(crate) struct ListenArguments {
     page: PageArguments,
 }
 
+/// The path for the health check of a load balancer.
+const READY: &str = "/ready";
+
 const AFTER: &str = "\
-Each delivery is stored before it is answered. With --forward-to the first body of a job and an event is passed on as it came, \
+Each delivery is stored before it is answered. GET /ready is answered 200 while deliveries can be stored, and 503 otherwise. With --forward-to the first body of a job and an event is passed on as it came, \
 eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
 Its headers are written anew: Authorization, Content-Type, and those of the event and the job id, and no others. A repeat is \
 not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
@@ -92,7 +101,11 @@ async fn listen(
             .because(&error)
             .fix("end the program that has the port, or choose another with --port")
     };
-    let server = Server::bind(("127.0.0.1", arguments.port)).await.map_err(cannot_listen)?;
+    let server = Server::builder()
+        .shutdown_delay(arguments.shutdown_delay, READY)
+        .bind(("127.0.0.1", arguments.port))
+        .await
+        .map_err(cannot_listen)?;
     let url = format!("http://{}/webhooks/articles", server.local_addr().map_err(cannot_listen)?);
     let page = match arguments.no_page {
         true => None,
@@ -180,7 +193,15 @@ async fn listen(
             move |error| Failure::failed("the page is not shown any more").because(&error).fix(fix);
         beside(page, failed, output)
     });
-    let served = server.serve(receive(receiver, sink), stop()).await;
+    let ready = {
+        let inbox = inbox.clone();
+        async move || match inbox.ready().await {
+            Ok(()) => StatusCode::OK,
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    };
+    let service = Router::new().route(READY, get(ready)).fallback_service(receive(receiver, sink));
+    let served = server.serve(service, stop()).await;
     if let Some(page) = page {
         // It ends by the same signal. What it answered last is not worth a failure.
         let _ = page.await;

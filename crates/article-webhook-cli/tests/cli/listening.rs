@@ -1,8 +1,8 @@
 //! A receiver on this machine that passes deliveries on.
 
 use std::{
-    io::{BufRead, BufReader, Lines},
-    net::SocketAddr,
+    io::{BufRead, BufReader, Lines, Write},
+    net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, ChildStdout, Stdio},
     sync::{
@@ -102,6 +102,18 @@ pub(crate) async fn application(
     let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
     let service = receive(receiver, sink);
     tokio::spawn(async move { server.serve(service, std::future::pending()).await.unwrap() })
+}
+
+/// The first line of the response about the health of a receiver. Empty: nothing listens.
+fn health(url: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    let mut line = String::new();
+    if let Ok(mut stream) = TcpStream::connect(address) {
+        let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+    }
+    line
 }
 
 /// The state, the number of attempts and the cause of the only entry, once it is in this state.
@@ -398,4 +410,22 @@ async fn another_body_of_a_job_is_passed_on_under_another_id_or_after_the_erasur
         assert_eq!(arrived.try_recv().unwrap(), body);
     }
     assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[test]
+fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let options = ["--no-page", "--shutdown-delay", "10s"];
+    let mut listening = Listening::start(&file, free_port(), &options);
+    assert_eq!(health(&listening.url), "HTTP/1.1 200 OK\r\n");
+
+    kill_process(Pid::from_child(&listening.process), Signal::TERM).unwrap();
+    let begin = Instant::now();
+    while health(&listening.url) != "HTTP/1.1 503 Service Unavailable\r\n" {
+        assert!(begin.elapsed() < PATIENCE);
+    }
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(listening.next()["reply"], "stored");
+    assert_eq!(listening.ended(), Some(0));
 }

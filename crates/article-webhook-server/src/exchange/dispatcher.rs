@@ -46,10 +46,12 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
             let body = if has_body { BodyState::Incomplete } else { BodyState::Complete };
             slot.head_received(body);
             let request = request.map(|body| ServerBody::new(body, slot.clone()));
-            let result = if has_valid_host(&request) {
-                call_catching_panics(service, request).await.ok_or(ErrorResponse::Internal)
-            } else {
+            let result = if !has_valid_host(&request) {
                 Err(ErrorResponse::InvalidHost)
+            } else if slot.is_unready(request.uri().path()) {
+                Err(ErrorResponse::Stopping)
+            } else {
+                call_catching_panics(service, request).await.ok_or(ErrorResponse::Internal)
             };
             let mut response = match result {
                 Ok(response) => response.map(Either::Left),
@@ -60,8 +62,9 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for Dispatcher<S
             } else if response.status() >= StatusCode::BAD_REQUEST {
                 slot.refused();
             }
-            // A full server keeps no connection for the next request: one request after another would hold it.
-            if slot.is_body_unread() || slot.is_server_full() {
+            // A full server keeps no connection for the next request: one request after another would hold it. A server that
+            // stops would close the connection at a moment at which a proxy may send on it.
+            if slot.is_body_unread() || slot.is_last_exchange() {
                 close_after(&mut response);
             }
             Ok(response.map(|body| ResponseBody::new(body, slot)))

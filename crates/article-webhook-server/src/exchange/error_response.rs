@@ -9,6 +9,8 @@ pub(crate) enum ErrorResponse {
     InvalidHost,
     /// The service panicked or failed.
     Internal,
+    /// The health check of a server that is about to stop.
+    Stopping,
 }
 
 impl ErrorResponse {
@@ -16,6 +18,7 @@ impl ErrorResponse {
         match self {
             Self::InvalidHost => StatusCode::BAD_REQUEST,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -25,6 +28,9 @@ impl ErrorResponse {
                 r#"{"error":"bad_request","message":"expected exactly one Host header"}"#
             }
             Self::Internal => r#"{"error":"internal","message":"the receiver failed"}"#,
+            Self::Stopping => {
+                r#"{"error":"unavailable","message":"the receiver is about to stop"}"#
+            }
         }
     }
 }

@@ -45,6 +45,10 @@ impl<S: HttpService> Acceptor<S> {
         Self { listener, service, settings, shutdown, activities, shortage }
     }
 
+    pub(crate) fn activities(&self) -> Arc<Activities> {
+        self.activities.clone()
+    }
+
     /// Accepts connections without end, and runs each as one of `tasks`. No error of the listener ends it.
     pub(crate) async fn run(&mut self, tasks: &mut JoinSet<()>) -> Infallible {
         loop {

@@ -45,6 +45,7 @@ impl Activity {
 pub(crate) struct Activities {
     counts: [AtomicUsize; Activity::ALL.len()],
     is_full: AtomicBool,
+    is_stopping: AtomicBool,
     refused_head: Mutex<Option<Instant>>,
 }
 
@@ -77,6 +78,15 @@ impl Activities {
     /// Whether new connections wait because there is no room for them.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Relaxed)
+    }
+
+    pub(crate) fn set_stopping(&self) {
+        self.is_stopping.store(true, Relaxed);
+    }
+
+    /// Whether the shutdown has begun.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Relaxed)
     }
 
     /// A head is refused now. Returns whether that is to be reported.

@@ -84,13 +84,18 @@ impl ConnectionSlot {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let full = self.is_server_full().then(|| self.settings.of_a_full_server());
+        let full = self.activities.is_full().then(|| self.settings.of_a_full_server());
         self.lock().deadline(&full.unwrap_or(self.settings))
     }
 
-    /// Whether other connections wait for the end of this one.
-    pub(crate) fn is_server_full(&self) -> bool {
-        self.activities.is_full()
+    /// Whether this connection ends with its response: others wait for its end, or the server is about to stop.
+    pub(crate) fn is_last_exchange(&self) -> bool {
+        self.activities.is_full() || self.activities.is_stopping()
+    }
+
+    /// Whether this path is answered 503 because the server is about to stop.
+    pub(crate) fn is_unready(&self, path: &str) -> bool {
+        self.activities.is_stopping() && path == self.settings.ready_path
     }
 
     fn update(&self, change: impl FnOnce(&mut ExchangeState, Instant)) {

@@ -48,6 +48,45 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
 }
 
 #[tokio::test]
+async fn a_server_with_a_delay_goes_on_and_fails_its_health_check_meanwhile() {
+    const DELAY: Duration = Duration::from_secs(3_600);
+    let app = Router::new().route("/ready", any(async || "ready")).merge(counting());
+    let server = server().idle_deadline(DELAY * 2).shutdown_delay(DELAY, "/ready");
+    let running = Running::start(server, app);
+    let address = running.address;
+    let ready = "GET /ready?by=balancer HTTP/1.1\r\nHost: receiver.test\r\n\r\n";
+    let mut idle = running.connect().await;
+    idle.send(ready).await;
+    assert!(idle.answer().await.ends_with("ready"));
+
+    let begin = tokio::time::Instant::now();
+    let served = running.stop();
+    let unready = async {
+        loop {
+            let mut balancer = Peer::connect(address).await;
+            balancer.send(ready).await;
+            let answer = balancer.answer().await;
+            if !answer.starts_with("HTTP/1.1 200") {
+                return answer;
+            }
+        }
+    };
+    let answer = soon(unready).await;
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("about to stop"), "{answer}");
+    for peer in [&mut idle, &mut Peer::connect(address).await] {
+        peer.send(post(3) + "abc").await;
+        let answer = peer.rest().await;
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with('3'), "{answer}");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+    }
+
+    tokio::time::pause(); // from here it jumps to the next timer
+    assert!(served.await.expect("no panic").is_ok());
+    assert!((DELAY..DELAY + PATIENCE).contains(&begin.elapsed()), "{:?}", begin.elapsed());
+    assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted");
+}
+
+#[tokio::test]
 async fn requests_that_outlast_the_grace_period_are_cut() {
     let grace = Duration::from_millis(300);
     let running = Running::start(
