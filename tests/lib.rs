@@ -24,6 +24,11 @@ pub struct Application;
 #[doc = include_str!("../crates/article-webhook/src/guide/compile.md")]
 pub struct Compile;
 
+/// The program of the page on deployment compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/article-webhook/src/guide/deploy.md")]
+pub struct Deploy;
+
 /// The code of the page on several machines compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../crates/article-webhook/src/guide/machines.md")]

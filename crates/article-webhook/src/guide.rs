@@ -9,6 +9,7 @@
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
 //! | [`testing`] | before you test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
+//! | [`deploy`] | to run it under systemd, in a container or in Kubernetes |
 //! | [`damage`] | when the file of an inbox is damaged, was moved, or must be restored |
 //! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
 //! | [`missing`] | when an article did not arrive |
@@ -33,6 +34,10 @@ pub mod compile {}
 
 #[doc = include_str!("guide/damage.md")]
 pub mod damage {}
+
+// As for `application`.
+#[cfg_attr(not(doctest), doc = include_str!("guide/deploy.md"))]
+pub mod deploy {}
 
 #[doc = include_str!("guide/flow.md")]
 pub mod flow {}
