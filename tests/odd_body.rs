@@ -31,13 +31,15 @@ pub enum OddBody {
     KeyTwice,
     /// It names another job than the header, or than was asked for.
     OtherJob,
+    /// An article, and a status that says that its job has failed.
+    FailedArticle,
     /// Well-formed JSON about the job, and no article.
     NotAnArticle,
 }
 
 impl OddBody {
     /// All kinds.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::LoneSurrogate,
         Self::ByteOrderMark,
         Self::NotANumber,
@@ -51,6 +53,7 @@ impl OddBody {
         Self::Page,
         Self::KeyTwice,
         Self::OtherJob,
+        Self::FailedArticle,
         Self::NotAnArticle,
     ];
 
@@ -74,9 +77,9 @@ impl OddBody {
         )
     }
 
-    /// Whether a delivery of it is refused, and kept in quarantine.
+    /// Whether it is kept in quarantine, delivered or polled.
     #[must_use]
-    pub fn is_refused(self) -> bool {
+    pub fn is_quarantined(self) -> bool {
         !self.is_article() && self != Self::NotAnArticle
     }
 
@@ -105,6 +108,7 @@ impl OddBody {
             Self::Page => b"<!doctype html><title>502 Bad Gateway</title>".to_vec(),
             Self::KeyTwice => before(TITLE, br#"","title":""#),
             Self::OtherJob => before(JOB_ID, b"other_"),
+            Self::FailedArticle => status(br#""status":"failed","#),
             Self::NotAnArticle => {
                 let end = find(article, STATUS) + STATUS.len();
                 [&article[..end], br#""article":{"title":0}}"#].concat()
@@ -138,6 +142,7 @@ impl fmt::Display for OddBody {
             Self::Page => "a page of HTML",
             Self::KeyTwice => "a key twice",
             Self::OtherJob => "the body names another job",
+            Self::FailedArticle => "an article of a job that failed",
             Self::NotAnArticle => "no article",
         })
     }

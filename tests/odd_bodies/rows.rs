@@ -33,6 +33,9 @@ pub(crate) fn rows() -> Vec<Row> {
             "an article and the error `generation_failed`",
             with(r#""complete","error":"generation_failed""#),
         ),
+        ("the article twice, status `done`", with(r#""done","article":{}"#)),
+        ("a key twice at the top level", with(r#""done","status":"done""#)),
+        ("no job id", ARTICLE.replacen("job_id", "id", 1)),
         ("status `failed`, no article", r#"{"job_id":"job_1","status":"failed"}"#.to_owned()),
         (
             "the error `credits_exhausted`, no article",

@@ -141,14 +141,20 @@ impl Observed {
         self.jobs.get(job)?.odd
     }
 
-    /// Whether each answer of the API about the job is recorded, and none can be decoded: it ends as unreadable.
+    /// Whether each answer of the API names the job, and none can be decoded: it ends as unreadable.
     pub(crate) fn is_undecodable(&self, job: &str) -> bool {
-        matches!(self.odd(job), Some(OddBody::NotAnArticle | OddBody::KeyTwice))
+        use OddBody::{FailedArticle, KeyTwice, NotAnArticle};
+        matches!(self.odd(job), Some(NotAnArticle | KeyTwice | FailedArticle))
+    }
+
+    /// The same, and each answer is in quarantine.
+    pub(crate) fn is_unreadable(&self, job: &str) -> bool {
+        self.is_undecodable(job) && self.odd(job).is_some_and(OddBody::is_quarantined)
     }
 
     /// Whether nothing that comes about the job can be understood: it is polled for ever, and shown in quarantine.
     pub(crate) fn is_never_understood(&self, job: &str) -> bool {
-        !self.is_undecodable(job) && self.odd(job).is_some_and(OddBody::is_refused)
+        !self.is_undecodable(job) && self.odd(job).is_some_and(OddBody::is_quarantined)
     }
 
     /// A poll is sent.

@@ -233,7 +233,10 @@ async fn judge(world: &World) {
                 .fail(&format!("{id} ended as {}, expected {expected:?}: {job:?}", job.state));
         }
         let is_open = job.state.is_open();
-        if is_never_understood && is_open && !is_of_other && !is_shown(world, &job).await {
+        let is_unreadable = world.with(|inner| inner.observed.is_unreadable(id));
+        let must_be_shown = (is_never_understood && is_open)
+            || (is_unreadable && job.state == JobState::Unreadable);
+        if must_be_shown && !is_of_other && !is_shown(world, &job).await {
             return world.fail(&format!("nothing shows that {id} cannot be understood: {job:?}"));
         }
         let (done, failure_done) = world.with(|inner| {

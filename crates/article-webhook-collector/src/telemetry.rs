@@ -131,7 +131,9 @@ pub(crate) fn settled(
             log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought what another answer must confirm");
         }
         (
-            PollOutcome::Again { after, cause: why } | PollOutcome::Missing { after, cause: why },
+            PollOutcome::Again { after, cause: why }
+            | PollOutcome::Missing { after, cause: why }
+            | PollOutcome::Rejected { after, cause: why },
             _,
         ) => {
             log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought no article, and another will follow");

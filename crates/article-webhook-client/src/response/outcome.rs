@@ -73,7 +73,8 @@ pub enum CallOutcome {
     OtherJob,
     /// A success, and its `job_id` is none: another kind of value than a string, or a string that no job id is.
     InvalidJobId,
-    /// A success, and the job is complete, but its result cannot be decoded; or an article beside a failure.
+    /// A success, and the job is complete, but its result cannot be decoded; or an article beside a failure; or the body
+    /// is not well-formed, for instance because a key stands twice.
     Undecodable(DecodeError),
     /// A success, and the body is a page of HTML or XML, probably of a proxy.
     Page,

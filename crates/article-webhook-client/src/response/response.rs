@@ -48,7 +48,7 @@ pub struct Response {
     /// comes from outside. A date is measured against the `Date` of the response, or without one against the clock of
     /// this machine.
     pub retry_after: Option<Duration>,
-    /// The bytes of the body as they came: whole, if the job is complete, and otherwise at most the first MiB. They
+    /// The bytes of the body as they came: whole, if it may be an article, and otherwise at most the first MiB. They
     /// may repeat the request, with the API key and the webhook URL.
     pub body: Bytes,
     /// What it means.
@@ -90,9 +90,13 @@ impl Response {
     pub(crate) fn new(raw: RawResponse, outcome: CallOutcome) -> Self {
         let RawResponse { status, sent_at, retry_after, body, .. } = raw;
         let body = match outcome {
-            CallOutcome::Complete(_) | CallOutcome::Undecodable(_) | CallOutcome::Draft { .. } => {
-                body
-            }
+            // It may be the article, or what is left of it.
+            CallOutcome::Complete(_)
+            | CallOutcome::Undecodable(_)
+            | CallOutcome::Draft { .. }
+            | CallOutcome::NotJson
+            | CallOutcome::OtherJob
+            | CallOutcome::InvalidJobId => body,
             // A slice would keep the memory of the whole.
             _ if body.len() > MAX_SHORT_BODY => Bytes::copy_from_slice(&body[..MAX_SHORT_BODY]),
             _ => body,
@@ -169,11 +173,17 @@ fn job(
     // Unlike a delivery, which the service sends when the job is complete, a response may come before that.
     let status = outline.status();
     let has_article = outline.has_article();
-    if !has_article && let Some(word) = outline.failure() {
+    let result = ArticleResult::from_json(&raw.body);
+    // An article in which a key stands twice has none that can be told from another.
+    let is_malformed = result.as_ref().is_err_and(|error| error.malformed().is_some());
+    if !has_article
+        && !is_malformed
+        && let Some(word) = outline.failure()
+    {
         return Ok(CallOutcome::FailedState { state: word });
     }
-    if has_article || status.as_deref() == Some("complete") {
-        let result = ArticleResult::from_json(&raw.body).map_err(CallOutcome::Undecodable)?;
+    if has_article || is_malformed || status.as_deref() == Some("complete") {
+        let result = result.map_err(CallOutcome::Undecodable)?;
         return Ok(match status {
             Some(status) if Status::from(&*status).is_complete() => {
                 CallOutcome::Complete(Box::new(result))

@@ -138,10 +138,16 @@ async fn an_http_client_of_the_application_follows_no_redirect_and_replaces_no_k
 
 #[tokio::test]
 async fn bytes_of_a_result_that_cannot_be_decoded_are_kept_whole() {
+    let spaces = " ".repeat(2 << 20);
     let untitled = COMPLETE.replace("\"title\"", "\"name\"");
-    let body = [&untitled, &*" ".repeat(2 << 20)].concat();
-    let service = Service::start([json(200, &body)]);
-    let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
-    assert!(matches!(response.outcome, CallOutcome::Undecodable(_)), "{response:?}");
-    assert!(response.body == body, "{} bytes", response.body.len());
+    let cut = COMPLETE.trim_end_matches('}').to_owned();
+    let of_another = COMPLETE.replace("job_1", "job_2");
+    let unnamed = COMPLETE.replace("\"job_1\"", "7");
+    for body in [untitled, cut, of_another, unnamed] {
+        let body = [&*body, &*spaces].concat();
+        let service = Service::start([json(200, &body)]);
+        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        assert!(!matches!(response.outcome, CallOutcome::Complete(_)), "{response:?}");
+        assert!(response.body == body, "{} bytes: {response:?}", response.body.len());
+    }
 }

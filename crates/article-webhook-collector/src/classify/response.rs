@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use article_webhook::{ArticleResult, DecodeError, Rejection};
 use article_webhook_client::{CallOutcome, ErrorCode, Response};
 use article_webhook_inbox::{
     Digest, ExpectedJob, Missing, OVERDUE_AFTER,
@@ -26,6 +27,9 @@ pub(crate) struct Meaning {
     pub(crate) outcome: PollOutcome,
     /// For all polls.
     pub(crate) event: Option<BucketEvent>,
+    /// Why the answer is kept in quarantine, as a delivery is that is refused: nothing else is recorded of it, although it may
+    /// be the article. `None` if it is not.
+    pub(crate) quarantine: Option<String>,
     /// The name of the answer in metrics and logs.
     pub(crate) name: &'static str,
 }
@@ -90,13 +94,15 @@ impl Polled<'_> {
             Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => self.pause,
             _ => self.pause.max(polled),
         };
+        let quarantine = quarantine_cause(response);
         let outcome = match &response.outcome {
             CallOutcome::Complete(_) => PollOutcome::Answered(recorded(response)),
             // Kept, although it cannot be decoded now: a later version may be able to. One that names no job may come from
             // a proxy, and would take the place of the article.
-            CallOutcome::Undecodable(_) if response.names_the_job() => {
-                PollOutcome::Answered(recorded(response))
-            }
+            CallOutcome::Undecodable(_) if response.names_the_job() => match quarantine.clone() {
+                Some(cause) => PollOutcome::Rejected { after, cause },
+                None => PollOutcome::Answered(recorded(response)),
+            },
             CallOutcome::Failed { .. } => {
                 PollOutcome::Failed { answer: recorded(response), cause: response.to_string() }
             }
@@ -107,9 +113,12 @@ impl Polled<'_> {
                 PollOutcome::Unfinished { after, cause: response.to_string() }
             }
             CallOutcome::JobNotFound => self.missing(response, watch, after),
-            _ => PollOutcome::Again { after, cause: response.to_string() },
+            _ => {
+                let cause = quarantine.clone().unwrap_or_else(|| response.to_string());
+                PollOutcome::Again { after, cause }
+            }
         };
-        Meaning { outcome, event, name }
+        Meaning { outcome, event, quarantine, name }
     }
 
     /// The meaning of a poll without an answer: nothing is known about the job.
@@ -123,7 +132,7 @@ impl Polled<'_> {
             }
         };
         let outcome = PollOutcome::Again { after: self.pause, cause };
-        Meaning { outcome, event: None, name }
+        Meaning { outcome, event: None, quarantine: None, name }
     }
 
     /// A draft, or a failure that is not in its documented form, ends the job if the answer before said the same. The first
@@ -164,6 +173,26 @@ impl Polled<'_> {
         } else {
             PollOutcome::Missing { after, cause }
         }
+    }
+}
+
+/// Why an answer is kept in quarantine: in the words of a refused delivery, so that both have one cause. A page is a proxy's.
+fn quarantine_cause(response: &Response) -> Option<String> {
+    let of_body = |error: &DecodeError| match error.malformed() {
+        Some(malformed) => Rejection::MalformedJson(malformed.clone()).to_string(),
+        None => error.to_string(),
+    };
+    match &response.outcome {
+        CallOutcome::OtherJob => Some(response.to_string()),
+        CallOutcome::NotJson | CallOutcome::InvalidJobId => {
+            let read = ArticleResult::from_json(&response.body);
+            Some(read.map_or_else(|error| of_body(&error), |_| response.to_string()))
+        }
+        CallOutcome::Undecodable(error) => {
+            let is_refused = error.malformed().is_some() || error.failure().is_some();
+            (is_refused || !response.names_the_job()).then(|| of_body(error))
+        }
+        _ => None,
     }
 }
 

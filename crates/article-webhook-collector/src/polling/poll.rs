@@ -65,7 +65,7 @@ pub(super) async fn poll(
     let expected_for = expected_for(&poll, began.store_time);
     let pause = shared.settings.schedule.pause(&poll.job, expected_for, fastrand::f64());
     let polled = Polled { job: &poll.job, pause, began, key };
-    let Meaning { outcome, event, name } = match &answer {
+    let Meaning { outcome, event, quarantine, name } = match &answer {
         Ok(response) => polled.meaning(response, &mut shared.key_watch()),
         Err(why) => polled.without_answer(why),
     };
@@ -74,23 +74,14 @@ pub(super) async fn poll(
         // A pause that is not stored even so is stored before the next claim.
         _ = shared.report(shared.answered(event), || is_over(&shared, ends)).await;
     }
-    if let Ok(response) = &answer
-        && is_thrown_away(&response.outcome)
-    {
-        let (job_id, cause) = (&poll.job.job_id, response.to_string());
-        shared.inbox.keep_answer(job_id, &response.body, cause).await;
+    if let (Ok(response), Some(cause)) = (&answer, quarantine) {
+        shared.inbox.keep_answer(&poll.job.job_id, &response.body, cause).await;
     }
     let undecodable = answer.as_ref().ok().and_then(|response| match &response.outcome {
         CallOutcome::Undecodable(error) if response.names_the_job() => Some(error),
         _ => None,
     });
     settle(&shared, &poll, outcome, key, undecodable).await
-}
-
-/// Whether nothing is recorded of a success, although it may be the article: it is kept in quarantine, as a delivery is that
-/// cannot be understood. A page is a proxy's.
-fn is_thrown_away(outcome: &CallOutcome) -> bool {
-    matches!(outcome, CallOutcome::NotJson | CallOutcome::OtherJob | CallOutcome::InvalidJobId)
 }
 
 /// The answer of the API, if it comes in time and reading it does not panic.
@@ -149,6 +140,7 @@ fn pause_of(outcome: &PollOutcome) -> Option<Duration> {
     match outcome {
         PollOutcome::Unfinished { after, .. }
         | PollOutcome::Unconfirmed { after, .. }
+        | PollOutcome::Rejected { after, .. }
         | PollOutcome::Missing { after, .. }
         | PollOutcome::Again { after, .. } => Some(*after),
         PollOutcome::Released => Some(Duration::ZERO),

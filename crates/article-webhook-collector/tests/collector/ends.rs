@@ -87,27 +87,87 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
     let quarantine = || EntryKey::article("job_1".parse().unwrap()).quarantine();
     let cut = article("job_1").replace("}}", "");
     let of_another = article("job_2");
+    let failed = article("job_1").replace("complete", "failed");
+    let with_code =
+        article("job_1").replace(r#""article""#, r#""error":"plan_required","article""#);
+    let two_titles = article("job_1").replace(r#""title":"#, r#""title":"","title":"#);
+    let nameless = article("job_1").replace("job_id", "id");
     for (body, cause) in [
-        (&cut, "malformed JSON: EOF while parsing an object"),
+        (
+            &cut,
+            "the body is malformed JSON: EOF while parsing an object at article.word_count, line 1 column 161",
+        ),
         (&of_another, "the answer is about another job"),
+        (&failed, "status: the service reports a failure, `failed`"),
+        (&with_code, "error: the service reports a failure, `plan_required`"),
+        (&two_titles, "the body is malformed JSON: a key twice at article.title, line 1 column 75"),
+        (&nameless, "job_id: expected a job id, found nothing"),
     ] {
         let answer = body.clone();
         world.api.on_poll(move |_| Reply::Says(200, "", answer.clone()));
         world.clock.advance(HOUR);
         collector.run_until_idle().await.unwrap();
-        assert_eq!(world.state("job_1").await, JobState::Expected);
+        let job = world.job("job_1").await;
+        assert_eq!(
+            (job.state, job.cause.as_deref()),
+            (JobState::Expected, Some(cause)),
+            "the ledger says it, too"
+        );
         let (entry, bodies) = world.inbox.show(quarantine()).await.unwrap().unwrap();
         assert_eq!(entry.state, State::Quarantined);
-        let found = entry.cause.unwrap();
-        assert!(found.starts_with(cause), "{found}");
-        let bytes = bodies.last().and_then(|body| body.bytes.as_ref());
-        assert_eq!(bytes.unwrap(), body.as_bytes());
+        assert_eq!(entry.cause.as_deref(), Some(cause));
+        assert!(bodies.iter().any(|kept| kept.bytes.as_deref() == Some(body.as_bytes())));
+        // No worker is given it.
+        world
+            .inbox
+            .worker(|_| async { panic!("no body is an article") })
+            .run_until_idle()
+            .await
+            .unwrap();
+        let article = EntryKey::article("job_1".parse().unwrap());
+        assert_eq!(world.inbox.show(article).await.unwrap(), None);
     }
     world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
     assert_eq!(world.inbox.show(quarantine()).await.unwrap(), None);
+}
+
+/// As one whose body cannot be decoded: what an answer names is not a proxy's.
+#[tokio::test]
+async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
+    let world = World::new();
+    let collector = world.collector();
+    world.expect(&collector, &["job_1"]).await;
+    let failed = article("job_1").replace("complete", "failed");
+    world.api.on_poll(move |_| Reply::Says(200, "", failed.clone()));
+    for _ in 0..100 {
+        world.clock.advance(HOUR);
+        collector.run_until_idle().await.unwrap();
+    }
+    let job = world.job("job_1").await;
+    assert_eq!((job.state, job.polls), (JobState::Unreadable, 73));
+    let cause = "for 72 hours the API has given no body that can be read";
+    assert_eq!(job.cause.as_deref(), Some(cause));
+    let quarantine = EntryKey::article(job.job_id.clone()).quarantine();
+    assert!(world.stored(quarantine.clone()).await.is_some());
+
+    // A version that reads what this one does not: it is as if it had refused an article.
+    world
+        .inbox
+        .keep_answer(&job.job_id, &article("job_1").into(), "an older version".to_owned())
+        .await;
+    let titles = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&titles);
+    let worker = world.inbox.worker(move |job| {
+        seen.lock().unwrap().push(job.article().unwrap().article.title.clone());
+        async { Ok(()) }
+    });
+    worker.run_until_idle().await.unwrap();
+    assert_eq!(*titles.lock().unwrap(), ["Shoes"]);
+    assert_eq!(world.state("job_1").await, JobState::Collected);
+    assert_eq!(world.stored(quarantine).await, None);
 }
 
 #[tokio::test]

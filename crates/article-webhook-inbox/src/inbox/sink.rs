@@ -1,8 +1,6 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
-use article_webhook::{
-    ArticleResult, DecodeError, Delivery, Event, JobId, Refused, RefusedBody, Reply, Sink,
-};
+use article_webhook::{DecodeError, Delivery, Event, JobId, Refused, RefusedBody, Reply, Sink};
 use bytes::Bytes;
 use tokio::{runtime::Handle, time::Instant};
 
@@ -108,7 +106,7 @@ impl Inbox {
         }
     }
 
-    /// Keeps what the API answered about a job that is polled, and cannot be read.
+    /// Keeps what the API answered about a job that is polled, and is refused for this cause.
     #[doc(hidden)]
     pub async fn keep_answer(&self, job_id: &JobId, bytes: &Bytes, cause: String) {
         let arrival = Arrival {
@@ -118,10 +116,6 @@ impl Inbox {
             intent: None,
             digest: Digest::of(bytes),
             bytes: bytes.clone(),
-        };
-        let cause = match ArticleResult::from_json(bytes) {
-            Ok(_) => cause,
-            Err(error) => error.to_string(),
         };
         // It is expected, and the failure is reported: the next poll brings as much.
         _ = self.keep(arrival, cause, None, None).await;

@@ -178,6 +178,7 @@ fn said(polled: &Polled) -> PollOutcome {
             PollOutcome::Unconfirmed { after, cause, said }
         }
         Polled::Missing(after) => PollOutcome::Missing { after, cause },
+        Polled::Rejected(after) => PollOutcome::Rejected { after, cause },
         Polled::Again(after) => PollOutcome::Again { after, cause },
         Polled::Released => PollOutcome::Released,
     }

@@ -82,6 +82,7 @@ pub(crate) enum Polled {
     Unfinished(Duration),
     Unconfirmed(Duration, usize),
     Missing(Duration),
+    Rejected(Duration),
     Again(Duration),
     Released,
 }
@@ -155,7 +156,7 @@ fn intent_state(rng: &mut Rng) -> IntentState {
 }
 
 fn polled(rng: &mut Rng) -> Polled {
-    match rng.u32(..13) {
+    match rng.u32(..14) {
         0..5 => Polled::Answered(rng.usize(..BODIES.len())),
         5 => Polled::Failed(rng.usize(..BODIES.len())),
         6 => Polled::NotFound,
@@ -163,6 +164,7 @@ fn polled(rng: &mut Rng) -> Polled {
         8 => Polled::Missing(pause(rng)),
         9..11 => Polled::Again(pause(rng)),
         11 => Polled::Unconfirmed(pause(rng), rng.usize(..BODIES.len())),
+        12 => Polled::Rejected(pause(rng)),
         _ => Polled::Released,
     }
 }

@@ -19,13 +19,13 @@ use super::{
 use crate::json::{self, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt};
 
 pub(super) fn decode_with_drift(body: &[u8]) -> Result<(ArticleResult, Vec<Drift>), DecodeError> {
-    let parsed = ParsedResult::parse(body).map_err(DecodeError::malformed)?;
+    let parsed = ParsedResult::parse(body).map_err(DecodeError::of_malformed)?;
     let drift = parsed.drift();
     Ok((parsed.finish()?, drift))
 }
 
 pub(super) fn decode(body: &[u8]) -> Result<ArticleResult, DecodeError> {
-    ParsedResult::parse(body).map_err(DecodeError::malformed)?.finish()
+    ParsedResult::parse(body).map_err(DecodeError::of_malformed)?.finish()
 }
 
 /// The drift of a body. A malformed body has none, because it was refused before.

@@ -43,7 +43,7 @@ enum Cause {
 }
 
 impl DecodeError {
-    pub(super) fn malformed(malformed: MalformedJson) -> Self {
+    pub(super) fn of_malformed(malformed: MalformedJson) -> Self {
         Self(Cause::Malformed(malformed))
     }
 
@@ -74,6 +74,15 @@ impl DecodeError {
         match &self.0 {
             Cause::Failure { word, .. } => Some(word),
             Cause::Malformed(_) | Cause::Mismatch { .. } => None,
+        }
+    }
+
+    /// Why the body is not one well-formed JSON object, and where. `None` if it is one.
+    #[must_use]
+    pub fn malformed(&self) -> Option<&MalformedJson> {
+        match &self.0 {
+            Cause::Malformed(malformed) => Some(malformed),
+            Cause::Mismatch { .. } | Cause::Failure { .. } => None,
         }
     }
 

@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     store::{Arrival, Outcome, PollLease, PollOutcome, PollSettled},
 };
 
-use super::steps::{answered, corrupt, unhandled};
+use super::steps::{again, answered, corrupt, unhandled};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, bytes, damaged, key},
@@ -115,6 +115,32 @@ pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<im
         }
         assert!(trial.job(id).await.cause.is_some(), "{id}");
     }
+}
+
+/// They are not recorded, and end the job after 72 hours as well, unless the service says meanwhile that it works on it.
+pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<impl LedgerSubject>) {
+    let after = Duration::from_secs(30);
+    let rejected = PollOutcome::Rejected { after, cause: "a key twice".into() };
+    let unfinished = PollOutcome::Unfinished { after, cause: "it is queued".into() };
+    let again = again(30);
+    trial.expect_now("job_1").await;
+    for (hours, outcome, state) in [
+        (1, &rejected, JobState::Expected),
+        (72, &unfinished, JobState::Expected),
+        (1, &rejected, JobState::Expected),
+        (71, &again, JobState::Expected),
+        (0, &rejected, JobState::Expected),
+        (1, &rejected, JobState::Unreadable),
+    ] {
+        trial.advance((hours * 3600).max(30));
+        let lease = trial.poll("job_1").await;
+        let settled = trial.settle_poll(lease, outcome.clone()).await;
+        assert_eq!(settled, PollSettled::Settled(state), "{outcome:?}");
+        if state == JobState::Expected {
+            assert_eq!(trial.job("job_1").await.at, trial.after(30));
+        }
+    }
+    assert!(trial.all().await.is_empty());
 }
 
 /// A delivery ends an unreadable job, if it can be read.

@@ -98,6 +98,7 @@ macro_rules! ledger_contract {
                 another_body_is_collected,
                 a_damaged_entry_is_repaired_each_time,
                 bodies_of_the_api_that_cannot_be_read_end_a_job,
+                bodies_of_the_api_that_are_refused_end_a_job,
                 a_delivery_ends_an_unreadable_job,
                 a_requeued_entry_ends_an_unreadable_job,
                 a_body_of_the_api_is_kept_beside_delivered_ones,

@@ -25,6 +25,7 @@ enum Job {
     Unfinished,
     Unconfirmed,
     Missing,
+    Rejected,
     Again,
 }
 
@@ -73,6 +74,7 @@ fn parts(outcome: &PollOutcome) -> (Job, Option<Duration>, &str) {
         PollOutcome::Unfinished { after, cause } => (Job::Unfinished, Some(*after), cause),
         PollOutcome::Unconfirmed { after, cause, .. } => (Job::Unconfirmed, Some(*after), cause),
         PollOutcome::Missing { after, cause } => (Job::Missing, Some(*after), cause),
+        PollOutcome::Rejected { after, cause } => (Job::Rejected, Some(*after), cause),
         PollOutcome::Again { after, cause } => (Job::Again, Some(*after), cause),
         PollOutcome::Released => panic!("an answer means more"),
     }
@@ -85,20 +87,27 @@ fn every_answer_has_its_outcome_and_its_message() {
     let other_job = COMPLETE.replace("job_1", "job_2");
     let [number, list, spaced] =
         ["17", "[1]", "\"a b\""].map(|job_id| COMPLETE.replace("\"job_1\"", job_id));
-    let wrong_shape = "the answer has a job_id of the wrong shape";
+    let [of_number, of_list, of_text] = ["a number", "an array", "a string"]
+        .map(|found| format!("job_id: expected a job id, found {found}"));
     let not_found = format!(
         "the service answered 404 and no documented error (is the base URL right?): {:?}",
         COMPLETE.chars().take(200).collect::<String>()
     );
-    let [nameless, null] = ["nothing", "null"].map(|found| {
-        format!("the answer is no article result: job_id: expected a job id, found {found}")
-    });
+    let [nameless, null] =
+        ["nothing", "null"].map(|found| format!("job_id: expected a job id, found {found}"));
     let [synonym, draft, failed_article] =
         ["Succeeded", "published", "failed"].map(|status| COMPLETE.replace("complete", status));
     let is_draft = "the job has an article, which may be a draft: its status is \"published\"";
     let has_failed = "the service says that the job has failed: \"failed\"";
     let levitating = "the job is not complete, its status is \"levitating\"";
     let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
+    let says_failed = "status: the service reports a failure, `failed`";
+    let two_titles = synonym.replace(r#""title":"#, r#""title":"","title":"#);
+    let two_articles = synonym.replace("}}", r#"},"article":{}}"#);
+    let two_states = FAILED_STATE.replace('}', r#","at":1,"at":2}"#);
+    let twice = |path: &str, column: u32| {
+        format!("the body is malformed JSON: a key twice at {path}, line 1 column {column}")
+    };
     let api_is_down = "the service answered 503 and no documented error: \"down\"";
     let rows: &[(u16, &str, &str, Job, &str)] = &[
         (200, COMPLETE, "complete", Job::Answered, ""),
@@ -115,8 +124,10 @@ fn every_answer_has_its_outcome_and_its_message() {
         (200, &synonym, "complete", Job::Answered, ""),
         (200, &draft, "draft", Job::Unconfirmed, is_draft),
         (200, FAILED_STATE, "failed_state", Job::Unconfirmed, has_failed),
-        // What is in it is kept, and a person must look.
-        (200, &failed_article, "undecodable", Job::Answered, ""),
+        (200, &failed_article, "undecodable", Job::Rejected, says_failed),
+        (200, &two_titles, "undecodable", Job::Rejected, &twice("article.title", 76)),
+        (200, &two_articles, "undecodable", Job::Rejected, &twice("article", 177)),
+        (200, &two_states, "undecodable", Job::Rejected, &twice("at", 50)),
         (
             200,
             r#"{"status":"failed"}"#,
@@ -135,9 +146,9 @@ fn every_answer_has_its_outcome_and_its_message() {
             "the job is not complete, its status is \"ok\"",
         ),
         (200, &other_job, "other_job", Job::Again, "the answer is about another job"),
-        (200, &number, "invalid_job_id", Job::Again, wrong_shape),
-        (200, &list, "invalid_job_id", Job::Again, wrong_shape),
-        (200, &spaced, "invalid_job_id", Job::Again, wrong_shape),
+        (200, &number, "invalid_job_id", Job::Again, &of_number),
+        (200, &list, "invalid_job_id", Job::Again, &of_list),
+        (200, &spaced, "invalid_job_id", Job::Again, &of_text),
         (
             200,
             "<html>",
@@ -145,8 +156,20 @@ fn every_answer_has_its_outcome_and_its_message() {
             Job::Again,
             "the answer is a page, not JSON: is the base URL right, or does a proxy answer?",
         ),
-        (200, "[]", "not_json", Job::Again, "the answer is not one JSON object"),
-        (200, "", "not_json", Job::Again, "the answer is not one JSON object"),
+        (
+            200,
+            "[]",
+            "not_json",
+            Job::Again,
+            "the body is malformed JSON: no object at line 1 column 0",
+        ),
+        (
+            200,
+            "",
+            "not_json",
+            Job::Again,
+            "the body is malformed JSON: EOF while parsing a value at line 1 column 0",
+        ),
         (
             200,
             &long,

@@ -111,6 +111,14 @@ pub enum PollOutcome {
         /// The digest of what it must say again: [`ExpectedJob::unconfirmed`] until then.
         said: Digest,
     },
+    /// The service gave a body of the job that is refused, as a delivery of it would be. It is polled again after a pause. A
+    /// job of which nothing else came for 72 hours ends as unreadable.
+    Rejected {
+        /// The pause.
+        after: Duration,
+        /// What is wrong with the body.
+        cause: String,
+    },
     /// The service does not know the job with this key. It is polled again after a pause. If the service knows the job
     /// with [another key](ExpectedJob::key), this says nothing about the job, and is not counted.
     Missing {

@@ -63,12 +63,23 @@ impl JobRow {
     /// No worker can read the body that the API gave last.
     pub(super) fn reject_answer(&mut self, now: SystemTime) {
         let given_at = self.collected_at.unwrap_or(now);
+        self.reject(given_at, PAUSE_AFTER_UNREADABLE_BODY, REJECTED, now);
+    }
+
+    /// The body that the API gave at that time cannot be read, for this cause.
+    pub(super) fn reject(
+        &mut self,
+        given_at: SystemTime,
+        pause: Duration,
+        cause: &str,
+        now: SystemTime,
+    ) {
         let since = *self.unreadable_since.get_or_insert(given_at);
         if given_at.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER {
             self.end(JobState::Unreadable, Some(UNREADABLE.to_owned()), now);
         } else {
             self.missing = None;
-            self.wait(PAUSE_AFTER_UNREADABLE_BODY, Some(REJECTED.to_owned()), now);
+            self.wait(pause, Some(cause.to_owned()), now);
         }
     }
 

@@ -88,6 +88,7 @@ impl JobRow {
                 }
                 self.wait(*after, Some(cause.clone()), now);
             }
+            PollOutcome::Rejected { after, cause } => self.reject(now, *after, cause, now),
             PollOutcome::Again { after, cause } => self.wait(*after, Some(cause.clone()), now),
             PollOutcome::Released => {
                 self.polls = self.polls.saturating_sub(1);
