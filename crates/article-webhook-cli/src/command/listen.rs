@@ -6,9 +6,9 @@ mod forward;
 
 mod conflict;
 
-use std::{future::pending, path::PathBuf, time::Duration};
+use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
 
-use article_webhook::{Delivery, Reply};
+use article_webhook::{Delivery, Refused, Reply, Sink};
 use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
@@ -30,7 +30,7 @@ use crate::{
     text::escape,
     text::moment,
 };
-use forward::ForwardArguments;
+use forward::{ForwardArguments, Forwarding};
 use headers::HeaderArguments;
 
 #[derive(Debug, Args)]
@@ -74,6 +74,10 @@ application refuses, or does not answer in time, is passed on \
 again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
 reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.
 
+What the inbox keeps in quarantine, a failure of a job or a body that is malformed, is passed on as well: at once, each time \
+that it is delivered. A failure is answered 200 once the application has answered so, and 503 before; a malformed body is answered \
+400, as the service sees it.
+
 A worker takes what it passes on: on an inbox in PostgreSQL that an application works on, the application would not get it. So \
 an inbox that a database has already needs --take-over.";
 
@@ -95,7 +99,8 @@ async fn listen(
     let place = arguments.inbox.place(&context.environment)?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
     // It is built again once its log is shown.
-    arguments.headers.receiver(token.clone())?;
+    let answer_deadline = arguments.forward.answer_deadline();
+    arguments.headers.receiver(token.clone(), answer_deadline)?;
     let cannot_listen = |error: std::io::Error| {
         Failure::failed(format!("cannot listen on port {}", arguments.port))
             .because(&error)
@@ -152,7 +157,7 @@ async fn listen(
     }
     log::show_refusals(output);
     // It warns of a token that can be guessed.
-    let receiver = arguments.headers.receiver(token.clone())?;
+    let receiver = arguments.headers.receiver(token.clone(), answer_deadline)?;
     let stop = || {
         let (output, inbox) = (output.clone(), inbox.clone());
         let not_opened = async move {
@@ -168,8 +173,9 @@ async fn listen(
             }
         }
     };
-    let worker = arguments.forward.worker(&inbox, token, &arguments.headers, output)?;
-    let worker = worker.map(|worker| {
+    let forwarding = arguments.forward.forwarding(&inbox, token, &arguments.headers, output)?;
+    let worker = forwarding.clone().map(|forwarding| {
+        let worker = arguments.forward.worker(&inbox, forwarding);
         let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
         let worker = worker.run(stop());
         let failed = move |error| {
@@ -179,13 +185,8 @@ async fn listen(
         };
         beside(worker, failed, output)
     });
-    let sink = {
-        let (inbox, output, shown) = (inbox.clone(), output.clone(), place.shown().to_owned());
-        move |delivery: Delivery| {
-            let (inbox, output, shown) = (inbox.clone(), output.clone(), shown.clone());
-            async move { keep(&inbox, delivery, &shown, &output).await }
-        }
-    };
+    let (output_of_sink, place) = (output.clone(), place.shown().to_owned());
+    let sink = Listener { inbox: inbox.clone(), place, forwarding, output: output_of_sink };
     let page = page.map(|(listener, page)| {
         let fix = "deliveries are received meanwhile; start `listen` again to see the page";
         let page = page.serve(listener, stop());
@@ -234,44 +235,87 @@ fn beside<E: Send + 'static>(
     })
 }
 
-/// Stores a delivery and shows it. `place` is the inbox as the command line names it.
-async fn keep(inbox: &Inbox, delivery: Delivery, place: &str, output: &Output) -> Reply {
-    let title = delivery.decode().map(|result| result.article.title);
-    let key = EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() };
-    let body = delivery.body().clone();
-    let reply = article_webhook::Sink::accept(inbox, delivery).await;
-    let mut text = None;
-    let (name, tone) = match reply {
-        Reply::Stored => ("stored", Tone::Good),
-        Reply::Duplicate => match conflict::other_body(inbox, &key, &body).await {
-            None => ("duplicate", Tone::Quiet),
-            Some(other) => {
-                text = Some(other.text(place, &key.job_id));
-                ("another body", Tone::Busy)
-            }
-        },
-        Reply::Ignored => ("ignored", Tone::Quiet),
-        _ => ("not stored", Tone::Bad),
-    };
-    let (job, bytes) = (key.job_id.as_str(), body.len());
-    let title = title.unwrap_or_else(|error| error.to_string());
-    let value = json!({
-        "delivered": job,
-        "reply": name,
-        "title": title,
-        "bytes": bytes,
-        "text": text,
-    });
-    let more = text.map(|text| format!("\n  {}", escape::line(&text))).unwrap_or_default();
-    let line = format!(
-        "{}  {}  “{}”, {bytes} bytes{more}",
-        escape::line(job),
-        output.paint(tone, name),
-        escape::line(&escape::cut(&title)),
-    );
-    // A queued line is no failure.
-    let _ = output.either(&value, &line);
-    reply
+/// The inbox, which shows what is delivered. What it keeps in quarantine no worker gets, so that is passed on from here.
+struct Listener {
+    inbox: Inbox,
+    /// As the command line names it.
+    place: String,
+    forwarding: Option<Arc<Forwarding>>,
+    output: Output,
+}
+
+impl Sink for Listener {
+    async fn accept(&self, delivery: Delivery) -> Reply {
+        let key = EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() };
+        let body = delivery.body().clone();
+        let reports_failure = key.is_article() && delivery.failure().is_some();
+        let reply = self.keep(delivery, &key, &body).await;
+        let Some(forwarding) = self.forwarding.as_ref().filter(|_| reports_failure) else {
+            return reply;
+        };
+        // What the application did not take, the service delivers again.
+        match forwarding.pass_on_once(key, body).await {
+            true => reply,
+            false => Reply::Retry,
+        }
+    }
+
+    fn refused(&self, refused: &Refused) {
+        self.inbox.refused(refused);
+    }
+
+    async fn keep_refused(&self, refused: Refused) {
+        let body = refused.body().cloned();
+        self.inbox.keep_refused(refused).await;
+        if let (Some(forwarding), Some(body)) = (&self.forwarding, body) {
+            let key = EntryKey { job_id: body.job_id().clone(), event: body.event().clone() };
+            // It was refused here, so the service delivers it again in any case.
+            forwarding.pass_on_once(key, body.bytes().clone()).await;
+        }
+    }
+}
+
+impl Listener {
+    /// Stores a delivery and shows it.
+    async fn keep(&self, delivery: Delivery, key: &EntryKey, body: &[u8]) -> Reply {
+        let Self { inbox, place, output, .. } = self;
+        let reports_failure = key.is_article() && delivery.failure().is_some();
+        let title = delivery.decode().map(|result| result.article.title);
+        let reply = inbox.accept(delivery).await;
+        let mut text = None;
+        let (name, tone) = match reply {
+            Reply::Stored if reports_failure => ("quarantined", Tone::Busy),
+            Reply::Stored => ("stored", Tone::Good),
+            Reply::Duplicate => match conflict::other_body(inbox, key, body).await {
+                None => ("duplicate", Tone::Quiet),
+                Some(other) => {
+                    text = Some(other.text(place, &key.job_id));
+                    ("another body", Tone::Busy)
+                }
+            },
+            Reply::Ignored => ("ignored", Tone::Quiet),
+            _ => ("not stored", Tone::Bad),
+        };
+        let (job, bytes) = (key.job_id.as_str(), body.len());
+        let title = title.unwrap_or_else(|error| error.to_string());
+        let value = json!({
+            "delivered": job,
+            "reply": name,
+            "title": title,
+            "bytes": bytes,
+            "text": text,
+        });
+        let more = text.map(|text| format!("\n  {}", escape::line(&text))).unwrap_or_default();
+        let line = format!(
+            "{}  {}  “{}”, {bytes} bytes{more}",
+            escape::line(job),
+            output.paint(tone, name),
+            escape::line(&escape::cut(&title)),
+        );
+        // A queued line is no failure.
+        let _ = output.either(&value, &line);
+        reply
+    }
 }
 
 #[cfg(test)]

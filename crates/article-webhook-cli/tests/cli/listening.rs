@@ -1,6 +1,7 @@
 //! A receiver on this machine that passes deliveries on.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Lines, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
@@ -12,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook::{Delivery, Reply, Sink, fixture};
+use article_webhook::{Delivery, Event, Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, State};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
@@ -42,11 +43,15 @@ pub(crate) struct Listening {
 
 impl Listening {
     pub(crate) fn start(inbox: &Path, application: SocketAddr, options: &[&str]) -> Self {
+        Self::start_with(inbox, application, options, Stdio::null())
+    }
+
+    fn start_with(inbox: &Path, application: SocketAddr, options: &[&str], errors: Stdio) -> Self {
         let application = format!("http://{application}/hooks");
         let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(inbox)]);
         let listen = listen.args(["--forward-to", &application]).args(options);
         let listen =
-            listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::null());
+            listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(errors);
         let mut process = listen.spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
@@ -324,6 +329,120 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
     let mut listening = Listening::start(&file, other, &["--allow-remote"]);
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+/// It is what the service sends, and the application that is being built must answer it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let replies = watch::Sender::new(Reply::Unavailable);
+    let reply = replies.subscribe();
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
+    let sink = move |delivery: Delivery| {
+        arrivals.send((delivery.event().clone(), delivery.body().to_vec())).unwrap();
+        let reply = *reply.borrow();
+        async move { reply }
+    };
+    let address = free_port();
+    let mut listening = Listening::start(&file, address, &[]);
+    let service = reqwest::Client::builder().no_proxy().build().unwrap();
+    let failed = br#"{"job_id":"job_1","status":"failed"}"#;
+    let url = listening.url.clone();
+    let deliver = async |job: &str, body: &[u8]| {
+        let post = service.post(&url).body(body.to_vec());
+        let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
+        let post =
+            post.header("X-Service-Event", "article.complete").header("X-Service-Job-Id", job);
+        post.send().await.unwrap().status().as_u16()
+    };
+    let quarantined = async |job: &str| {
+        let mut list = tool(["inbox", "list", text(&file), "--json", "--state", "quarantined"]);
+        let (_, out, _) = seen(&list.args(["--job", job]).output().unwrap());
+        out.lines().count()
+    };
+
+    // The inbox has it, and the application does not.
+    assert_eq!(deliver("job_1", failed).await, 503);
+    assert_eq!(listening.next()["reply"], "quarantined");
+    let line = listening.next_forwarded();
+    assert_eq!((&line["forwarded"], &line["status"]), (&"job_1".into(), &Value::Null));
+    let why = line["text"].as_str().unwrap();
+    assert!(why.starts_with("the application cannot be reached: "), "{why}");
+
+    application(address, sink).await;
+    for (reply, status, told, says) in [
+        (Reply::Unavailable, 503, 503, "the application answered 503"),
+        (Reply::Stored, 200, 200, "forwarded: 200 in "),
+    ] {
+        replies.send_replace(reply);
+        assert_eq!(deliver("job_1", failed).await, status);
+        assert_eq!(arrived.recv().await.unwrap(), (Event::ArticleComplete, failed.to_vec()));
+        let line = listening.next_forwarded();
+        assert_eq!(line["status"], told);
+        assert!(line["text"].as_str().unwrap().starts_with(says), "{line}");
+    }
+    assert_eq!(quarantined("job_1").await, 1);
+
+    // The application refuses it as the receiver here does, so its sink does not get it.
+    let cut = br#"{"job_id":"job_2","status":"complete","#;
+    for _ in 0..2 {
+        assert_eq!(deliver("job_2", cut).await, 400);
+        let line = listening.next_forwarded();
+        assert_eq!((&line["forwarded"], &line["status"]), (&"job_2".into(), &400.into()));
+    }
+    assert_eq!(quarantined("job_2").await, 1);
+    assert_eq!(deliver("job_2", fixture::complete().job_id("job_2").bytes()).await, 200);
+    assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(quarantined("job_2").await, 0, "a good copy ends it");
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+/// The way out of a worker that ended: what it says of deliveries holds, and so does what it says of a new start.
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_by_a_new_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let (address, inbox) = (free_port(), Inbox::memory());
+    application(address, inbox.clone()).await;
+    let errors = folder.path().join("errors");
+    let mut listening =
+        Listening::start_with(&file, address, &[], fs::File::create(&errors).unwrap().into());
+    let other_program = rusqlite::Connection::open(&file).unwrap();
+    let trigger = "CREATE TRIGGER audit BEFORE UPDATE ON article_inbox_entries \
+                   BEGIN SELECT RAISE(ABORT, 'no'); END";
+    other_program.execute_batch(trigger).unwrap();
+    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    let advice = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
+    let told = timeout(PATIENCE, async {
+        loop {
+            let told = fs::read_to_string(&errors).unwrap();
+            if told.contains(advice) {
+                return told;
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let told = told.await.expect("the worker ends");
+    assert!(told.contains("nothing is passed on any more: "), "{told}");
+
+    assert_eq!(send(&listening.url, "job_2", TOKEN), Some(0));
+    assert_eq!(
+        (&listening.next()["reply"], &listening.next()["reply"]),
+        (&"stored".into(), &"stored".into())
+    );
+    assert_eq!(listening.end(Signal::INT), Some(5));
+    other_program.execute_batch("DROP TRIGGER audit").unwrap();
+    drop(other_program);
+
+    let mut listening = Listening::start(&file, address, &[]);
+    let mut passed_on = [listening.next_forwarded(), listening.next_forwarded()];
+    passed_on.sort_by_key(|line| line["forwarded"].to_string());
+    for (line, job) in passed_on.iter().zip(["job_1", "job_2"]) {
+        assert_eq!((&line["forwarded"], &line["status"]), (&job.into(), &200.into()));
+    }
+    assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 2);
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 

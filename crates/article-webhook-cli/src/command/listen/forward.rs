@@ -11,6 +11,7 @@ use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, Worker};
 use article_webhook_simulator::pause_after;
 use bytes::Bytes;
 use clap::Args;
+use reqwest::StatusCode;
 use serde_json::json;
 
 use super::{
@@ -35,6 +36,9 @@ const ABSENCE: Duration = Duration::from_secs(2);
 
 /// How long deliveries that are under way may take after Ctrl-C. What is cut off is passed on again.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How long it may take to store a delivery.
+const STORING: Duration = Duration::from_secs(5);
 
 /// The longest time that the application may be given: a worker wants to know when a handler is stuck.
 const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
@@ -65,7 +69,7 @@ fn patience(text: &str) -> Result<Duration, String> {
     }
 }
 
-struct Forwarding {
+pub(super) struct Forwarding {
     deliverer: Deliverer,
     to: WebUrl,
     token: AuthToken,
@@ -107,17 +111,16 @@ impl ForwardArguments {
         ))
     }
 
-    /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it. `None`: nothing is
-    /// passed on.
-    pub(super) fn worker(
+    /// The way to the application. `None`: nothing is passed on.
+    pub(super) fn forwarding(
         &self,
         inbox: &Inbox,
         token: AuthToken,
         headers: &HeaderArguments,
         output: &Output,
-    ) -> Result<Option<Worker>, Failure> {
+    ) -> Result<Option<Arc<Forwarding>>, Failure> {
         let Some(to) = self.forward_to.clone() else { return Ok(None) };
-        let forwarding = Arc::new(Forwarding {
+        Ok(Some(Arc::new(Forwarding {
             deliverer: Deliverer::new(self.forward_timeout)?,
             to,
             token,
@@ -126,36 +129,76 @@ impl ForwardArguments {
             output: output.clone(),
             gate: CircuitBreaker::new(ABSENCE),
             turns: Turns::new(inbox),
-        });
+        })))
+    }
+
+    /// Passes on what the inbox has, in the order of its arrival, as far as the application takes it.
+    pub(super) fn worker(&self, inbox: &Inbox, forwarding: Arc<Forwarding>) -> Worker {
         let pass_on = move |job: Job| {
             let (forwarding, stored) = (Arc::clone(&forwarding), Stored::of(&job));
             async move { forwarding.pass_on(&stored).await }
         };
         let last = (1..).find(|&attempt| pause_after(attempt).is_none());
-        let worker = inbox
+        inbox
             .worker(pass_on.clone())
             .on_undecodable(pass_on)
             .concurrency(AT_ONCE)
             .attempts(last.unwrap_or(u8::MAX).into())
             .handler_timeout(2 * self.forward_timeout + 3 * ABSENCE)
-            .shutdown_grace(GRACE);
-        Ok(Some(worker))
+            .shutdown_grace(GRACE)
+    }
+
+    /// How long the answer to a delivery may take that is passed on before it.
+    pub(super) fn answer_deadline(&self) -> Duration {
+        STORING + self.forward_to.as_ref().map_or(Duration::ZERO, |_| self.forward_timeout)
     }
 }
 
 impl Forwarding {
-    async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
+    /// Delivers to the application what no worker gets, and shows its answer. Whether it took it.
+    pub(super) async fn pass_on_once(&self, key: EntryKey, body: Bytes) -> bool {
+        let job = Stored { key, attempt: 1, body };
+        let start = Instant::now();
+        let answer = self.deliver(&job).await;
+        let took = start.elapsed().as_millis();
+        let (status, is_taken, text) = match answer {
+            Ok(status) if status.is_success() => (
+                Some(status.as_u16()),
+                true,
+                format!("forwarded: {} in {took} ms", status.as_u16()),
+            ),
+            Ok(status) => {
+                let text = format!("the application answered {}", status.as_u16());
+                (Some(status.as_u16()), false, text)
+            }
+            Err(NoAnswer::Unreachable(why)) => {
+                (None, false, format!("the application cannot be reached: {why}"))
+            }
+            Err(NoAnswer::Lost(why)) => {
+                (None, false, format!("the application did not answer: {why}"))
+            }
+        };
+        let tone = if is_taken { Tone::Good } else { Tone::Bad };
+        self.show(&job, status, tone, &text);
+        is_taken
+    }
+
+    async fn deliver(&self, job: &Stored) -> Result<StatusCode, NoAnswer> {
         let request = DeliveryRequest::new(job.body.clone()).token(self.token.expose_secret());
         let request = self.headers.of(request, &job.key);
+        self.deliverer.deliver(self.to.as_url(), &request).await.map(|answer| answer.status())
+    }
+
+    async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
         // While the application is absent, one delivery tries it for all.
         let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
         // Behind the gate, so that what waits for its turn does not ask without a rest while the application is absent.
         self.turn(job).await?;
         let start = Instant::now();
-        let answer = self.deliverer.deliver(self.to.as_url(), &request).await;
+        let answer = self.deliver(job).await;
         let took = start.elapsed().as_millis();
         let status = match answer {
-            Ok(answer) => answer.status(),
+            Ok(status) => status,
             Err(NoAnswer::Unreachable(why)) => {
                 // Said once, until the application answers again.
                 if self.gate.close() {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use article_webhook::{AuthToken, Receiver, fixture::DeliveryRequest};
 use article_webhook_inbox::EntryKey;
 use clap::Args;
@@ -19,9 +21,14 @@ pub(super) struct HeaderArguments {
 }
 
 impl HeaderArguments {
-    /// A receiver that reads them.
-    pub(super) fn receiver(&self, token: AuthToken) -> Result<Receiver, Failure> {
+    /// A receiver that reads them, and answers within this time.
+    pub(super) fn receiver(
+        &self,
+        token: AuthToken,
+        deadline: Duration,
+    ) -> Result<Receiver, Failure> {
         let receiver = Receiver::builder(token)
+            .answer_deadline(deadline)
             .event_header(&self.event_header)
             .job_id_header(&self.job_id_header);
         receiver.build().map_err(|error| Failure::of_setting(&error.to_string(), SEE_HELP))
