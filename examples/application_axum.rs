@@ -149,7 +149,7 @@ mod tests {
         let pool = Pool::new(folder.path().join("application.db")).unwrap();
         let token = |token| AuthToken::new(token).unwrap();
         let targets = Targets::new("blog", token(fixture::TOKEN))
-            .and("shop", token("Bearer a84be02f71c6-9d35"))
+            .and_then(|targets| targets.and("shop", token("Bearer a84be02f71c6-9d35")))
             .expect("the tokens differ");
         let inbox = Inbox::memory();
         let app = application(Receiver::new(targets), inbox.clone(), pool.clone());

@@ -91,7 +91,7 @@ fn targets() -> Targets {
     let token = |number| {
         AuthToken::new(&format!("Bearer {number:048x}")).expect("the token is a legal one")
     };
-    let one = Targets::new("target 0", token(0));
+    let one = Targets::new("target 0", token(0)).expect("no label is reserved");
     let all =
         (1..MANY).try_fold(one, |all, number| all.and(&format!("target {number}"), token(number)));
     all.expect("no two targets have the same token")

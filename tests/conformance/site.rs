@@ -111,7 +111,7 @@ impl Site {
         let builder = match self {
             Self::TwoTargets => Receiver::builder(
                 Targets::new("blog", token(BLOG))
-                    .and("shop", token(SHOP))
+                    .and_then(|targets| targets.and("shop", token(SHOP)))
                     .expect("the tokens differ"),
             ),
             Self::NoScheme => Receiver::builder(token(NO_SCHEME)),

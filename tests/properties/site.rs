@@ -65,7 +65,7 @@ impl Site {
         let token = |token| AuthToken::new(token).expect("the token is a legal one");
         let targets = match self {
             Self::Targets => Targets::new("blog", token(BLOG))
-                .and("shop", token(SHOP))
+                .and_then(|targets| targets.and("shop", token(SHOP)))
                 .expect("the tokens differ"),
             _ => token(fixture::TOKEN).into(),
         };

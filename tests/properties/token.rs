@@ -169,7 +169,7 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
     let Some((text, token)) = accepted.next() else {
         return;
     };
-    let receiver = Receiver::new(Targets::new("0", token));
+    let receiver = Receiver::new(Targets::new("0", token).expect("no label is reserved"));
     assert_eq!(format!("{receiver:?}"), SHOWN);
     let target = (subject.target)(&receiver, presented);
     assert_eq!(target.is_some(), is_presented(text), "one token");
@@ -180,7 +180,8 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
     let mut equal = vec![];
     let mut note = |label, text| equal.extend(is_presented(text).then_some(label));
     note("1", text);
-    let (mut targets, mut texts) = (Targets::new("1", token), vec![text]);
+    let mut targets = Targets::new("1", token).expect("no label is reserved");
+    let mut texts = vec![text];
     for (label, (text, token)) in ["2", "3"].into_iter().zip(accepted) {
         let is_shared = texts.contains(&text);
         targets = match targets.and(label, token) {

@@ -38,7 +38,7 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
     );
     let mut all = vec![
         debug(&token),
-        debug(&Targets::new("blog", token.clone()).and("blog", token.clone())),
+        debug(&Targets::new("blog", token.clone())),
         debug(&Receiver::builder(token)),
         debug(&receiver),
         debug(&key),

@@ -18,7 +18,7 @@ pub use capability::{Capability, CapabilityKey};
 #[cfg(feature = "capability")]
 pub use capability_error::CapabilityError;
 pub use targets::Targets;
-pub(crate) use targets::{Target, labels};
+pub(crate) use targets::{CAPABILITY, Target, labels};
 pub use token::AuthToken;
 pub use token_error::TokenError;
 pub(crate) use token_shape::TokenShape;

@@ -42,7 +42,7 @@ fn replaced_tokens_count_from_the_next_request_on_an_open_connection_too() {
             assert!(let_in(TOKEN));
             assert!(!let_in(NEW));
 
-            let both = Targets::new("old", token(TOKEN)).and("new", token(NEW));
+            let both = Targets::new("old", token(TOKEN)).and_then(|old| old.and("new", token(NEW)));
             receiver.replace_targets(both.expect("the tokens differ"));
             assert!(let_in(TOKEN));
             assert!(let_in(NEW));

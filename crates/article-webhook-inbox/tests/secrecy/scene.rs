@@ -55,7 +55,7 @@ impl Scene {
 
     fn receiver(&self) -> Receiver {
         let token = AuthToken::new(&format!("Bearer {}", self.secrets.token)).unwrap();
-        Receiver::new(Targets::new(&self.names.token, token))
+        Receiver::new(Targets::new(&self.names.token, token).unwrap())
     }
 
     fn delivery(&self, post: &DeliveryRequest) -> Delivery {

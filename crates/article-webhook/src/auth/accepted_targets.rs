@@ -98,7 +98,7 @@ mod tests {
 
     fn accepted(tokens: &[&str]) -> AcceptedTargets {
         let token = |token: &str| AuthToken::new(token).unwrap();
-        let one = Targets::new(tokens[0], token(tokens[0]));
+        let one = Targets::new(tokens[0], token(tokens[0])).unwrap();
         let all = tokens.iter().try_fold(one, |all, text| all.and(text, token(text)));
         all.unwrap().into()
     }

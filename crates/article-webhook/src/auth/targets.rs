@@ -2,6 +2,9 @@ use std::{cmp::Ordering, collections::BTreeSet, fmt, sync::Arc};
 
 use super::{AuthToken, TokenError};
 
+/// What stands in the place of a target's label for a delivery to a capability URL.
+pub(crate) const CAPABILITY: &str = "capability";
+
 /// The publish targets whose tokens are accepted: at least one, by construction.
 ///
 /// Each target has a label, which deliveries and logs show. Two targets may have the same label: the
@@ -12,7 +15,7 @@ use super::{AuthToken, TokenError};
 /// use article_webhook::{AuthToken, Receiver, Targets, TokenError};
 ///
 /// let receiver = Receiver::new(
-///     Targets::new("blog", AuthToken::new("Bearer blog-5f2b9c0e7a1d")?)
+///     Targets::new("blog", AuthToken::new("Bearer blog-5f2b9c0e7a1d")?)?
 ///         .and("shop", AuthToken::new("Bearer shop-a84be02f71c6")?)?,
 /// );
 /// let headers = [("Authorization", "Bearer shop-a84be02f71c6"), ("Content-Type", "application/json"),
@@ -23,7 +26,7 @@ use super::{AuthToken, TokenError};
 /// assert!(receiver.open(&[("Authorization", "Bearer other")]).is_err());
 ///
 /// let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38")?;
-/// let shared = Targets::new("blog", token.clone()).and("shop", token);
+/// let shared = Targets::new("blog", token.clone())?.and("shop", token);
 /// assert!(matches!(shared, Err(TokenError::Shared { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -32,9 +35,12 @@ pub struct Targets(pub(super) BTreeSet<Target>);
 
 impl Targets {
     /// One target.
-    #[must_use]
-    pub fn new(label: &str, token: AuthToken) -> Self {
-        Self(BTreeSet::from([Target { label: label.into(), token }]))
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::ReservedLabel`]: the label is `capability`, which deliveries to capability URLs have.
+    pub fn new(label: &str, token: AuthToken) -> Result<Self, TokenError> {
+        Self(BTreeSet::new()).and(label, token)
     }
 
     /// Reads the token of each target from an environment variable: pairs of a label and the variable's name.
@@ -65,8 +71,11 @@ impl Targets {
     ///
     /// # Errors
     ///
-    /// [`TokenError::Shared`]: a target with another label has the same token.
+    /// As [`new`](Self::new), and [`TokenError::Shared`]: a target with another label has the same token.
     pub fn and(mut self, label: &str, token: AuthToken) -> Result<Self, TokenError> {
+        if label == CAPABILITY {
+            return Err(TokenError::ReservedLabel);
+        }
         let target = Target { label: label.into(), token };
         if let Some(same) = self.0.get(&target).filter(|same| same.label != target.label) {
             let [first, second] = [&same.label, &target.label].map(ToString::to_string);
@@ -79,7 +88,7 @@ impl Targets {
 
 impl From<AuthToken> for Targets {
     fn from(token: AuthToken) -> Self {
-        Self::new("default", token)
+        Self(BTreeSet::from([Target { label: "default".into(), token }]))
     }
 }
 
@@ -161,7 +170,7 @@ mod tests {
     #[test]
     fn two_labels_need_two_tokens_and_one_label_may_repeat_its_own() {
         let token = |token| AuthToken::new(token).unwrap();
-        let blog = || Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38"));
+        let blog = || Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38")).unwrap();
         for (label, second, is_error) in [
             ("shop", "Bearer 5f2b9c0e7a1d4e39", false),
             ("blog", "Bearer 5f2b9c0e7a1d4e39", false),
@@ -177,5 +186,24 @@ mod tests {
             "the targets `blog` and `shop` have the same token, so that no delivery says which of them it is for: \
              give each a token of its own, or both the same label",
         );
+    }
+
+    /// Nothing else says of a stored body that it came to a capability URL. The advice is followed: another label is taken.
+    #[test]
+    fn the_label_of_capability_urls_is_reserved() {
+        let token = |token| AuthToken::new(token).unwrap();
+        let blog = Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38")).unwrap();
+        for refused in [
+            Targets::new("capability", token("Bearer 5f2b9c0e7a1d4e39")),
+            blog.clone().and("capability", token("Bearer 5f2b9c0e7a1d4e39")),
+            Targets::from_env([("capability", "CARGO_PKG_NAME")]),
+        ] {
+            assert_eq!(
+                refused.unwrap_err().to_string(),
+                "the label `capability` stands for deliveries to capability URLs: give the target another label, such as \
+                 `capabilities`",
+            );
+        }
+        assert!(blog.and("capabilities", token("Bearer 5f2b9c0e7a1d4e39")).is_ok());
     }
 }

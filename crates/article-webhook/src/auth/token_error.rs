@@ -73,6 +73,11 @@ pub enum TokenError {
         /// The label of the target that was added.
         second: String,
     },
+    /// A target has the label that deliveries to capability URLs have.
+    #[error(
+        "the label `capability` stands for deliveries to capability URLs: give the target another label, such as `capabilities`"
+    )]
+    ReservedLabel,
     /// [`Targets::from_env`](crate::Targets::from_env) got no target.
     #[error(
         "there is no target: give at least one label with the name of its environment variable"

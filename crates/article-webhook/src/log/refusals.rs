@@ -104,7 +104,7 @@ mod tests {
         let token = |token| AuthToken::new(token).unwrap();
         let targets = || {
             Targets::new("blog", token("Bearer 5f2b9c0e7a1d4e38"))
-                .and("shop", token("Bearer a84be02f71c6-9d35"))
+                .and_then(|targets| targets.and("shop", token("Bearer a84be02f71c6-9d35")))
                 .and_then(|targets| targets.and("news", token("a84be02f71c6-9d35")))
                 .unwrap()
         };

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     answer::{Refused, RefusedBody, Rejection, ServiceHeader, UnreadBody},
     article::{ArticleResult, DecodeError, Event, JobId, Outline, ParsedResult},
-    auth::AcceptedTargets,
+    auth::{AcceptedTargets, CAPABILITY},
     json::{Field, MalformedJson},
     log::{self, SeenDrift},
 };
@@ -83,9 +83,6 @@ impl Sender {
         }
     }
 }
-
-/// What stands in the place of a target's label.
-const CAPABILITY: &str = "capability";
 
 impl Envelope {
     /// Checks the whole body and keeps its exact bytes. Does not build the article.
