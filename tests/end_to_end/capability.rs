@@ -14,6 +14,7 @@ use article_webhook_inbox::{
     Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, MemoryStore, Source,
 };
 use article_webhook_simulator::{Fault, Rule, Simulator};
+use article_webhook_tests::log_buffer::LogBuffer;
 
 use crate::{
     receiver::{Framework, TOKEN, capability_key},
@@ -265,7 +266,7 @@ async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
 }
 
 /// The service took the order, and its answer was lost. The order is not placed again, and says so until the article comes
-/// to its URL.
+/// to its URL. A poll shows that it is not forged.
 #[tokio::test]
 async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_delivered() {
     for framework in Framework::ALL {
@@ -284,7 +285,7 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
         orders.pass(20 * MINUTE).await;
 
         let job = orders.job().await;
-        let expected = (JobState::Arrived, 0, Some(INTENT));
+        let expected = (JobState::Collected, 1, Some(INTENT));
         assert_eq!((job.state, job.polls, job.intent.as_deref()), expected, "{framework:?}");
         let OrderOutcome::OrderedBefore(Some(job_id)) = orders.order().await else {
             panic!("{framework:?}: it is known again");
@@ -342,7 +343,8 @@ async fn a_forged_job_is_set_aside_when_the_answer_to_the_order_comes() {
     }
 }
 
-/// The answer to the order is lost as well. What the service delivers is refused and kept, and its article comes from the API.
+/// The answer to the order is lost as well. What the service delivers is refused and kept, and its article comes from the API, which
+/// does not know the forged job: that is set aside.
 #[tokio::test]
 async fn an_article_that_comes_after_a_forged_one_is_collected() {
     for framework in Framework::ALL {
@@ -357,10 +359,39 @@ async fn an_article_that_comes_after_a_forged_one_is_collected() {
         orders.pass(HOUR).await;
         assert_eq!(orders.in_quarantine(&job_id).await, 0, "{framework:?}");
         assert_eq!(orders.bodies(&job_id).await, 1, "{framework:?}");
-        let mut titles = orders.titles().await;
-        titles.retain(|title| title != FORGED);
-        assert_eq!(titles.len(), 1, "{framework:?}");
+        let job = orders.job().await;
+        let expected = (JobState::Collected, Some(INTENT));
+        assert_eq!((job.state, job.intent.as_deref()), expected, "{framework:?}");
+        assert_eq!(orders.order().await.job_id(), Some(&job_id), "{framework:?}");
+        assert_eq!(orders.in_quarantine(&forged_job()).await, 1, "{framework:?}");
+        let titles = orders.titles().await;
+        assert!(titles.len() == 1 && titles[0] != FORGED, "{framework:?}: {titles:?}");
     }
+}
+
+/// The same, and a handler had the forged article before the API was polled. A person has to look at what it published.
+#[tokio::test]
+async fn a_forged_article_that_was_handled_is_reported() {
+    static LOG: LogBuffer = LogBuffer::new();
+    let log = tracing_subscriber::fmt().with_ansi(false).with_writer(|| &LOG);
+    let _guard = tracing::subscriber::set_default(log.finish());
+    let answer = Answer::AfterForgery(Forged::OtherJob);
+    let orders = Orders::begin(Framework::ALL[0], Destination::OwnUrl, answer).await;
+    orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1)]);
+    assert!(orders.order().await.job_id().is_none());
+    assert_eq!(orders.titles().await, [FORGED]);
+    orders.pass(HOUR).await;
+
+    let titles = orders.titles().await;
+    assert!(titles.len() == 1 && titles[0] != FORGED, "{titles:?}");
+    let log = LOG.text();
+    let reports: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("was delivered to the URL of an order and handed out"))
+        .collect();
+    assert_eq!(reports.len(), 1, "{log}");
+    let job = format!("job_id=\"{}\"", forged_job());
+    assert!(reports[0].contains("ERROR") && reports[0].contains(&job), "{reports:?}");
 }
 
 /// The URL has leaked, and a forged article of the very job comes to it first. What comes by token is handled.

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use crate::{
     faults::{ApiFault, CallFault},
+    forge::order_is_read,
     node::Process,
     observed::{API_TIMEOUT, Observed, Route},
     world::{Account, SECOND, World, span},
@@ -143,6 +144,7 @@ impl ApiConnection {
             }
             ApiFault::NotAnArticle if request.method() == http::Method::GET => {
                 let number = self.world.draw(|rng| rng.u8(1..8));
+                self.world.with(|inner| inner.observed.forgeries.vouched(id(request)));
                 self.raw(200, "", not_an_article(id(request), number))
             }
             ApiFault::OtherJob if request.method() == http::Method::GET => {
@@ -208,6 +210,7 @@ impl Api for ApiConnection {
         Box::pin(async move {
             let order = serde_json::to_value(article).expect("an order is JSON");
             let intent = order["topic"].as_str().expect("it has a topic").to_owned();
+            order_is_read(&self.world, &intent);
             let account = self.process.account();
             let sent = request(account, "POST", "/v1/content/articles", order.to_string());
             let order =

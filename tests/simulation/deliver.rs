@@ -87,7 +87,7 @@ pub(crate) async fn send(
 }
 
 /// The receiver of a process, as an adapter runs it.
-async fn receive(
+pub(crate) async fn receive(
     world: &World,
     node: &Running,
     uri: &Uri,

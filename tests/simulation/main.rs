@@ -19,6 +19,7 @@
 mod api;
 mod deliver;
 mod faults;
+mod forge;
 mod ledger;
 mod node;
 mod observed;
@@ -47,7 +48,7 @@ use std::{
 use article_webhook_inbox::JobState;
 use article_webhook_tests::odd_body::OddBody;
 
-use crate::{observed::Route, run::run, world::lock};
+use crate::{forge::Forged, observed::Route, run::run, world::lock};
 
 const SHORT: u64 = 200;
 const LONG: u64 = 10_000;
@@ -88,6 +89,7 @@ struct Sum {
     recovered: u64,
     bodies: BTreeMap<(Route, Option<OddBody>), u64>,
     quarantined: u64,
+    forged: Forged,
 }
 
 thread_local! {
@@ -147,7 +149,7 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, seen, pruned, states, recovered, bodies, quarantined } =
+    let Sum { crashes, seen, pruned, states, recovered, bodies, quarantined, forged } =
         sum.into_inner().unwrap_or_default();
     let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let told: Vec<_> = told.collect();
@@ -163,12 +165,17 @@ fn run_all(first: u64, count: u64) -> ExitCode {
         odd.sum::<u64>(),
         bodies.values().sum::<u64>(),
     );
+    println!("simulation: {forged:?}");
     let kinds = OddBody::ALL
         .into_iter()
         .flat_map(|odd| [Route::Pushed, Route::Polled].map(|route| (route, Some(odd))));
     let unsent: Vec<_> = kinds.filter(|kind| !bodies.contains_key(kind)).collect();
     if count >= SHORT && !unsent.is_empty() {
         println!("simulation: no body was {unsent:?}");
+        return ExitCode::FAILURE;
+    }
+    if count >= SHORT && forged.has_gaps() {
+        println!("simulation: not everything that can be forged was: {forged:?}");
         return ExitCode::FAILURE;
     }
     let ended = JobState::ALL.iter().zip(states).filter(|(state, _)| !state.is_open());
@@ -230,6 +237,7 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     sum.pruned += report.pruned;
     sum.recovered += report.recovered;
     sum.quarantined += report.quarantined;
+    sum.forged.add(report.forged);
     for (kind, count) in report.bodies {
         *sum.bodies.entry(kind).or_default() += count;
     }

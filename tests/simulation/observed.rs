@@ -11,6 +11,7 @@ use article_webhook_simulator::Push;
 use article_webhook_tests::odd_body::OddBody;
 
 use crate::{
+    forge::Forgeries,
     node::Process,
     orders::OrderCalls,
     rate::{Rate, TOKEN_VALIDITY},
@@ -62,6 +63,7 @@ pub(crate) struct Observed {
     pub(crate) pruned_jobs: BTreeSet<String>,
     /// How many bodies of articles were sent while things went wrong, and what was odd about them.
     pub(crate) bodies: BTreeMap<(Route, Option<OddBody>), u64>,
+    pub(crate) forgeries: Forgeries,
 }
 
 /// The last poll that a row of the ledger was claimed for.
@@ -129,6 +131,7 @@ impl Observed {
             pruned: 0,
             pruned_jobs: BTreeSet::new(),
             bodies: BTreeMap::new(),
+            forgeries: Forgeries::default(),
         }
     }
 
@@ -249,6 +252,12 @@ impl Observed {
     pub(crate) fn pushed(&mut self, id: &str) {
         let seen = self.time;
         self.job(id).pushed.get_or_insert(seen);
+    }
+
+    /// Its article is stored, and it may be forged: the API is polled about it.
+    pub(crate) fn in_doubt(&mut self, id: &str) {
+        self.may_be_polled(id);
+        self.forgeries.stored(id);
     }
 
     /// Its article is stored, and is to be handled.

@@ -13,6 +13,7 @@ use tokio::{runtime::Builder, select, task::JoinSet, time::sleep};
 
 use crate::{
     deliver::{deliver_all, send_unreadable},
+    forge::Forged,
     node::run_node,
     observed::Route,
     script::{count_recovered, order_elsewhere, run_script},
@@ -33,6 +34,7 @@ pub(crate) struct Report {
     pub(crate) bodies: BTreeMap<(Route, Option<OddBody>), u64>,
     /// How many entries are in quarantine at the end.
     pub(crate) quarantined: u64,
+    pub(crate) forged: Forged,
 }
 
 /// Runs a seed on this thread alone.
@@ -56,6 +58,11 @@ pub(crate) fn run(seed: u64) -> Report {
             recovered: counts.recovered,
             bodies: world.with(|inner| inner.observed.bodies.clone()),
             quarantined: entries.of(State::Quarantined),
+            forged: world.with(|inner| {
+                let observed = &inner.observed;
+                let is_done = |job: &str| observed.jobs.get(job).is_some_and(|seen| seen.done);
+                observed.forgeries.count(is_done)
+            }),
         }
     })
 }
@@ -223,7 +230,7 @@ async fn judge(world: &World) {
             Some(_) if is_undecodable => &[JobState::Unreadable],
             Some(_) if is_never_understood => &[JobState::Expected, JobState::Polling],
             Some(_) => &[JobState::Arrived, JobState::Collected],
-            None => &[JobState::NotFound],
+            None => world.with(|inner| inner.observed.forgeries.ends(id)),
         };
         if is_erased {
             return world.fail(&format!("{id} was erased, and is back as {}", job.state));
@@ -254,6 +261,13 @@ async fn judge(world: &World) {
         }
         if job.state == JobState::Failed && !failure_done {
             return world.fail(&format!("the application was not told that {id} failed"));
+        }
+    }
+    for intent in world.ledger().await.1 {
+        let job = intent.job_id.as_ref().map(|job| job.as_str());
+        let is_refuted = |job| world.with(|inner| inner.observed.forgeries.is_refuted(job));
+        if job.is_some_and(is_refuted) {
+            return world.fail(&format!("a poll has decided, and the job is forged: {intent:?}"));
         }
     }
     let (taken, answered) =

@@ -10,8 +10,8 @@ use article_webhook_inbox::{
     Finding, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
     LedgerPruned, Page, Prune, Pruned, Source, State,
     store::{
-        self, Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
-        IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
+        self, Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
+        Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
         PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, Store,
     },
 };
@@ -19,6 +19,7 @@ use tokio::time::sleep;
 
 use crate::{
     faults::CallFault,
+    forge::is_forged,
     ledger::Opened,
     node::Process,
     observed::{Observed, Poll},
@@ -103,7 +104,9 @@ impl Connection {
         let Some(job_id) = row.and_then(|poll| poll.job.parse().ok()) else { return Vec::new() };
         let shown = self.world.store.show(EntryKey::article(job_id)).await;
         let bodies = shown.ok().flatten().map(|(_, bodies)| bodies).unwrap_or_default();
+        // What came to a URL alone may be set aside, or give way.
         let delivered = bodies.iter().filter(|body| body.source == Source::Webhook);
+        let delivered = delivered.filter(|body| !body.is_by_capability());
         delivered.map(|body| body.digest).collect()
     }
 }
@@ -132,21 +135,25 @@ impl Store for Connection {
 
     fn record(&self, arrival: Arrival) -> Pending<'_, Recorded> {
         let (key, source) = (arrival.key.clone(), arrival.source);
+        let is_by_capability = arrival.is_by_capability();
         let job = key.is_article().then(|| key.job_id.clone());
         let call = Box::pin(async move {
             self.look_for_a_trace(job.as_slice()).await?;
             self.world.store.record(arrival).await
         });
         self.through("record", call, move |recorded, observed, now| {
-            if *recorded != Recorded::BodyLimitReached
-                && key.is_article()
-                && source == Source::Webhook
-            {
-                observed.is_back(key.job_id.as_str());
-                observed.pushed(key.job_id.as_str());
+            let is_refused = matches!(recorded, Recorded::BodyLimitReached | Recorded::OtherJob);
+            if !is_refused && key.is_article() && source == Source::Webhook {
+                let id = key.job_id.as_str();
+                observed.is_back(id);
+                observed.pushed(id);
+                // Until the service answers, it may be forged, and is polled.
+                let is_in_doubt = is_by_capability && !observed.keyed.contains(id);
                 // A copy of a body that could not be read leaves its entry as it is.
-                if recorded.is_stored() {
-                    observed.in_hand(key.job_id.as_str(), now);
+                match recorded.is_stored() {
+                    true if is_in_doubt => observed.in_doubt(id),
+                    true => observed.in_hand(id, now),
+                    false => {}
                 }
             }
             Ok(())
@@ -155,6 +162,13 @@ impl Store for Connection {
 
     fn claim(&self, claim: Claim) -> Pending<'_, Claims> {
         self.through("claim", self.world.store.claim(claim), |claims, observed, _| {
+            for claimed in claims.claimed.iter().filter(|claimed| claimed.key.is_article()) {
+                let job = claimed.key.job_id.as_str();
+                let mut bodies = claimed.bodies.iter().filter_map(|body| body.bytes.as_ref());
+                if bodies.any(|bytes| is_forged(job, bytes)) {
+                    observed.forgeries.claimed(job)?;
+                }
+            }
             let keys = claims.claimed.iter().map(|claimed| (claimed.lease.id, claimed.key.clone()));
             observed.entries.extend(keys);
             Ok(())
@@ -206,7 +220,13 @@ impl Store for Connection {
     }
 
     fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
-        self.through("intend", self.world.store.intend(name, within, key), |_, _, _| Ok(()))
+        let call = self.world.store.intend(name, within, key);
+        self.through("intend", call, |intended, observed, _| {
+            if matches!(intended, Intended::Begun(_)) {
+                observed.forgeries.begun(name);
+            }
+            Ok(())
+        })
     }
 
     fn order_again<'a>(
@@ -219,6 +239,7 @@ impl Store for Connection {
         self.through("order_again", call, |intended, observed, _| {
             if matches!(intended, Intended::Begun(_)) {
                 observed.again(name);
+                observed.forgeries.begun(name);
             }
             Ok(())
         })
@@ -244,11 +265,26 @@ impl Store for Connection {
                 observed.opened(id.as_str(), now, pause);
             }
             observed.ordered(id.as_str());
+            observed.forgeries.answered(name, id.as_str());
             observed.keyed.insert(id.to_string());
             observed.rate.key_accepted(key);
             Ok(())
         });
         Box::pin(async move { call.await.map(|_| None) })
+    }
+
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, CallRefused> {
+        let call = Box::pin(async move {
+            let intents = self.world.ledger().await.1;
+            let name = intents.into_iter().find(|intent| intent.id == lease.id).map(|it| it.name);
+            Ok((self.world.store.not_ordered(lease).await?, name))
+        });
+        let call = self.through("not_ordered", call, |(refused, name), observed, _| {
+            let name = name.as_ref().filter(|_| refused.is_noted);
+            name.into_iter().for_each(|name| observed.forgeries.refused(name));
+            Ok(())
+        });
+        Box::pin(async move { call.await.map(|(refused, _)| refused) })
     }
 
     fn abandon<'a>(&'a self, name: &'a str) -> Pending<'a, bool> {
@@ -292,9 +328,14 @@ impl Store for Connection {
             let state = self.world.store.job(job).await?.map(|job| job.state);
             Ok((quarantined, state, opened))
         });
-        let call = self.through("quarantine", call, move |(_, state, opened), observed, now| {
-            let state = state.ok_or_else(|| format!("{id} is not expected"))?;
-            observed.expected_now(id.as_str(), state, *opened, now);
+        let call = self.through("quarantine", call, move |(kept, state, opened), observed, now| {
+            match (state, kept) {
+                (Some(state), _) => observed.expected_now(id.as_str(), *state, *opened, now),
+                // The order is known to be another job.
+                (None, Quarantined::OtherJob { .. })
+                    if observed.forgeries.is_forged(id.as_str()) => {}
+                (None, _) => return Err(format!("{id} is not expected")),
+            }
             Ok(())
         });
         Box::pin(async move { call.await.map(|(quarantined, ..)| quarantined) })
@@ -328,7 +369,7 @@ impl Store for Connection {
             let before = self.delivered(lease.id).await;
             let result = self.world.store.settle_poll(lease, outcome, key).await;
             let after = self.delivered(lease.id).await;
-            if matches!(result, Ok(PollSettled::Settled(_))) {
+            if matches!(result, Ok(PollSettled::Settled(_) | PollSettled::OtherHandled { .. })) {
                 self.waits(lease.id).await;
             }
             if !before.iter().all(|digest| after.contains(digest)) {
@@ -349,10 +390,21 @@ impl Store for Connection {
                 return Err(format!("the answer to a lost poll of {id} is stored"));
             }
             observed.rows.entry(lease.id).or_default().settled = true;
-            match (result, settled) {
+            let (PollSettled::Settled(state) | PollSettled::OtherHandled { state, .. }) = result
+            else {
+                return Ok(());
+            };
+            match (state, settled) {
                 (_, PollOutcome::Released) => observed.poll_released(&id),
-                (PollSettled::Settled(JobState::Collected), _) => observed.collected(&id, now),
+                (JobState::Collected, _) => observed.collected(&id, now),
+                (
+                    JobState::Arrived,
+                    PollOutcome::Unfinished { .. } | PollOutcome::Unconfirmed { .. },
+                ) => {
+                    observed.in_hand(&id, now);
+                }
                 (_, PollOutcome::Unconfirmed { .. }) => observed.poll_to_be_confirmed(&id, now),
+                (_, PollOutcome::NotFound { .. }) => observed.forgeries.not_found(&id),
                 _ => observed.poll_ended(&id, now),
             }
             Ok(())
@@ -401,7 +453,6 @@ impl Store for Connection {
         close() -> ();
         note_gaps() -> ();
         orders_checked() -> bool;
-        not_ordered(lease: IntentLease) -> bool;
         outcome_lost(lease: IntentLease) -> bool;
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;

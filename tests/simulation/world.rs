@@ -24,6 +24,7 @@ use crate::{
     KNOWN,
     api::request,
     faults::Faults,
+    forge::forger,
     node::Running,
     observed::{Observed, Route},
 };
@@ -67,6 +68,7 @@ pub(crate) struct Inner {
     pub(crate) rng: Rng,
     /// Draws what is odd about bodies. A seed that has shown something is run as it was, with sound bodies.
     odd_bodies: Option<Rng>,
+    pub(crate) forger: Option<Rng>,
     pub(crate) faults: Faults,
     pub(crate) observed: Observed,
     log: VecDeque<String>,
@@ -124,6 +126,7 @@ impl World {
             inner: Mutex::new(Inner {
                 rng,
                 odd_bodies: (!KNOWN.contains(&seed)).then(|| Rng::with_seed(!seed)),
+                forger: forger(seed, plan.urls),
                 faults,
                 observed: Observed::new(plan),
                 log: VecDeque::new(),

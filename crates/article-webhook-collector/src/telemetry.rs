@@ -81,6 +81,12 @@ pub(crate) fn other_job_handled(job_id: &JobId, other: &JobId) {
     log!(error: job_id, other, "an order is this job, and the article of another was delivered to its URL and handed out before that was known: look at what was published, and whether the URL has leaked");
 }
 
+/// An article was delivered to the URL of an order and handed out, and its job is not that of the order.
+pub(crate) fn article_of_no_order_handled(job_id: &JobId) {
+    let job_id = job_id.as_str();
+    log!(error: job_id, "the article of this job was delivered to the URL of an order and handed out, and the service says that the order is not this job: look at what was published, and whether the URL has leaked");
+}
+
 /// The outcome of these orders was unknown when the collector began.
 pub(crate) fn orders_left_unknown(orders: usize) {
     log!(warn: orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for, and an article that is delivered to the URL of its order resolves it; look at the service, and then call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown");

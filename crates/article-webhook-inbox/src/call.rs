@@ -23,10 +23,10 @@ pub use excerpt::Excerpt;
 pub use finding::Finding;
 pub use import::Imported;
 pub use ledger::{
-    ApiAnswer, BucketEvent, BucketSettings, DELIVERY_PERIOD, Expect, ExpectedJob, Intended, Intent,
-    IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, Missing,
-    OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls,
-    Reason,
+    ApiAnswer, BucketEvent, BucketSettings, CallRefused, DELIVERY_PERIOD, Expect, ExpectedJob,
+    Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
+    LedgerPruned, Missing, OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease,
+    PollOutcome, PollSettled, Polls, Reason,
 };
 pub use list::{Counts, Filter, ListOrder, Page};
 pub use prune::{Prune, Pruned};

@@ -31,9 +31,10 @@ pub mod tables {
 }
 
 pub use crate::call::{
-    ApiAnswer, Arrival, BucketEvent, BucketSettings, Claim, Claimed, Claims, DELIVERY_PERIOD,
-    Events, Expect, Intended, IntentLease, Lease, Outcome, Pause, Poll, PollClaim, PollLease,
-    PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, StoreHealth,
+    ApiAnswer, Arrival, BucketEvent, BucketSettings, CallRefused, Claim, Claimed, Claims,
+    DELIVERY_PERIOD, Events, Expect, Intended, IntentLease, Lease, Outcome, Pause, Poll, PollClaim,
+    PollLease, PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled,
+    StoreHealth,
 };
 pub use crate::rules::{
     Answered, ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming,

@@ -52,6 +52,7 @@ static DAMAGE: RateLimit = RateLimit::per_second();
 static NO_THREAD: RateLimit = RateLimit::per_second();
 static NOT_KEPT: RateLimit = RateLimit::per_second();
 static OTHER_JOB: RateLimit = RateLimit::per_second();
+static CROWDED: RateLimit = RateLimit::per_minute();
 static QUARANTINE_FULL: RateLimit = RateLimit::per_minute();
 static STUCK: RateLimit = RateLimit::per_minute();
 static WAL_GROWS: RateLimit = RateLimit::per_minute();
@@ -155,6 +156,9 @@ pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Erro
                 }
                 Quarantined::OtherJob { kept: false } => {
                     log!(limited OTHER_JOB warn: job_id, "the body of another job than that of the order is not kept: two are, or the budget for quarantine is used up");
+                }
+                Quarantined::TooManyJobs => {
+                    log!(limited CROWDED error: job_id, "the body of a job that may be that of the order is not kept, and the API is not polled about it, because so many others came to the URL of the order: it has leaked; look at the service, and call Collector::expect for the job that was ordered");
                 }
                 Quarantined::Duplicate | Quarantined::NotNeeded => {
                     log!(debug: job_id, "a body for quarantine is not needed");
@@ -513,7 +517,7 @@ pub mod metric {
     //! | `article_inbox_record_duration_seconds` | histogram | seconds | | a delivery was answered: how long it waited for its commit |
     //! | `article_inbox_arrived_after_seconds` | histogram | seconds | | a delivery brought the article of an order that a collector keeps: since when the job was expected. For articles that the API gave: `article_collector_collected_after_seconds` |
     //! | `article_inbox_refused_total` | counter | count | `code` | an authentic delivery was refused, with the code that the sender was given |
-    //! | `article_inbox_quarantined_total` | counter | count | `result` | a body that was refused or reports a failure was `kept`, was there already (`duplicate`), is that of an article that is here (`not_needed`), or found no room (`budget_reached`); or it came to the URL of an order that is another job, and was kept (`other_job_kept`) or not (`other_job`) |
+    //! | `article_inbox_quarantined_total` | counter | count | `result` | a body that was refused or reports a failure was `kept`, was there already (`duplicate`), is that of an article that is here (`not_needed`), or found no room (`budget_reached`); or it came to the URL of an order that is another job, and was kept (`other_job_kept`), or not (`other_job`), nor expected beside so many others (`too_many_jobs`) |
     //! | `article_inbox_in_quarantine` | gauge | count | | only when `health` is called: how many entries are in quarantine, at most 100 |
     //! | `article_inbox_claimed_total` | counter | count | | entries were leased to a worker, each for one attempt |
     //! | `article_inbox_discarded_total` | counter | count | | entries were given up at a claim, because their last attempt never ended |
@@ -550,7 +554,11 @@ pub mod metric {
     /// The series that alarms watch, by counter, label and values. They are registered with zero.
     pub(super) const WATCHED: [(&str, &str, &[&str]); 5] = [
         (DELIVERIES, "result", &["unavailable", "conflict_not_kept", "other_job"]),
-        (QUARANTINED, "result", &["kept", "budget_reached", "other_job_kept", "other_job"]),
+        (
+            QUARANTINED,
+            "result",
+            &["kept", "budget_reached", "other_job_kept", "other_job", "too_many_jobs"],
+        ),
         (ATTEMPTS, "outcome", &["unhandled", "corrupt"]),
         (
             STORE_FAILURES,

@@ -272,6 +272,7 @@ impl Scene {
         let after = self.seen(number).await;
         match settled {
             PollSettled::LostLease => assert_eq!(before, after, "a lost lease changes nothing"),
+            PollSettled::OtherHandled { .. } => panic!("nothing came to a URL alone"),
             PollSettled::Settled(state) => {
                 assert!(is_held);
                 assert_eq!(after.0.map(|job| job.state), Some(state));

@@ -233,7 +233,13 @@ impl Order {
                 self.shared.wake_for_new_job();
                 Ok(())
             }
-            Note::NotOrdered(lease) => ledger.not_ordered(*lease).await.map(drop),
+            Note::NotOrdered(lease) => {
+                let refused = ledger.not_ordered(*lease).await?;
+                if let Some(other) = refused.handled {
+                    telemetry::article_of_no_order_handled(&other);
+                }
+                Ok(())
+            }
             Note::OutcomeLost(lease) => ledger.outcome_lost(*lease).await.map(drop),
         }
     }

@@ -121,7 +121,10 @@ async fn settle(
         shared.inbox.wake();
     }
     match settled {
-        Ok(PollSettled::Settled(state)) => {
+        Ok(settled @ (PollSettled::Settled(state) | PollSettled::OtherHandled { state, .. })) => {
+            if let PollSettled::OtherHandled { other, .. } = settled {
+                telemetry::article_of_no_order_handled(&other);
+            }
             let expected_for = expected_for(poll, shared.ledger.now());
             telemetry::settled(&poll.job, &outcome, undecodable, state, expected_for);
             pause_of(&outcome)

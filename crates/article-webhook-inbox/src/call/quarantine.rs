@@ -17,7 +17,7 @@ pub struct Quarantine {
     pub budget: u64,
 }
 
-/// What became of the body of a refused delivery. Its job is expected in any case.
+/// What became of the body of a refused delivery. Its job is expected, unless it came to the URL of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each has a line in the log")]
 pub enum Quarantined {
@@ -34,6 +34,8 @@ pub enum Quarantined {
         /// Whether it is kept, as those of two such jobs are for each order.
         kept: bool,
     },
+    /// The same, and the order may be this job. So many others were named in its place that it is neither kept nor expected.
+    TooManyJobs,
 }
 
 impl Quarantined {
@@ -52,6 +54,7 @@ impl Quarantined {
             Self::BudgetReached => "budget_reached",
             Self::OtherJob { kept: true } => "other_job_kept",
             Self::OtherJob { kept: false } => "other_job",
+            Self::TooManyJobs => "too_many_jobs",
         }
     }
 }

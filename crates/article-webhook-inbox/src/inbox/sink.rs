@@ -100,7 +100,7 @@ impl Inbox {
                 Reply::Stored
             }
             Ok(Quarantined::Duplicate | Quarantined::NotNeeded) => Reply::Duplicate,
-            Ok(Quarantined::OtherJob { .. }) => Reply::Unauthorized,
+            Ok(Quarantined::OtherJob { .. } | Quarantined::TooManyJobs) => Reply::Unauthorized,
             Ok(Quarantined::BudgetReached) => Reply::Retry,
             Err(_) => Reply::Unavailable,
         }

@@ -421,9 +421,10 @@ impl JobRows {
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
         }
-        if let (Some(name), Some(intent)) = (named, &mut intent) {
-            intent.bind((name, self.intent()), &self.job_id, now);
-        }
+        let bound = match (named, &mut intent) {
+            (Some(name), Some(intent)) => self.bind(name, intent, now),
+            _ => None,
+        };
         let is_removed = self.entry(&arrival.key.event).is_none();
         let is_tombstone = self.expected.get().is_some_and(JobRow::is_tombstone);
         let recorded = if is_removed && is_tombstone {
@@ -438,20 +439,38 @@ impl JobRows {
         if let Some(intent) = intent {
             intent.resolve(&self.job_id, now);
             if self.expected.get().is_none() {
-                let job = Expect::job(self.job_id.clone(), now);
+                let job = Expect::job(self.job_id.clone(), bound.unwrap_or(now));
                 let expect = Expect { reason: Reason::Ordered, ..job };
-                self.expected.set(JobRow::new(&expect, article.as_ref(), now));
+                let article = article.as_ref().filter(|_| bound.is_none());
+                self.expected.set(JobRow::new(&expect, article, now));
             }
         }
         let Some(job) = self.expected.get_mut() else { return recorded };
         let before = job.clone();
         job.note_copy(arrival.source, arrival.intent.as_deref(), now);
+        if let (Some(name), Some(at)) = (named, bound) {
+            job.doubt(name, at, now);
+        } else if !arrival.is_by_capability() {
+            // The token, or the API, vouches for the job.
+            job.unproven = None;
+        }
         if let Some(article) = article {
             job.sync_with_entry(article.state, arrival.source, now);
         }
         let recorded = job.recorded(recorded, &before, now);
         self.remove_overtaken(before.state);
         recorded
+    }
+
+    /// The job was delivered to the URL of this intent, which is good for it. Returns when the API is polled about it, if nothing
+    /// else says that it is the job of this order: no body came in another way, and retention removed none.
+    fn bind(&self, name: &str, intent: &mut IntentRow, now: SystemTime) -> Option<SystemTime> {
+        let deadline = intent.bind((name, self.intent()), &self.job_id, now)?;
+        let is_doubtful = match self.entry(&Event::ArticleComplete) {
+            Some(entry) => entry.bodies().all(BodyRow::is_by_capability),
+            None => !self.expected.get().is_some_and(JobRow::is_tombstone),
+        };
+        is_doubtful.then_some(deadline)
     }
 
     /// Stores a body. A good copy ends the quarantine.
@@ -610,7 +629,8 @@ impl JobRows {
     }
 
     /// Expects the job. `intent` is that to whose URL it was delivered and refused, if the ledger has it. If the URL is good for
-    /// another job, this one is not expected, unless a call has no answer: then the API says whether this one is there.
+    /// another job, this one is not expected, unless a call has no answer: then the API says whether this one is there, if not too
+    /// many others were named.
     pub fn expect_of(
         &mut self,
         expect: &Expect,
@@ -624,13 +644,26 @@ impl JobRows {
             return self.expect(expect, now);
         }
         if self.is_admitted(name, intent) {
-            intent.bind((name, self.intent()), &self.job_id, now);
-            return self.expect(expect, now);
+            let bound = self.bind(name, intent, now);
+            let state = self.expect(expect, now);
+            if let (Some(at), Some(job)) = (bound, self.expected.get_mut()) {
+                job.doubt(name, at, now);
+            }
+            return state;
         }
-        if intent.is_in_doubt() {
-            return self.expect(&Expect { intent: None, ..expect.clone() }, now);
+        if intent.expects_refused(&self.job_id) {
+            intent.note_refused(&self.job_id);
+            self.expect(&Expect { intent: None, ..expect.clone() }, now);
+            let job = self.expected.get_mut().filter(|job| job.intent.is_none());
+            job.into_iter().for_each(|job| job.unproven = Some(name.into()));
         }
         self.expected.get().map_or(JobState::Expected, |job| job.state)
+    }
+
+    /// The answer to an order says that it is this job.
+    pub fn confirm(&mut self, now: SystemTime) {
+        self.expected.get_mut().into_iter().for_each(|job| job.unproven = None);
+        self.sync_with_article(now);
     }
 
     /// The body says what ends the job once the API says the same.
@@ -668,7 +701,8 @@ impl JobRows {
             }
         }
         let job = self.expected.get_mut();
-        job.into_iter().for_each(|job| job.intent = None);
+        job.into_iter().for_each(|job| (job.intent, job.unproven) = (None, None));
+        self.sync_with_article(now);
         if is_set_aside {
             // A repeated call may have ordered it, too. The API knows.
             self.expected.get_mut().into_iter().for_each(|job| job.reopen(now));
@@ -718,6 +752,23 @@ impl JobRows {
         let settled = job.settle(lease, outcome, key, entry, now);
         self.remove_overtaken(before);
         settled
+    }
+
+    /// Whether the job is polled under this lease.
+    #[must_use]
+    pub fn is_polled(&self, lease: PollLease, now: SystemTime) -> bool {
+        self.expected.get().is_some_and(|job| job.is_polled(lease, now))
+    }
+
+    /// Whether the job is bound to an order by a delivery alone, and the API did not know it when it was polled.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.expected.get().is_some_and(|job| job.is_provisional() && job.missing.is_some())
+    }
+
+    /// The job is that of this intent, to whose URL it was delivered: the service knows it.
+    pub fn take_intent(&mut self, name: &str) {
+        self.expected.get_mut().into_iter().for_each(|job| job.intent = Some(name.into()));
     }
 
     /// Removes bodies of an entry that are old, as long as the limits allow it. What was removed counts in `pruned` and in

@@ -7,8 +7,8 @@ use article_webhook::{Event, JobId};
 use super::{IntentRows, Intents, Jobs, Mark, NamedJobs, Script, Tables, intents_of, row_of};
 use crate::{
     Error,
-    call::{BucketEvent, Expect, Intended, Intent, IntentLease, JobState, Reason},
-    rules::{IntentRow, JobRows, NotOrdered},
+    call::{BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason},
+    rules::{IntentRow, JobRow, JobRows, NotOrdered},
 };
 
 /// Begins an order, unless its intent is known.
@@ -108,7 +108,7 @@ impl Script for Ordered {
         names.extend(known.clone().filter(|known| *known != self.name));
         let mut intents = tables.intents(Intents::Named(names)).await?;
         let now = tables.now();
-        let (mut is_expected, mut unbound, mut handled) = (true, None, None);
+        let (mut is_expected, mut unbound) = (true, None);
         for intent in &mut intents {
             if intent.name != self.name {
                 // A delivery to the URL of another order bound the job there.
@@ -126,19 +126,17 @@ impl Script for Ordered {
                 intent.row.set(row);
             }
         }
+        let mut handled = None;
         if is_expected {
             let job = Expect::job(self.job_id.clone(), self.at);
             let (intent, key) = (Some(self.name.clone()), Some(self.key));
             let expect = Expect { reason: Reason::Ordered, intent, key, ..job };
-            jobs.get_mut(&self.job_id).expect(&expect, now);
+            let job = jobs.get_mut(&self.job_id);
+            job.expect(&expect, now);
+            job.confirm(now);
         }
         if let Some(job_id) = unbound {
-            // It is known only now. If two transactions wait for each other by that, one of them is repeated.
-            let mut jobs = tables.jobs(Jobs::Named(vec![job_id])).await?;
-            for job in &mut jobs {
-                handled = unbind(tables, job, &self.name).await?.or(handled);
-            }
-            tables.save(&mut jobs).await?;
+            handled = unbind_others(tables, vec![job_id], &self.name).await?;
         }
         tables.save_intents(&mut intents).await?;
         jobs.save(tables).await?;
@@ -160,6 +158,73 @@ async fn unbind(
     Ok((!is_unhandled).then(|| job.job_id.clone()))
 }
 
+/// As [`unbind`], of jobs that are known only after others are loaded. If two transactions wait for each other by that, one of them
+/// is repeated.
+async fn unbind_others(
+    tables: &mut dyn Tables,
+    job_ids: Vec<JobId>,
+    name: &str,
+) -> Result<Option<JobId>, Error> {
+    let mut jobs = tables.jobs(Jobs::Named(job_ids)).await?;
+    let mut handled = None;
+    for job in &mut jobs {
+        handled = unbind(tables, job, name).await?.or(handled);
+    }
+    tables.save(&mut jobs).await?;
+    Ok(handled)
+}
+
+/// The service knows this job, which was delivered to the URL of an order whose answer was lost. It is that of the order, if no
+/// other is bound in its place, or if the API did not know that one: an answer about this job shows that it was asked with the
+/// right key, so that 72 hours need not pass. Returns the other job if a handler may have had its article.
+pub(super) async fn known(
+    tables: &mut dyn Tables,
+    job: &mut JobRows,
+) -> Result<Option<JobId>, Error> {
+    let row = job.expected.get().filter(|row| !row.is_provisional());
+    let Some(name) = row.and_then(|row| row.unproven.clone()) else { return Ok(None) };
+    let mut intents = named(tables, &name).await?;
+    let now = tables.now();
+    let Some(row) = intents.first_mut().and_then(|intent| intent.row.get_mut()) else {
+        return Ok(None);
+    };
+    let mut handled = None;
+    if job.is_admitted(&name, row) {
+        row.bind((&name, job.intent()), &job.job_id, now);
+        job.take_intent(&name);
+    } else {
+        // These jobs are known only now, as in `unbind_others`.
+        let mut bound = tables.jobs(Jobs::Named(row.provisional.clone())).await?;
+        bound.sort_by_key(|other| row.provisional.iter().position(|id| *id == other.job_id));
+        if let Some(other) = bound.iter_mut().find(|other| other.is_unknown()) {
+            row.replace(&other.job_id, &job.job_id);
+            job.take_intent(&name);
+            handled = unbind(tables, other, &name).await?;
+        }
+        tables.save(&mut bound).await?;
+    }
+    tables.save_intents(&mut intents).await?;
+    Ok(handled)
+}
+
+/// The service does not know this job, whatever an earlier answer said of it. If a delivery bound it to an order, it is not that of
+/// the order. Returns it if a handler may have had its article.
+pub(super) async fn not_known(
+    tables: &mut dyn Tables,
+    job: &mut JobRows,
+) -> Result<Option<JobId>, Error> {
+    let Some(name) = job.intent().map(Box::<str>::from) else { return Ok(None) };
+    let mut intents = named(tables, &name).await?;
+    let now = tables.now();
+    let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
+    let was_bound = row.is_some_and(|row| row.unbind(&job.job_id, now));
+    if !was_bound && !job.expected.get().is_some_and(JobRow::is_provisional) {
+        return Ok(None);
+    }
+    tables.save_intents(&mut intents).await?;
+    unbind(tables, job, &name).await
+}
+
 /// An answer of the service ends the pause of a refused key.
 pub(super) async fn accept_key(tables: &mut dyn Tables, key: u64) -> Result<(), Error> {
     let mut bucket = tables.bucket().await?;
@@ -174,19 +239,28 @@ pub(super) async fn accept_key(tables: &mut dyn Tables, key: u64) -> Result<(), 
 pub struct NotTaken(pub IntentLease);
 
 impl Script for NotTaken {
-    type Output = bool;
+    type Output = CallRefused;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
+    async fn run(&self, tables: &mut dyn Tables) -> Result<CallRefused, Error> {
         let mut intents = tables.intents(Intents::Of(self.0.id)).await?;
         let now = tables.now();
-        let Some(intent) = intents.first_mut() else { return Ok(false) };
-        let Some(row) = intent.row.get_mut() else { return Ok(false) };
-        let decision = row.not_ordered(self.0, now);
-        if decision == NotOrdered::Remove {
-            intent.row.remove();
-        }
+        let nothing = CallRefused { is_noted: false, handled: None };
+        let Some(intent) = intents.first_mut() else { return Ok(nothing) };
+        let Some(row) = intent.row.get_mut() else { return Ok(nothing) };
+        let unbound = match row.not_ordered(self.0, now) {
+            NotOrdered::Remove { unbound } => {
+                intent.row.remove();
+                unbound
+            }
+            NotOrdered::Unknown { unbound } => unbound.into_iter().collect(),
+            NotOrdered::Nothing => return Ok(nothing),
+        };
+        let handled = match unbound.is_empty() {
+            true => None,
+            false => unbind_others(tables, unbound, &intent.name).await?,
+        };
         tables.save_intents(&mut intents).await?;
-        Ok(decision != NotOrdered::Nothing)
+        Ok(CallRefused { is_noted: true, handled })
     }
 }
 

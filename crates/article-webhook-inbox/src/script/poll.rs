@@ -1,6 +1,9 @@
 //! Scripts of polls: which jobs the API is polled about, and what its answers change.
 
-use super::{Effect, Expected, Jobs, Next, Script, Tables, order::accept_key};
+use super::{
+    Effect, Expected, Jobs, Next, Script, Tables,
+    order::{accept_key, known, not_known},
+};
 use crate::{
     EntryKey, Error,
     call::{JobState, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls},
@@ -67,21 +70,41 @@ impl Script for SettlePoll {
     async fn run(&self, tables: &mut dyn Tables) -> Result<PollSettled, Error> {
         let mut jobs = tables.jobs(Jobs::OfExpected(vec![self.lease.id])).await?;
         let now = tables.now();
-        let settle = |job: &mut crate::rules::JobRows| {
-            job.settle_poll(self.lease, &self.outcome, self.key, now)
-        };
-        let settled = jobs.first_mut().map(settle);
-        if let (Some(PollSettled::Settled(JobState::Failed)), Some(job)) =
-            (settled, jobs.first_mut())
-        {
-            end_reported_failure(tables, job).await?;
+        let mut settled = PollSettled::LostLease;
+        if let Some(job) = jobs.first_mut().filter(|job| job.is_polled(self.lease, now)) {
+            settled = self.settle(tables, job).await?;
         }
         tables.save(&mut jobs).await?;
         // Also if the lease is lost: it is the answer that accepts the key.
         if !matches!(self.outcome, PollOutcome::Again { .. } | PollOutcome::Released) {
             accept_key(tables, self.key).await?;
         }
-        Ok(settled.unwrap_or(PollSettled::LostLease))
+        Ok(settled)
+    }
+}
+
+impl SettlePoll {
+    async fn settle(
+        &self,
+        tables: &mut dyn Tables,
+        job: &mut JobRows,
+    ) -> Result<PollSettled, Error> {
+        let mut handled = match self.outcome.knows_the_job() {
+            true => known(tables, job).await?,
+            false => None,
+        };
+        let settled = job.settle_poll(self.lease, &self.outcome, self.key, tables.now());
+        match settled {
+            PollSettled::Settled(JobState::Failed) => end_reported_failure(tables, job).await?,
+            PollSettled::Settled(JobState::NotFound) => handled = not_known(tables, job).await?,
+            _ => {}
+        }
+        Ok(match (settled, handled, job.expected.get()) {
+            (PollSettled::Settled(_), Some(other), Some(row)) => {
+                PollSettled::OtherHandled { state: row.state, other }
+            }
+            (settled, ..) => settled,
+        })
     }
 }
 

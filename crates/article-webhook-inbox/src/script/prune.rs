@@ -48,7 +48,9 @@ impl Script for Prune {
                 continue;
             };
             let row = job.entry_of(id).and_then(|entry| entry.row.get());
-            if !row.is_some_and(|row| self.removes_entry(row)) {
+            // The API may give the article of a job that is in doubt: that is not handled again.
+            let is_in_doubt = job.expected.get().is_some_and(JobRow::is_provisional);
+            if is_in_doubt || !row.is_some_and(|row| self.removes_entry(row)) {
                 continue;
             }
             if pruned.entries == self.limit {

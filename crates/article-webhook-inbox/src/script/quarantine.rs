@@ -41,7 +41,10 @@ impl Script for Quarantine {
                     if kept {
                         intent.note_refused(&job.job_id);
                     }
-                    Quarantined::OtherJob { kept }
+                    match intent.is_crowded(&job.job_id) {
+                        true => Quarantined::TooManyJobs,
+                        false => Quarantined::OtherJob { kept },
+                    }
                 }
                 _ => job.quarantine(arrival, cause, left, now),
             };

@@ -9,11 +9,11 @@ use super::{Pending, Store};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
-        Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-        Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
-        PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine, Quarantined, Recorded, Settled,
-        StoreHealth,
+        Arrival, BucketEvent, CallRefused, Claim, Claims, Completion, Counts, Excerpt, Expect,
+        ExpectedJob, Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState,
+        JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        Quarantined, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{self, Export, Merge, Script},
@@ -207,7 +207,7 @@ impl<R: Run> Store for R {
         self.write(script::Ordered { name: name.into(), job_id, at, key })
     }
 
-    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, CallRefused> {
         self.write(script::NotTaken(lease))
     }
 

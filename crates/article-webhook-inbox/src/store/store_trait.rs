@@ -9,11 +9,11 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, BucketEvent, Claim, Claims, Completion, Counts, Excerpt, Expect, ExpectedJob,
-        Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState, JobFilter, JobState,
-        Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page, PollClaim, PollLease,
-        PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine, Quarantined, Recorded, Settled,
-        StoreHealth,
+        Arrival, BucketEvent, CallRefused, Claim, Claims, Completion, Counts, Excerpt, Expect,
+        ExpectedJob, Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState,
+        JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        Quarantined, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{Export, Merge},
@@ -131,8 +131,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         key: u64,
     ) -> Pending<'a, Option<JobId>>;
 
-    /// The service took no order under this lease: the intent is removed. `false` if that changes nothing.
-    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool>;
+    /// The service took no order under this lease: the intent is removed, and a job that was delivered in its place is its job no
+    /// more.
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, CallRefused>;
 
     /// It is not known whether the service took the order under this lease. `false` if that changes nothing.
     fn outcome_lost(&self, lease: IntentLease) -> Pending<'_, bool>;

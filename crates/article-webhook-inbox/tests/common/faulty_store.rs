@@ -13,8 +13,8 @@ use article_webhook_inbox::{
     Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
     MemoryStore, Page, Prune, Pruned, State,
     store::{
-        Arrival, Bucket, BucketEvent, Claim, Claims, Expect, Export, ExportLine, Intended,
-        IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
+        Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
+        Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
         PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled, Store, StoreHealth,
     },
 };
@@ -273,7 +273,7 @@ impl Store for Faulty {
     calls! {
         note_gaps() -> ();
         orders_checked() -> bool;
-        not_ordered(lease: IntentLease) -> bool;
+        not_ordered(lease: IntentLease) -> CallRefused;
         outcome_lost(lease: IntentLease) -> bool;
         expect(jobs: Vec<Expect>) -> Vec<JobState>;
         claim_polls(claim: PollClaim) -> Polls;

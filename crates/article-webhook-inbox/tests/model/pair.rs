@@ -14,7 +14,9 @@ use crate::{
     answer::{Answer, Everything},
     ledger::{self, Given},
     reference::Reference,
-    step::{self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, jobs, keys, quarantines},
+    step::{
+        self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, URL, jobs, keys, quarantines,
+    },
     subject::Subject,
 };
 
@@ -106,7 +108,11 @@ impl Pair {
                 let sent = BODIES[body].as_bytes();
                 let arrival = Arrival {
                     key,
-                    source: if body % 2 == 0 { Source::Webhook } else { Source::Api },
+                    source: if body % 2 == 0 || target == URL {
+                        Source::Webhook
+                    } else {
+                        Source::Api
+                    },
                     target: TARGETS[target].into(),
                     intent: intent.map(|intent| INTENTS[intent].into()),
                     digest: Digest::of(sent),
@@ -125,7 +131,8 @@ impl Pair {
                 let arrival = Arrival {
                     key,
                     source: if expect.is_some() { Source::Webhook } else { Source::Api },
-                    target: TARGETS[0].into(),
+                    // Without the intent, a delivery to the URL whose order is not known.
+                    target: TARGETS[if intent.is_some() { URL } else { 0 }].into(),
                     intent: intent.filter(|_| expect.is_some()),
                     digest: Digest::of(bytes),
                     bytes: Bytes::from_static(bytes),

@@ -379,7 +379,7 @@ impl Store for Reference {
                 && let Some((_, row)) = tables.ledger.intent_mut(other)
                 && row.unbind(&job_id, now)
             {
-                tables.unbind(&job_id, other);
+                tables.unbind(&job_id, other, now);
             }
             let mut unbound = None;
             let is_expected = if let Some((_, row)) = tables.ledger.intent_mut(name) {
@@ -395,26 +395,36 @@ impl Store for Reference {
             };
             if is_expected {
                 let (reason, intent, key) = (Reason::Ordered, Some(name.into()), Some(key));
-                tables.expect(&Expect { reason, intent, key, ..Expect::job(job_id, at) }, now);
+                let expect = Expect { reason, intent, key, ..Expect::job(job_id.clone(), at) };
+                tables.expect(&expect, now);
+                tables.confirm(&job_id, now);
             }
-            if let Some(unbound) = unbound {
-                tables.unbind(&unbound, name);
-            }
+            let handled = unbound.and_then(|unbound| tables.unbind(&unbound, name, now));
             tables.ledger.bucket.accept_key(key);
-            Ok(None)
+            Ok(handled)
         })
     }
 
-    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, bool> {
+    fn not_ordered(&self, lease: IntentLease) -> Pending<'_, CallRefused> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let ledger = &mut tables.ledger;
-            let Some((_, row)) = ledger.intents.get_mut(&lease.id) else { return Ok(false) };
-            let decision = row.not_ordered(lease, now);
-            if decision == NotOrdered::Remove {
-                ledger.remove_intent(lease.id);
+            let nothing = CallRefused { is_noted: false, handled: None };
+            let Some((name, row)) = ledger.intents.get_mut(&lease.id) else { return Ok(nothing) };
+            let (name, decision) = (name.clone(), row.not_ordered(lease, now));
+            let unbound = match decision {
+                NotOrdered::Remove { unbound } => {
+                    ledger.remove_intent(lease.id);
+                    unbound
+                }
+                NotOrdered::Unknown { unbound } => unbound.into_iter().collect(),
+                NotOrdered::Nothing => return Ok(nothing),
+            };
+            let mut handled = None;
+            for job_id in unbound {
+                handled = tables.unbind(&job_id, &name, now).or(handled);
             }
-            Ok(decision != NotOrdered::Nothing)
+            Ok(CallRefused { is_noted: true, handled })
         })
     }
 

@@ -115,7 +115,10 @@ pub(crate) const BODIES: [&str; 9] = [
     r#"{"job_id":"job_1","article":{"title":"","html":""}}"#,
     r#"{"job_id":"job_2","status":"complete","article":{"title":"","html":""}}"#,
 ];
-pub(crate) const TARGETS: [&str; 2] = ["blog", "shop"];
+/// The last is that of what came to the URL of an order.
+pub(crate) const TARGETS: [&str; 3] = ["blog", "shop", "capability"];
+/// The index of the target of what came to the URL of an order.
+pub(crate) const URL: usize = TARGETS.len() - 1;
 pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 
@@ -172,13 +175,16 @@ fn step(rng: &mut Rng) -> Step {
                 expected_after,
             }
         }
-        20..36 => Step::Record {
-            key: key(rng),
-            body: rng.usize(..BODIES.len()),
-            is_damaged: rng.u32(..8) == 0,
-            target: rng.usize(..TARGETS.len()),
-            intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
-        },
+        20..36 => {
+            let intent = (rng.u32(..3) == 0).then(|| rng.usize(..INTENTS.len()));
+            Step::Record {
+                key: key(rng),
+                body: rng.usize(..BODIES.len()),
+                is_damaged: rng.u32(..8) == 0,
+                target: if intent.is_some() && rng.bool() { URL } else { rng.usize(..URL) },
+                intent,
+            }
+        }
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             Step::Claim {

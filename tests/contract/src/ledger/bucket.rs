@@ -28,7 +28,7 @@ fn limited(seconds: u64) -> BucketEvent {
 async fn order(trial: &Trial<impl LedgerSubject>, key: u64) -> Result<(), Pause> {
     match trial.ledger().intend("an order", WITHIN, key).await.unwrap() {
         Intended::Begun(lease) => {
-            assert!(trial.ledger().not_ordered(lease).await.unwrap());
+            assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
             Ok(())
         }
         Intended::Paused(pause) => Err(pause),

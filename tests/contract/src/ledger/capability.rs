@@ -1,15 +1,19 @@
 //! Which jobs the URL of an order is good for, and what outranks what came to it.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Digest, EntryKey, IntentState, JobState, MAX_BODIES_PER_ENTRY, Reason, State,
+    Digest, EntryKey, IntentState, JobState, MAX_BODIES_PER_ENTRY, Prune, Reason, State,
     store::{
-        Arrival, Expect, Intended, Outcome, PollSettled, Quarantine, Quarantined, Recorded, Settled,
+        Arrival, CallRefused, Expect, Intended, Outcome, Poll, PollOutcome, PollSettled,
+        Quarantine, Quarantined, Recorded, Settled,
     },
 };
 
-use super::steps::{KEY, POLLS, WITHIN, answered, failed, with_intent};
+use super::{
+    arrival::prune,
+    steps::{KEY, POLLS, WITHIN, again, answered, failed, not_found, with_intent},
+};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, arrival, job, key},
@@ -29,6 +33,10 @@ fn to_url(id: &str, body: &str) -> Arrival {
     Arrival { intent, target, ..arrival(id, body) }
 }
 
+fn missing() -> PollOutcome {
+    PollOutcome::Missing { after: Duration::from_secs(600), cause: "job_not_found".into() }
+}
+
 /// What an inbox keeps of a delivery that was refused.
 fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
     let reason = Reason::Refused { code: "unauthorized".into() };
@@ -39,12 +47,27 @@ fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
 
 impl<S: LedgerSubject> Trial<S> {
     async fn deliver(&self, id: &str) -> Recorded {
-        self.store().record(to_url(id, &article(id))).await.unwrap()
+        self.deliver_to(INTENT, id).await
+    }
+
+    async fn deliver_to(&self, name: &str, id: &str) -> Recorded {
+        let arrival = Arrival { intent: Some(name.into()), ..to_url(id, &article(id)) };
+        self.store().record(arrival).await.unwrap()
     }
 
     async fn keep_refused(&self, id: &str) -> Quarantined {
-        let quarantine = refused(to_url(id, &article(id)), self.now());
-        self.store().quarantine(quarantine).await.unwrap()
+        self.keep_refused_of(INTENT, id).await
+    }
+
+    async fn keep_refused_of(&self, name: &str, id: &str) -> Quarantined {
+        let arrival = Arrival { intent: Some(name.into()), ..to_url(id, &article(id)) };
+        self.store().quarantine(refused(arrival, self.now())).await.unwrap()
+    }
+
+    /// The answer to an order is lost.
+    async fn lost_order(&self, name: &str) {
+        let lease = self.intended(name).await;
+        assert!(self.ledger().outcome_lost(lease).await.unwrap());
     }
 
     async fn answer_order(&self, name: &str, id: &str) -> Option<String> {
@@ -182,20 +205,235 @@ pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubje
     assert_eq!(trial.deliver("job_3").await, Recorded::OtherJob);
 }
 
-/// The answer was lost, and two jobs were delivered: the API has the article of the one that is genuine.
-pub async fn a_job_behind_a_forged_one_is_collected(trial: Trial<impl LedgerSubject>) {
-    let lease = trial.intended(INTENT).await;
-    trial.ledger().outcome_lost(lease).await.unwrap();
-    assert!(trial.deliver("forged").await.is_stored());
-    trial.work("forged", Outcome::Done).await;
-    assert_eq!(trial.keep_refused("job_1").await, Quarantined::OtherJob { kept: true });
-    let shown = trial.job("job_1").await;
-    assert_eq!((shown.state, shown.intent), (JobState::Expected, None));
-    let poll = trial.poll("job_1").await;
-    let settled = trial.settle_poll(poll, answered(&article("job_1"))).await;
+/// The answer was lost. The API is polled about the job that was delivered, although its article is here, and knows it.
+pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl LedgerSubject>) {
+    let unfinished =
+        || PollOutcome::Unfinished { after: Duration::from_secs(60), cause: "queued".into() };
+    for (id, outcome, state, bodies) in [
+        ("job_1", answered(&article("job_1")), JobState::Collected, 1),
+        ("job_2", answered(FIRST), JobState::Collected, 2),
+        ("job_3", unfinished(), JobState::Arrived, 1),
+    ] {
+        trial.lost_order(id).await;
+        assert!(trial.deliver_to(id, id).await.is_stored());
+        assert_eq!(trial.state(id).await, JobState::Expected, "it may be forged");
+        let poll = trial.poll(id).await;
+        assert_eq!(trial.settle_poll(poll, outcome).await, PollSettled::Settled(state), "{id}");
+        assert_eq!(trial.bodies(id).await.len(), bodies);
+        trial.work(id, Outcome::Done).await;
+        let shown = trial.job(id).await;
+        assert_eq!((shown.state, shown.intent.as_deref()), (state, Some(id)));
+        assert_eq!(trial.polled(POLLS).await, Vec::<String>::new());
+        assert_eq!(trial.deliver_to(id, id).await, Recorded::Duplicate);
+    }
+}
+
+/// The answer was lost, and two jobs were delivered. The API does not know the first, and knows the second: that is the one that
+/// was ordered, and 72 hours need not pass. What a handler of the first may have had is reported.
+pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
+    trial: Trial<impl LedgerSubject>,
+) {
+    for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
+        trial.lost_order(id).await;
+        assert!(trial.deliver_to(id, forged).await.is_stored());
+        if is_handled {
+            trial.work(forged, Outcome::Done).await;
+        }
+        let poll = trial.poll(forged).await;
+        trial.settle_poll(poll, missing()).await;
+        assert_eq!(trial.keep_refused_of(id, id).await, Quarantined::OtherJob { kept: true });
+        let shown = trial.job(id).await;
+        assert_eq!((shown.state, shown.intent), (JobState::Expected, None));
+
+        let poll = trial.poll(id).await;
+        let settled = trial.settle_poll(poll, answered(&article(id))).await;
+        let state = JobState::Collected;
+        let expected = match is_handled {
+            true => PollSettled::OtherHandled { state, other: job(forged) },
+            false => PollSettled::Settled(state),
+        };
+        assert_eq!(settled, expected);
+        assert_eq!(trial.intent(id).await.job_id, Some(job(id)));
+        assert_eq!(trial.job(id).await.intent.as_deref(), Some(id));
+        let bodies = trial.shown(id).await.1;
+        assert_eq!(bodies[0].intent.as_deref(), Some(id), "a handler sees it");
+        assert_eq!(trial.in_quarantine(id).await, 0);
+        trial.work(id, Outcome::Done).await;
+        let shown = trial.job(forged).await;
+        let state = if is_handled { JobState::Arrived } else { JobState::Expected };
+        assert_eq!((shown.state, shown.intent), (state, None));
+        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
+        assert_eq!(trial.deliver_to(id, forged).await, Recorded::OtherJob);
+        assert_eq!(trial.deliver_to(id, id).await, Recorded::Duplicate);
+    }
+}
+
+/// Both jobs may be genuine, so that the first stays until the API does not know it.
+pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
+    trial: Trial<impl LedgerSubject>,
+) {
+    trial.lost_order(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.keep_refused("job_2").await;
+    let polls = trial.claim_polls(POLLS).await.polls;
+    assert_eq!(polls.len(), 2);
+    for Poll { lease, job } in polls.into_iter().rev() {
+        let body = answered(&article(job.job_id.as_str()));
+        let settled = trial.settle_poll(lease, body).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    }
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
+    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+    assert_eq!(trial.job("job_2").await.intent, None);
+}
+
+/// The API does not know the job that was delivered: the order is open again, and its URL is good for the next one.
+pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
+        let name = id;
+        trial.lost_order(name).await;
+        assert!(trial.deliver_to(name, forged).await.is_stored());
+        if is_handled {
+            trial.work(forged, Outcome::Done).await;
+        }
+        let poll = trial.poll(forged).await;
+        trial.keep_refused_of(name, id).await;
+        let settled = trial.settle_poll(poll, not_found()).await;
+        let state = if is_handled { JobState::Arrived } else { JobState::NotFound };
+        let expected = match is_handled {
+            true => PollSettled::OtherHandled { state, other: job(forged) },
+            false => PollSettled::Settled(state),
+        };
+        assert_eq!((settled, trial.state(forged).await), (expected, state));
+        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordering, None), "it is listed");
+
+        let poll = trial.poll(id).await;
+        trial.settle_poll(poll, again(60)).await;
+        assert_eq!(trial.intent(name).await.job_id, None, "that says nothing of the job");
+        trial.advance(60);
+        let poll = trial.poll(id).await;
+        let settled = trial.settle_poll(poll, answered(&article(id))).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+        assert_eq!(trial.intent(name).await.job_id, Some(job(id)));
+        assert_eq!(trial.job(id).await.intent.as_deref(), Some(name));
+        trial.work(id, Outcome::Done).await;
+        assert_eq!(trial.deliver_to(name, forged).await, Recorded::OtherJob);
+    }
+}
+
+/// A body by token says that the service has the job.
+pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl LedgerSubject>) {
+    for is_first in [false, true] {
+        let id = if is_first { "job_1" } else { "job_2" };
+        trial.lost_order(id).await;
+        let mut bodies = [to_url(id, &article(id)), arrival(id, FIRST)];
+        bodies[0].intent = Some(id.into());
+        if is_first {
+            bodies.reverse();
+        }
+        for body in bodies {
+            trial.store().record(body).await.unwrap();
+        }
+        let shown = trial.job(id).await;
+        assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some(id)));
+        trial.work(id, Outcome::Done).await;
+    }
+}
+
+/// The call took nothing, so that what was delivered to the URL is forged. The order may be made again at once.
+pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl LedgerSubject>) {
+    for (forged, is_handled) in [("forged", false), ("handled", true)] {
+        let lease = trial.intended(INTENT).await;
+        assert!(trial.deliver(forged).await.is_stored());
+        if is_handled {
+            trial.work(forged, Outcome::Done).await;
+        }
+        let refused = trial.ledger().not_ordered(lease).await.unwrap();
+        let handled = is_handled.then(|| job(forged));
+        assert_eq!(refused, CallRefused { is_noted: true, handled });
+        assert_eq!(trial.ledger().intent(INTENT).await.unwrap(), None);
+        assert_eq!(trial.has_entry(key(forged)).await, is_handled);
+        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
+        assert_eq!(trial.job(forged).await.intent, None);
+        let again = trial.ledger().not_ordered(lease).await.unwrap();
+        assert_eq!(again, CallRefused { is_noted: false, handled: None });
+    }
+}
+
+/// Of two calls one took nothing: the job may be that of the other, and a second one is not.
+pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<impl LedgerSubject>) {
+    for is_answered in [false, true] {
+        let name = if is_answered { "post-17" } else { "post-18" };
+        let (first, second) = (format!("{name}_1"), format!("{name}_2"));
+        trial.lost_order(name).await;
+        let again = trial.ledger().order_again(name, WITHIN, KEY).await.unwrap();
+        let Intended::Begun(lease) = again else { panic!("{again:?}") };
+        if is_answered {
+            trial.answer_order(name, &first).await;
+        }
+        let delivered = if is_answered { [&second, &second] } else { [&first, &second] };
+        for id in delivered {
+            trial.deliver_to(name, id).await;
+        }
+        assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(&first))));
+        assert_eq!(trial.job(&first).await.intent.as_deref(), Some(name));
+        assert_eq!(trial.job(&second).await.intent, None);
+        assert_eq!(
+            (trial.has_entry(key(&second)).await, trial.in_quarantine(&second).await),
+            (false, 1)
+        );
+    }
+}
+
+/// While a call has no answer, the jobs of eight others are polled. The bodies of two are kept. What is refused beyond that can be
+/// expected by name.
+pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl LedgerSubject>) {
+    trial.lost_order(INTENT).await;
+    assert!(trial.deliver("first").await.is_stored());
+    for number in 0..10 {
+        let id = format!("job_{number}");
+        assert_eq!(trial.deliver(&id).await, Recorded::OtherJob);
+        let expected = match number {
+            0..2 => Quarantined::OtherJob { kept: true },
+            2..8 => Quarantined::OtherJob { kept: false },
+            _ => Quarantined::TooManyJobs,
+        };
+        for _ in 0..2 {
+            assert_eq!(trial.keep_refused(&id).await, expected, "{id}");
+        }
+        let reason = Reason::Refused { code: "unauthorized".into() };
+        let expect =
+            Expect { reason, intent: Some(INTENT.into()), ..Expect::job(job(&id), trial.now()) };
+        trial.expect(expect).await;
+        assert_eq!(trial.is_known(&id).await, number < 8, "{id}");
+    }
+    assert_eq!(trial.claim_polls(POLLS).await.polls.len(), 9);
+    let poll = trial.polling("job_9").await;
+    let settled = trial.settle_poll(poll, answered(&article("job_9"))).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Collected));
-    assert_eq!(trial.in_quarantine("job_1").await, 0);
-    trial.lease("job_1").await;
+}
+
+/// What was handled is not handled again when the API gives it: retention leaves it until the doubt has ended.
+pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl LedgerSubject>) {
+    trial.lost_order(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.work("job_1", Outcome::Done).await;
+    trial.advance(9);
+    let (before, limit) = (trial.now(), 100);
+    let old = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    assert_eq!(trial.store().prune(old).await.unwrap().entries, 0);
+    let poll = trial.poll("job_1").await;
+    trial.settle_poll(poll, answered(&article("job_1"))).await;
+    assert_eq!(trial.claim().await.claimed, []);
+    prune(&trial).await;
+    assert!(!trial.has_entry(key("job_1")).await);
+    assert_eq!(trial.deliver("job_1").await, Recorded::Duplicate);
 }
 
 /// An erased job leaves nothing in its intent but a digest, and its URL is good for no other.

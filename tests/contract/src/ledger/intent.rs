@@ -46,7 +46,7 @@ pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(
 
     let again = order_again(&trial, "post-2").await.unwrap();
     assert_eq!(known(&trial, "post-2").await.state, IntentState::Ordering);
-    assert!(trial.ledger().not_ordered(again).await.unwrap());
+    assert!(trial.ledger().not_ordered(again).await.unwrap().is_noted);
     assert_eq!(known(&trial, "post-2").await.state, IntentState::Unknown);
 
     assert!(trial.ledger().orders_checked().await.unwrap());
@@ -222,7 +222,8 @@ pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl LedgerSubje
     assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some("post-17")));
 }
 
-/// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned.
+/// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned. The job is polled once no
+/// answer can come.
 pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>) {
     for state in STATES.into_iter().filter(|state| *state != IntentState::Ordered) {
         let name = state.as_str();
@@ -232,7 +233,10 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>
         assert_eq!((intent.state, intent.at), (IntentState::Ordered, trial.now()));
         assert_eq!(intent.job_id, Some(job(name)));
         let shown = trial.job(name).await;
-        assert_eq!((shown.state, shown.reason), (JobState::Arrived, Reason::Ordered));
+        assert_eq!((shown.state, shown.reason), (JobState::Expected, Reason::Ordered));
+        let deadline =
+            if state == IntentState::Ordering { trial.now() + WITHIN } else { trial.now() };
+        assert_eq!(shown.at, deadline, "{state}");
         assert_eq!((shown.intent.as_deref(), shown.pushed_at), (Some(name), Some(trial.now())));
     }
 }
@@ -258,14 +262,17 @@ pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl LedgerSu
 pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl LedgerSubject>) {
     for state in [IntentState::Ordering, IntentState::Unknown] {
         let lease = put(&mut trial, "post-17", state).await;
-        assert!(trial.ledger().not_ordered(lease).await.unwrap());
+        assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
         assert_eq!(trial.ledger().intent("post-17").await.unwrap(), None);
-        assert!(!trial.ledger().not_ordered(lease).await.unwrap(), "it is gone");
+        assert!(!trial.ledger().not_ordered(lease).await.unwrap().is_noted, "it is gone");
     }
     let lease = put(&mut trial, "post-17", IntentState::Ordering).await;
     trial.ledger().not_ordered(lease).await.unwrap();
     trial.intended("post-17").await;
-    assert!(!trial.ledger().not_ordered(lease).await.unwrap(), "another call is under way");
+    assert!(
+        !trial.ledger().not_ordered(lease).await.unwrap().is_noted,
+        "another call is under way"
+    );
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
 }
 
@@ -274,7 +281,7 @@ pub async fn a_refusal_does_not_change_an_end(mut trial: Trial<impl LedgerSubjec
     for state in [IntentState::Ordered, IntentState::Abandoned] {
         let lease = put(&mut trial, state.as_str(), state).await;
         let before = trial.intent(state.as_str()).await;
-        assert!(!trial.ledger().not_ordered(lease).await.unwrap());
+        assert!(!trial.ledger().not_ordered(lease).await.unwrap().is_noted);
         assert_eq!(trial.intent(state.as_str()).await, before);
     }
 }
@@ -290,7 +297,7 @@ pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
             let second = second.expect("it may be ordered again");
             assert_eq!(second.id, first.id);
             assert!(second.fence > first.fence);
-            assert!(!trial.ledger().not_ordered(first).await.unwrap(), "fencing");
+            assert!(!trial.ledger().not_ordered(first).await.unwrap().is_noted, "fencing");
             let (state, at) = (IntentState::Ordering, trial.now() + WITHIN);
             assert_eq!(trial.intent(name).await, Intent { state, at, ..before });
         } else {
@@ -306,7 +313,7 @@ pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Ledge
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let second = order_again(&trial, "post-17").await.expect("it is unknown");
     trial.advance(1);
-    assert!(trial.ledger().not_ordered(second).await.unwrap());
+    assert!(trial.ledger().not_ordered(second).await.unwrap().is_noted);
     let intent = trial.intent("post-17").await;
     assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
 }

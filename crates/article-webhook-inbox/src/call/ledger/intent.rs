@@ -136,6 +136,16 @@ pub struct IntentLease {
     pub fence: i64,
 }
 
+/// What a call that ordered nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a collector reports every field")]
+pub struct CallRefused {
+    /// Whether it changed anything: it was the last call, and no answer to it was stored.
+    pub is_noted: bool,
+    /// A job that was delivered in its place, if a handler may have had its article.
+    pub handled: Option<JobId>,
+}
+
 /// Whether a call may order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]

@@ -23,7 +23,8 @@ use crate::Digest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
 pub enum JobState {
-    /// Its article is not there. The job is polled when the time comes.
+    /// Its article is not there, or came to the URL of an order whose answer is not known, so that it may be forged. The job is polled
+    /// when the time comes.
     #[default]
     Expected,
     /// A poll holds the lease.

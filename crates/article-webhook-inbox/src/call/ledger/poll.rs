@@ -3,6 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use article_webhook::JobId;
 use bytes::Bytes;
 
 use super::{BucketSettings, ExpectedJob, JobState};
@@ -138,12 +139,35 @@ pub enum PollOutcome {
     Released,
 }
 
+impl PollOutcome {
+    /// Whether the service said something of the job, so that it is one of its jobs.
+    #[must_use]
+    pub fn knows_the_job(&self) -> bool {
+        match self {
+            Self::Answered(_)
+            | Self::Failed { .. }
+            | Self::Unfinished { .. }
+            | Self::Unconfirmed { .. } => true,
+            Self::NotFound { .. } | Self::Missing { .. } | Self::Again { .. } | Self::Released => {
+                false
+            }
+        }
+    }
+}
+
 /// Whether the outcome of a poll was stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum PollSettled {
     /// It was stored, and its job is in this state now.
     Settled(JobState),
+    /// The same, and it shows that the article of a job came to the URL of an order that is not its own. A handler may have had it.
+    OtherHandled {
+        /// The state of the job that was polled.
+        state: JobState,
+        /// The job whose article it was.
+        other: JobId,
+    },
     /// The lease no longer held: it ended, the article came meanwhile, or the job was erased. Nothing changed.
     LostLease,
 }

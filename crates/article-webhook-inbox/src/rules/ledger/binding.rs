@@ -6,10 +6,14 @@ use super::{IntentRow, erase::digest, intent::MAX_CALL_TIME};
 use crate::{call::IntentState, timestamp::later};
 
 /// Of how many other jobs deliveries to the URL of an intent are kept in quarantine.
-const MAX_REFUSED_JOBS: usize = 2;
+const MAX_KEPT_JOBS: usize = 2;
+
+/// How many other jobs are polled because they were delivered to the URL of an intent while a call had no answer. Each is polled
+/// for days, whoever named it.
+const MAX_REFUSED_JOBS: usize = 8;
 
 /// Which jobs the URL of an intent is good for: as many as calls were made. A call without an answer may have become any job, so
-/// that the first that is delivered is bound in its place, until an answer says which it was.
+/// that the first that is delivered is bound in its place, until an answer says which it was. If that is lost, a poll decides.
 impl IntentRow {
     /// Whether the URL of this intent, with its name, is good for a job. `known` is the intent that the ledger has for the job.
     #[must_use]
@@ -19,12 +23,21 @@ impl IntentRow {
     }
 
     /// A job was delivered to the URL of this intent, which [admits](Self::admits) it: it is that of a call without an answer,
-    /// unless it is known.
-    pub fn bind(&mut self, (name, known): (&str, Option<&str>), job_id: &JobId, now: SystemTime) {
-        if !self.has((name, known), job_id) {
+    /// unless it is known. Returns when the answer to that call can come no more, if it is bound by this.
+    pub fn bind(
+        &mut self,
+        (name, known): (&str, Option<&str>),
+        job_id: &JobId,
+        now: SystemTime,
+    ) -> Option<SystemTime> {
+        let is_under_way = self.state_at(now) == IntentState::Ordering;
+        let deadline = if is_under_way { self.at } else { now };
+        let is_new = !self.has((name, known), job_id);
+        if is_new {
             self.provisional.push(job_id.clone());
         }
         self.resolve(job_id, now);
+        is_new.then_some(deadline)
     }
 
     /// Whether the job is known to be one of this intent, or was before it was erased.
@@ -34,18 +47,31 @@ impl IntentRow {
     }
 
     /// Whether a call has no answer: another job that is delivered than those that are bound may be the one that was ordered.
-    #[must_use]
-    pub fn is_in_doubt(&self) -> bool {
+    fn is_in_doubt(&self) -> bool {
         self.answered < self.calls
     }
 
     /// Whether there is room for deliveries of this job in quarantine, to whose order the URL does not belong.
     #[must_use]
     pub fn keeps_refused(&self, job_id: &JobId) -> bool {
-        self.refused.len() < MAX_REFUSED_JOBS || self.refused.contains(&digest(job_id))
+        let mut kept = self.refused.iter().take(MAX_KEPT_JOBS);
+        self.refused.len() < MAX_KEPT_JOBS || kept.any(|kept| *kept == digest(job_id))
     }
 
-    /// A delivery of this job, to whose order the URL does not belong, is kept in quarantine.
+    /// Whether this job may be that of a call without an answer, so that it is polled, although another is bound in its place.
+    #[must_use]
+    pub fn expects_refused(&self, job_id: &JobId) -> bool {
+        let has_room = self.refused.len() < MAX_REFUSED_JOBS;
+        self.is_in_doubt() && (has_room || self.refused.contains(&digest(job_id)))
+    }
+
+    /// Whether this job may be that of a call without an answer, and is not polled, because too many others are.
+    #[must_use]
+    pub fn is_crowded(&self, job_id: &JobId) -> bool {
+        self.is_in_doubt() && !self.expects_refused(job_id)
+    }
+
+    /// A delivery of this job, to whose order the URL does not belong, is kept in quarantine, or the job is polled for it.
     pub fn note_refused(&mut self, job_id: &JobId) {
         let digest = digest(job_id);
         if !self.refused.contains(&digest) {
@@ -64,8 +90,7 @@ impl IntentRow {
             self.answered = self.answered.saturating_add(1).min(self.calls);
         }
         self.provisional.retain(|bound| bound != job_id);
-        let is_surplus = self.known_jobs() > self.calls as usize;
-        let unbound = if is_surplus { self.provisional.pop() } else { None };
+        let unbound = self.pop_surplus();
         if unbound.is_some() && self.job_id == unbound {
             self.job_id = Some(job_id.clone());
         }
@@ -77,19 +102,49 @@ impl IntentRow {
         Answered { is_expected: !is_erased, unbound }
     }
 
-    /// The job is that of another intent, as the answer to a call of that says. Whether it was bound here.
+    /// The last call took nothing: one bound job fewer may be that of a call.
+    pub(super) fn call_took_nothing(&mut self, now: SystemTime) -> Option<JobId> {
+        self.calls = self.calls.saturating_sub(1).max(1);
+        let unbound = self.pop_surplus()?;
+        self.leave(&unbound, now);
+        Some(unbound)
+    }
+
+    /// The service knows a job that was delivered to the URL, and not this one, which was bound before it: it takes its place.
+    pub fn replace(&mut self, unknown: &JobId, job_id: &JobId) {
+        for bound in self.provisional.iter_mut().chain(&mut self.job_id) {
+            if bound == unknown {
+                *bound = job_id.clone();
+            }
+        }
+    }
+
+    /// The job is not that of this intent: the answer to a call of another says so, or the service does not know the job. Whether
+    /// it was bound here.
     pub fn unbind(&mut self, job_id: &JobId, now: SystemTime) -> bool {
         let before = self.provisional.len();
         self.provisional.retain(|bound| bound != job_id);
         let was_bound = self.provisional.len() < before;
-        if was_bound && self.job_id.as_ref() == Some(job_id) {
+        if was_bound {
+            self.leave(job_id, now);
+        }
+        was_bound
+    }
+
+    /// The job is not bound any more.
+    fn leave(&mut self, job_id: &JobId, now: SystemTime) {
+        if self.job_id.as_ref() == Some(job_id) {
             self.job_id = self.provisional.first().cloned();
             if self.job_id.is_none() && self.answered == 0 {
                 // The call may still be under way.
                 (self.state, self.at) = (IntentState::Ordering, later(now, MAX_CALL_TIME));
             }
         }
-        was_bound
+    }
+
+    /// Takes a bound job away if more are known than calls were made.
+    pub(super) fn pop_surplus(&mut self) -> Option<JobId> {
+        if self.known_jobs() > self.calls as usize { self.provisional.pop() } else { None }
     }
 
     /// How many of its jobs are known.
@@ -108,4 +163,93 @@ pub struct Answered {
     pub is_expected: bool,
     /// The job that was bound in the place of this one, and is not that of the intent.
     pub unbound: Option<JobId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{super::intent::NotOrdered, *};
+
+    const NAME: &str = "post-17";
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+    const WITHIN: Duration = Duration::from_secs(60);
+
+    fn job(id: &str) -> JobId {
+        id.parse().unwrap()
+    }
+
+    fn ids(jobs: &[JobId]) -> Vec<&str> {
+        jobs.iter().map(JobId::as_str).collect()
+    }
+
+    /// An intent with so many calls, to whose URL these jobs were delivered.
+    fn delivered(calls: u32, jobs: &[&str]) -> IntentRow {
+        let mut row = IntentRow { calls, ..IntentRow::new(WITHIN, NOW) };
+        for id in jobs {
+            assert!(row.admits((NAME, None), &job(id)), "{id}");
+            assert!(row.bind((NAME, None), &job(id), NOW).is_some(), "{id}");
+        }
+        row
+    }
+
+    #[test]
+    fn a_bound_job_is_polled_when_no_answer_can_come_any_more() {
+        let after = NOW + WITHIN * 2;
+        for (now, at) in [(NOW, NOW + WITHIN), (after, after)] {
+            let mut row = IntentRow::new(WITHIN, NOW);
+            assert_eq!(row.bind((NAME, None), &job("job_1"), now), Some(at));
+            assert_eq!(row.bind((NAME, Some(NAME)), &job("job_1"), now), None, "it is bound");
+            assert!(!row.admits((NAME, None), &job("job_2")));
+        }
+    }
+
+    #[test]
+    fn a_call_that_took_nothing_takes_one_bound_job_away() {
+        for (calls, jobs, left, shown) in [
+            (2, &["job_1", "job_2"][..], &["job_1"][..], Some("job_1")),
+            (2, &["job_1"], &["job_1"], Some("job_1")),
+            (3, &["job_1", "job_2"], &["job_1", "job_2"], Some("job_1")),
+            (2, &[], &[], None),
+        ] {
+            let mut row = IntentRow { fence: 9, ..delivered(calls, jobs) };
+            let unbound = match row.not_ordered(row.lease(1), NOW) {
+                NotOrdered::Unknown { unbound } => unbound,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(ids(&row.provisional), left);
+            assert_eq!(unbound.is_some(), left.len() < jobs.len());
+            assert_eq!((row.calls, row.job_id), (calls - 1, shown.map(job)));
+        }
+        let mut only = delivered(1, &["job_1"]);
+        let unbound = vec![job("job_1")];
+        assert_eq!(only.not_ordered(only.lease(1), NOW), NotOrdered::Remove { unbound });
+    }
+
+    #[test]
+    fn a_job_that_is_known_takes_the_place_of_one_that_is_not() {
+        let mut row = delivered(2, &["forged", "job_1"]);
+        row.replace(&job("forged"), &job("job_2"));
+        assert_eq!(ids(&row.provisional), ["job_2", "job_1"]);
+        assert_eq!(row.job_id, Some(job("job_2")));
+        // The answer still decides.
+        let answered = row.answer((NAME, None), &job("job_3"), NOW);
+        assert_eq!(answered.unbound, Some(job("job_1")));
+    }
+
+    #[test]
+    fn a_few_other_jobs_are_kept_and_more_are_polled() {
+        let mut row = delivered(1, &["first"]);
+        for number in 0..MAX_REFUSED_JOBS {
+            let other = job(&format!("job_{number}"));
+            assert_eq!(row.keeps_refused(&other), number < MAX_KEPT_JOBS);
+            assert!(row.expects_refused(&other) && !row.is_crowded(&other));
+            row.note_refused(&other);
+        }
+        assert!(row.is_crowded(&job("job_x")) && !row.keeps_refused(&job("job_x")));
+        assert!(row.keeps_refused(&job("job_0")) && !row.keeps_refused(&job("job_2")));
+        assert!(row.expects_refused(&job("job_2")));
+        row.answer((NAME, Some(NAME)), &job("first"), NOW);
+        assert!(!row.expects_refused(&job("job_2")) && !row.is_crowded(&job("job_x")));
+    }
 }

@@ -55,7 +55,8 @@ pub struct IntentRow {
     /// takes its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub provisional: Vec<JobId>,
-    /// Digests of the ids of other jobs, of which deliveries to its URL are in quarantine.
+    /// Digests of the ids of other jobs that were delivered to its URL. The first ones are in quarantine; each is polled that came
+    /// while a call had no answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Digest>,
     /// Digests of the ids of [erased](Self::erase) jobs.
@@ -134,18 +135,20 @@ impl IntentRow {
         is_under_way
     }
 
-    /// The call under this lease proved that the service took no order. The store removes the intent if it must. If it
-    /// was ordered again, an earlier call may have succeeded: then its outcome is unknown from now on.
+    /// The call under this lease proved that the service took no order. The store removes the intent if it must, and takes the
+    /// jobs away that were delivered in the place of the call. If it was ordered again, an earlier call may have succeeded: then
+    /// its outcome is unknown from now on, unless a job is bound in its place.
     pub fn not_ordered(&mut self, lease: IntentLease, now: SystemTime) -> NotOrdered {
-        if self.state != IntentState::Ordering || self.fence != lease.fence {
+        let is_open = self.state == IntentState::Ordering || !self.provisional.is_empty();
+        if !is_open || self.fence != lease.fence {
             return NotOrdered::Nothing;
         }
-        if self.fence == first_fence(self.created_at) {
-            return NotOrdered::Remove;
+        if self.fence == first_fence(self.created_at) && self.answered == 0 {
+            return NotOrdered::Remove { unbound: std::mem::take(&mut self.provisional) };
         }
+        let unbound = self.call_took_nothing(now);
         self.at = self.at.min(now);
-        self.calls = self.calls.saturating_sub(1).max(1);
-        NotOrdered::Unknown
+        NotOrdered::Unknown { unbound }
     }
 
     /// The transition at the start of a process, for a store that only one process uses. It shortens a deadline that is
@@ -241,13 +244,19 @@ impl IntentRow {
 }
 
 /// What becomes of an intent whose last call ordered nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store obeys every decision")]
 pub enum NotOrdered {
     /// The store removes it.
-    Remove,
-    /// The outcome of an earlier call is unknown.
-    Unknown,
+    Remove {
+        /// The jobs that were bound.
+        unbound: Vec<JobId>,
+    },
+    /// An earlier call may have ordered it.
+    Unknown {
+        /// The job that was bound in the place of the last call.
+        unbound: Option<JobId>,
+    },
     /// Nothing changes: its job is known, it was abandoned, or it was ordered again since.
     Nothing,
 }
@@ -318,7 +327,8 @@ mod tests {
             let mut row = in_state(state);
             let decision = row.not_ordered(row.lease(1), now);
             let is_open = matches!(state, IntentState::Ordering | IntentState::Unknown);
-            let expected = if is_open { NotOrdered::Remove } else { NotOrdered::Nothing };
+            let remove = NotOrdered::Remove { unbound: Vec::new() };
+            let expected = if is_open { remove } else { NotOrdered::Nothing };
             assert_eq!(decision, expected, "{state}");
         }
         let mut row = in_state(IntentState::Unknown);
@@ -326,7 +336,7 @@ mod tests {
         let second = row.order_again(1, WITHIN, now).unwrap();
         assert_eq!(row.not_ordered(first, now), NotOrdered::Nothing, "it was ordered again since");
         assert_eq!(row.state_at(now), IntentState::Ordering);
-        assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown);
+        assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown { unbound: None });
         assert_eq!((row.state_at(now), row.at), (IntentState::Unknown, now));
     }
 
@@ -356,7 +366,8 @@ mod tests {
             let there = IntentRow { state, ..in_state(state) };
             let mut row = there.imported(now);
             assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
-            assert_ne!(row.not_ordered(row.lease(7), now), NotOrdered::Remove, "{state}");
+            let decision = row.not_ordered(row.lease(7), now);
+            assert!(!matches!(decision, NotOrdered::Remove { .. }), "{state}");
         }
     }
 }

@@ -28,6 +28,10 @@ pub struct JobRow {
     /// The intent that it was ordered with.
     #[serde(skip)]
     pub intent: Option<Box<str>>,
+    /// An intent to whose URL it was delivered, while nothing else says that it is the job of that order. It may be bound to that
+    /// intent, and then is [`intent`](Self::intent) too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<Box<str>>,
     /// Since when it is expected: since it was stored, or expected again after it ended.
     #[serde(skip, default = "crate::codec::no_time")]
     pub expected_at: SystemTime,
@@ -82,6 +86,7 @@ impl JobRow {
             state: JobState::Expected,
             reason: expect.reason.clone(),
             intent: expect.intent.clone(),
+            unproven: None,
             expected_at: now,
             at: rounded(expect.at),
             polls: 0,
@@ -110,6 +115,7 @@ impl JobRow {
             state: JobState::Expected,
             reason: Reason::OrderedElsewhere,
             intent: None,
+            unproven: None,
             expected_at: codec::no_time(),
             at: codec::no_time(),
             polls: 0,
@@ -186,6 +192,7 @@ impl JobRow {
             state,
             reason,
             intent,
+            unproven: _,
             expected_at,
             at,
             polls,
@@ -219,6 +226,26 @@ impl JobRow {
         }
     }
 
+    /// Whether it is bound to an intent for no other reason than a delivery to the URL of that: it is open although its article
+    /// is here, until an answer of the service decides.
+    #[must_use]
+    pub fn is_provisional(&self) -> bool {
+        self.unproven.is_some() && self.unproven == self.intent
+    }
+
+    /// It was delivered to the URL of this intent, and bound to it by that alone. It is polled at that time, unless the service is
+    /// known to have it.
+    pub fn doubt(&mut self, intent: &str, at: SystemTime, now: SystemTime) {
+        if matches!(self.state, JobState::Failed | JobState::Unreadable) {
+            return;
+        }
+        if !self.state.is_open() {
+            self.open(rounded(at), now);
+        }
+        self.unproven = Some(intent.into());
+        self.intent.clone_from(&self.unproven);
+    }
+
     pub(super) fn is_backfill(&self) -> bool {
         self.reason == Reason::Backfill
     }
@@ -230,7 +257,7 @@ impl JobRow {
     }
 
     /// The article is not here any more: the job is polled now.
-    pub(in crate::rules) fn reopen(&mut self, now: SystemTime) {
+    pub fn reopen(&mut self, now: SystemTime) {
         if self.state.has_article() {
             self.open(now, now);
         }

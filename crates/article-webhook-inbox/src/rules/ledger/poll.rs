@@ -2,7 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{super::lease::next_fence, JobRow, article_entry::is_rejected};
 use crate::{
-    Digest, State,
+    Digest, Source, State,
     call::{JobState, Missing, PollLease, PollOutcome, PollSettled},
     timestamp::later,
 };
@@ -42,7 +42,8 @@ impl JobRow {
     }
 
     /// Stores the outcome of a poll with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
-    /// for [`PollOutcome::Answered`] alone. The row changed, unless the lease was lost.
+    /// for [`PollOutcome::Answered`], and if the service knows a job that was [bound](Self::is_provisional) to its order. The row
+    /// changed, unless the lease was lost.
     pub fn settle(
         &mut self,
         lease: PollLease,
@@ -53,6 +54,10 @@ impl JobRow {
     ) -> PollSettled {
         if !self.is_polled(lease, now) {
             return PollSettled::LostLease;
+        }
+        let was_provisional = self.is_provisional();
+        if outcome.knows_the_job() {
+            self.unproven = None;
         }
         match outcome {
             PollOutcome::Answered(_) => {
@@ -94,6 +99,11 @@ impl JobRow {
                 self.polls = self.polls.saturating_sub(1);
                 (self.state, self.at) = (JobState::Expected, now);
             }
+        }
+        if let (true, JobState::Expected, Some(entry)) =
+            (was_provisional && outcome.knows_the_job(), self.state, entry)
+        {
+            self.sync_with_entry(entry, Source::Webhook, now);
         }
         PollSettled::Settled(self.state)
     }
@@ -243,6 +253,50 @@ mod tests {
             assert_eq!((row.collected_at, row.key), (Some(START), None), "it may be a proxy's");
             assert_eq!(row.unreadable_since.is_some(), is_rejected(entry));
             assert_eq!(row.cause.is_some(), is_rejected(entry));
+        }
+    }
+
+    /// It was delivered to the URL of an order, and nothing else says that it is the job of that.
+    #[test]
+    fn a_job_in_doubt_is_open_until_the_service_knows_it() {
+        let in_doubt = |state| {
+            let mut row = JobRow { state, ..job() };
+            row.doubt("post-17", START, START);
+            row.sync_with_entry(State::Waiting, Source::Webhook, START);
+            row
+        };
+        for state in JobState::ALL {
+            let row = in_doubt(state);
+            let is_known = matches!(state, JobState::Failed | JobState::Unreadable);
+            assert_eq!(row.is_provisional(), !is_known, "{state}");
+            assert_eq!(row.state.is_open(), !is_known, "{state}");
+        }
+        let (after, cause) = (LEASE, String::from("a cause"));
+        let said = Digest::of(b"failed");
+        let failed = PollOutcome::Failed { answer: answer("{}"), cause: cause.clone() };
+        let missing = PollOutcome::Missing { after, cause: cause.clone() };
+        for (outcome, entry, is_known, state) in [
+            (PollOutcome::Answered(answer("{}")), State::Waiting, true, JobState::Collected),
+            (failed, State::Waiting, true, JobState::Failed),
+            (unfinished(), State::Done, true, JobState::Arrived),
+            (unfinished(), State::Unhandled, true, JobState::Expected),
+            (
+                PollOutcome::Unconfirmed { after, cause: cause.clone(), said },
+                State::Done,
+                true,
+                JobState::Arrived,
+            ),
+            (missing, State::Waiting, false, JobState::Expected),
+            (again(1), State::Waiting, false, JobState::Expected),
+            (PollOutcome::Released, State::Waiting, false, JobState::Expected),
+            (PollOutcome::NotFound { cause }, State::Waiting, false, JobState::NotFound),
+        ] {
+            let mut row = in_doubt(JobState::Expected);
+            let lease = row.poll(7, LEASE, START);
+            let settled = row.settle(lease, &outcome, KEY, Some(entry), START);
+            assert_eq!(settled, PollSettled::Settled(state), "{outcome:?}");
+            assert_eq!((row.is_provisional(), outcome.knows_the_job()), (!is_known, is_known));
+            assert_eq!(row.intent.as_deref(), Some("post-17"));
         }
     }
 }

@@ -8,6 +8,9 @@ use super::{
     tables::{StoredEntry, Tables},
 };
 
+/// Why what came to the URL of an order is set aside.
+const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order that is another job: has the URL leaked? If the job is yours, collect it";
+
 impl LedgerTables {
     pub(super) fn intent(&mut self, name: &str, now: SystemTime) -> Option<Intent> {
         let (id, row) = self.intent_mut(name)?;
@@ -114,40 +117,129 @@ impl Tables {
         state.expect("it is there, or was just added")
     }
 
+    /// Whether the URL of an intent is good for a job. `None` if the ledger does not have the intent.
+    pub(super) fn admits(&mut self, name: &str, job_id: &JobId) -> Option<bool> {
+        let known = self.ledger.job(job_id).and_then(|job| job.intent.clone());
+        let (_, intent) = self.ledger.intent_mut(name)?;
+        Some(intent.admits((name, known.as_deref()), job_id))
+    }
+
+    /// The job was delivered to the URL of an intent, which is good for it. Returns when it is polled, if it is bound by that alone.
+    pub(super) fn bind(
+        &mut self,
+        name: &str,
+        job_id: &JobId,
+        now: SystemTime,
+    ) -> Option<SystemTime> {
+        let job = self.ledger.job(job_id).cloned();
+        let is_doubtful = match self.get(&EntryKey::article(job_id.clone())) {
+            Some((_, entry)) => entry.bodies.iter().all(Body::is_by_capability),
+            None => !job.as_ref().is_some_and(JobRow::is_tombstone),
+        };
+        let known = job.as_ref().and_then(|job| job.intent.as_deref());
+        let (_, intent) = self.ledger.intent_mut(name)?;
+        intent.bind((name, known), job_id, now).filter(|_| is_doubtful)
+    }
+
     /// Expects a job. If it was delivered to the URL of an intent and refused, that must be good for it.
     pub(super) fn expect_of(&mut self, expect: &Expect, now: SystemTime) -> JobState {
         let (name, job_id) = (expect.intent.as_deref().unwrap_or_default(), &expect.job_id);
-        let job = self.ledger.job(job_id).cloned();
-        let known = job.as_ref().and_then(|job| job.intent.as_deref());
-        let Some((_, intent)) = self.ledger.intent_mut(name) else {
+        let Some(is_admitted) = self.admits(name, job_id) else {
             return self.expect(expect, now);
         };
-        let is_delivered = matches!(expect.reason, Reason::Refused { .. });
-        if !is_delivered {
-            intent.resolve(job_id, now);
-            self.expect(expect, now)
-        } else if intent.admits((name, known), job_id) {
-            intent.bind((name, known), job_id, now);
-            self.expect(expect, now)
-        } else if intent.is_in_doubt() {
-            self.expect(&Expect { intent: None, ..expect.clone() }, now)
-        } else {
-            job.map_or(JobState::Expected, |job| job.state)
+        if !matches!(expect.reason, Reason::Refused { .. }) {
+            self.ledger.resolve(Some(name), job_id, now);
+            return self.expect(expect, now);
         }
+        if is_admitted {
+            let bound = self.bind(name, job_id, now);
+            let state = self.expect(expect, now);
+            if let Some(at) = bound {
+                self.ledger.change_job(job_id, |job| job.doubt(name, at, now));
+            }
+            return state;
+        }
+        let (_, intent) = self.ledger.intent_mut(name).expect("it was just there");
+        if intent.expects_refused(job_id) {
+            intent.note_refused(job_id);
+            self.expect(&Expect { intent: None, ..expect.clone() }, now);
+            self.ledger.change_job(job_id, |job| {
+                if job.intent.is_none() {
+                    job.unproven = Some(name.into());
+                }
+            });
+        }
+        self.ledger.job(job_id).map_or(JobState::Expected, |job| job.state)
     }
 
-    /// The job is not that of this intent. In the model nothing comes to capability URLs, so that its entry stays.
-    pub(super) fn unbind(&mut self, job_id: &JobId, name: &str) {
+    /// The answer to an order names the job.
+    pub(super) fn confirm(&mut self, job_id: &JobId, now: SystemTime) {
+        self.ledger.change_job(job_id, |job| job.unproven = None);
+        self.sync_with_entry(&EntryKey::article(job_id.clone()), now);
+    }
+
+    /// The job is not that of this intent. Bodies that came to its URL alone are set aside, if no handler has them. Returns the job
+    /// if a handler may have had them.
+    pub(super) fn unbind(&mut self, job_id: &JobId, name: &str, now: SystemTime) -> Option<JobId> {
         if self.ledger.job(job_id).and_then(|job| job.intent.as_deref()) != Some(name) {
-            return;
+            return None;
         }
-        if let Some(entry) = self.get_mut(&EntryKey::article(job_id.clone())) {
-            for body in &mut entry.bodies {
-                body.intent.take_if(|intent| &**intent == name);
+        let key = EntryKey::article(job_id.clone());
+        let (mut aside, mut is_handled) = (None, false);
+        if let Some(entry) =
+            self.get_mut(&key).filter(|entry| entry.bodies.iter().all(Body::is_by_capability))
+        {
+            let (state, attempts) = (entry.row.state, entry.row.attempts);
+            let is_rejected = matches!(state, State::Unhandled | State::Corrupt);
+            is_handled = !is_rejected && (state != State::Waiting || attempts > 0);
+            aside = (is_rejected || state == State::Waiting).then(|| entry.bodies.clone());
+        }
+        for body in self.get_mut(&key).into_iter().flat_map(|entry| &mut entry.bodies) {
+            body.intent.take_if(|intent| &**intent == name);
+        }
+        self.ledger.change_job(job_id, |job| (job.intent, job.unproven) = (None, None));
+        if let Some(bodies) = aside {
+            self.remove_key(&key);
+            self.ledger.change_job(job_id, |job| job.reopen(now));
+            for Body { source, target, intent, digest, bytes, .. } in bodies {
+                let Some(bytes) = bytes else { continue };
+                let arrival = Arrival { key: key.clone(), source, target, intent, digest, bytes };
+                self.keep(arrival, OF_ANOTHER_JOB.to_owned(), u64::MAX, now);
             }
+        } else {
+            self.sync_with_entry(&key, now);
         }
-        let is_named = |job: &mut JobRow| job.intent.take_if(|intent| &**intent == name);
-        _ = self.ledger.change_job(job_id, is_named);
+        is_handled.then(|| job_id.clone())
+    }
+
+    /// The service knows a job that was delivered to the URL of an order which another job may be.
+    fn known(&mut self, job_id: &JobId, now: SystemTime) -> Option<JobId> {
+        let job = self.ledger.job(job_id).filter(|job| !job.is_provisional())?;
+        let name = job.unproven.clone()?;
+        let mut handled = None;
+        if self.admits(&name, job_id)? {
+            self.bind(&name, job_id, now);
+        } else {
+            let (_, intent) = self.ledger.intent_mut(&name)?;
+            let is_unknown = |job: &JobRow| job.is_provisional() && job.missing.is_some();
+            let mut bound = intent.provisional.clone();
+            bound.retain(|other| self.ledger.job(other).is_some_and(is_unknown));
+            let other = bound.into_iter().next()?;
+            let (_, intent) = self.ledger.intent_mut(&name)?;
+            intent.replace(&other, job_id);
+            handled = self.unbind(&other, &name, now);
+        }
+        self.ledger.change_job(job_id, |job| job.intent = Some(name));
+        handled
+    }
+
+    /// The service does not know a job, which may be bound to an order by a delivery.
+    fn not_known(&mut self, job_id: &JobId, now: SystemTime) -> Option<JobId> {
+        let job = self.ledger.job(job_id)?;
+        let (name, is_provisional) = (job.intent.clone()?, job.is_provisional());
+        let intent = self.ledger.intent_mut(&name);
+        let was_bound = intent.is_some_and(|(_, intent)| intent.unbind(job_id, now));
+        if was_bound || is_provisional { self.unbind(job_id, &name, now) } else { None }
     }
 
     pub(super) fn settle_poll(
@@ -162,10 +254,15 @@ impl Tables {
             self.ledger.bucket.accept_key(key);
         }
         let job = self.ledger.jobs.get(lease.id);
-        let Some((job_id, row)) = job.filter(|(_, row)| row.is_polled(lease, now)) else {
+        let Some((job_id, _)) = job.filter(|(_, row)| row.is_polled(lease, now)) else {
             return PollSettled::LostLease;
         };
-        let (job_id, intent) = (job_id.clone(), row.intent.clone());
+        let job_id = job_id.clone();
+        let mut handled = None;
+        if outcome.knows_the_job() {
+            handled = self.known(&job_id, now);
+        }
+        let intent = self.ledger.job(&job_id).and_then(|row| row.intent.clone());
         let arrival = |key, answer: &ApiAnswer| Arrival {
             key,
             source: Source::Api,
@@ -194,6 +291,15 @@ impl Tables {
         });
         let (settled, before) = settled.expect("it was just there");
         self.overtake(&job_id, before);
-        settled
+        if settled == PollSettled::Settled(JobState::NotFound) {
+            handled = self.not_known(&job_id, now);
+        }
+        match handled {
+            Some(other) => {
+                let state = self.ledger.job(&job_id).expect("it was just there").state;
+                PollSettled::OtherHandled { state, other }
+            }
+            None => settled,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 use article_webhook::{ArticleResult, JobId};
 use bytes::Bytes;
 
-use super::tables::{StoredEntry, Tables, stored_body};
+use super::tables::{CAPABILITY, StoredEntry, Tables, stored_body};
 
 /// How many bodies of a refused delivery are kept.
 const MAX_KEPT: usize = 2;
@@ -25,13 +25,13 @@ impl Tables {
             return Quarantined::NotNeeded;
         }
         let name = arrival.intent.clone().unwrap_or_default();
-        let known = self.ledger.job(&job_id).and_then(|job| job.intent.clone());
+        let is_admitted = self.admits(&name, &job_id);
         let intent = self.ledger.intent_mut(&name).map(|(_, intent)| intent.clone());
-        let admits = |intent: &IntentRow| intent.admits((&name, known.as_deref()), &job_id);
-        let quarantined = match intent.filter(|intent| !admits(intent)) {
+        let quarantined = match intent.filter(|_| is_admitted == Some(false)) {
             None => self.keep(arrival, cause, budget, now),
             // The URL of the order is good for another job.
             Some(intent) => {
+                let is_crowded = intent.is_crowded(&job_id);
                 let kept = intent.keeps_refused(&job_id)
                     && matches!(
                         self.keep(arrival, cause, budget, now),
@@ -39,7 +39,7 @@ impl Tables {
                     );
                 let intent = self.ledger.intent_mut(&name).filter(|_| kept);
                 intent.into_iter().for_each(|(_, intent)| intent.note_refused(&job_id));
-                Quarantined::OtherJob { kept }
+                if is_crowded { Quarantined::TooManyJobs } else { Quarantined::OtherJob { kept } }
             }
         };
         if let Some(expect) = expect {
@@ -48,7 +48,7 @@ impl Tables {
         quarantined
     }
 
-    fn keep(
+    pub(super) fn keep(
         &mut self,
         arrival: Arrival,
         cause: String,
@@ -63,8 +63,18 @@ impl Tables {
         if kept.iter().any(|body| body.bytes.is_some() && body.digest == arrival.digest) {
             return Quarantined::Duplicate;
         }
-        let shortest = (0..kept.len()).min_by_key(|index| length(&kept[*index]));
-        let shortest = shortest.filter(|_| kept.len() >= MAX_KEPT);
+        let is_full = kept.len() >= MAX_KEPT;
+        // What came to a URL gives way first, and other bodies to no such one.
+        let is_by_token = |body: &Body| !body.is_by_capability();
+        let is_new_by_token = &*arrival.target != CAPABILITY;
+        let gives_way =
+            (0..kept.len()).filter(|index| is_new_by_token || !is_by_token(&kept[*index]));
+        let shortest =
+            gives_way.min_by_key(|index| (is_by_token(&kept[*index]), length(&kept[*index])));
+        if is_full && shortest.is_none() {
+            return Quarantined::BudgetReached;
+        }
+        let shortest = shortest.filter(|_| is_full);
         let freed = shortest.map_or(0, |index| length(&kept[index]).max(MIN_COST));
         let in_quarantine = self.entries.values();
         let in_quarantine = in_quarantine.filter(|entry| entry.row.state == State::Quarantined);
@@ -135,7 +145,8 @@ impl Tables {
         };
         let arrivals: Vec<_> = entry.bodies.iter().filter_map(arrival).collect();
         for arrival in arrivals {
-            self.record(arrival, None, now);
+            let intent = arrival.intent.clone();
+            self.record(arrival, intent.as_deref(), now);
         }
         self.get(&key.quarantine()).is_none()
     }

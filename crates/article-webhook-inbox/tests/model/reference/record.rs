@@ -1,7 +1,7 @@
 use super::inbox::{Arrival, BodyWrite, Expect, JobRow, KnownBody, Reason, Recorded, Row};
 use std::time::SystemTime;
 
-use super::tables::{StoredEntry, Tables, stored_body};
+use super::tables::{CAPABILITY, StoredEntry, Tables, stored_body};
 
 impl Tables {
     /// Stores a body, and reports a copy of an article to the ledger. `ordered` is the intent that becomes its job.
@@ -11,10 +11,16 @@ impl Tables {
         ordered: Option<&str>,
         now: SystemTime,
     ) -> Recorded {
+        let key = arrival.key.clone();
+        let is_by_capability = &*arrival.target == CAPABILITY;
+        let url = arrival.intent.clone().filter(|_| is_by_capability && ordered.is_some());
+        if url.as_deref().is_some_and(|name| self.admits(name, &key.job_id) == Some(false)) {
+            return Recorded::OtherJob;
+        }
         if !arrival.key.is_article() {
             return self.record_body(arrival, now);
         }
-        let key = arrival.key.clone();
+        let bound = url.as_deref().and_then(|name| self.bind(name, &key.job_id, now));
         let (source, intent) = (arrival.source, arrival.intent.clone());
         let is_gone = !self.ids.contains_key(&key);
         let job = self.ledger.job(&key.job_id);
@@ -29,12 +35,19 @@ impl Tables {
 
         let entry = self.article_entry(&key.job_id);
         if self.ledger.resolve(ordered, &key.job_id, now) {
-            let expect = Expect { reason: Reason::Ordered, ..Expect::job(key.job_id.clone(), now) };
+            let job = Expect::job(key.job_id.clone(), bound.unwrap_or(now));
+            let expect = Expect { reason: Reason::Ordered, ..job };
+            let entry = entry.filter(|_| bound.is_none());
             self.ledger.add_job(&key.job_id, || JobRow::new(&expect, entry.as_ref(), now));
         }
         let noted = self.ledger.change_job(&key.job_id, |job| {
             let before = job.clone();
             job.note_copy(source, intent.as_deref(), now);
+            match (&url, bound) {
+                (Some(name), Some(at)) => job.doubt(name, at, now),
+                _ if !is_by_capability => job.unproven = None,
+                _ => {}
+            }
             if let Some(entry) = entry {
                 job.sync_with_entry(entry.state, source, now);
             }

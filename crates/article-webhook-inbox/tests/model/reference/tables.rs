@@ -28,6 +28,9 @@ pub(super) struct StoredEntry {
     pub(super) bodies: Vec<Body>,
 }
 
+/// The target of what came to the URL of an order.
+pub(super) const CAPABILITY: &str = "capability";
+
 /// A body as it is stored now.
 pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
     Body {

@@ -84,7 +84,7 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
         scene::connect(&url).await.batch_execute(&lose).await.unwrap();
         let other = begun(store.intend("post-2", minute, BUCKET.key).await.unwrap());
         assert_eq!(other.id, lost.id);
-        assert!(!store.not_ordered(lost).await.unwrap());
-        assert!(store.not_ordered(other).await.unwrap());
+        assert!(!store.not_ordered(lost).await.unwrap().is_noted);
+        assert!(store.not_ordered(other).await.unwrap().is_noted);
     });
 }
