@@ -140,7 +140,7 @@ async fn add(
                 let intent = intent_mut(&mut intents, &line.name);
                 let is_new = intent.row.get().is_none();
                 match intent.row.get_mut() {
-                    Some(row) => drop(row.import_outcome(&line.row())),
+                    Some(row) => row.import_outcome(&line.row()),
                     None => intent.row.set(line.row().imported(now)),
                 }
                 is_new

@@ -120,6 +120,28 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
     assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
 }
 
+/// An intent that both stores have is good for the jobs of both. The call of the other store has no answer.
+pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    let known = trial.intent("post-17").await;
+    trial.advance(1);
+    let there = Intent {
+        state: IntentState::Ordering,
+        created_at: trial.now(),
+        job_id: None,
+        ..known.clone()
+    };
+    for _ in 0..2 {
+        assert!(!trial.import(intent_line(there.clone())).await, "it is there");
+        assert_eq!(trial.intent("post-17").await, known);
+    }
+    for (id, is_admitted) in [("job_2", true), ("job_3", false), ("job_1", true)] {
+        let recorded = trial.store().record(with_intent(id, "post-17")).await.unwrap();
+        assert_eq!(recorded.is_stored(), is_admitted, "{id}");
+    }
+}
+
 /// An order may be answered between the lines of an export: its intent comes without a job, and then the job.
 pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;

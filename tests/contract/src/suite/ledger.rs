@@ -157,6 +157,7 @@ macro_rules! ledger_contract {
                 an_article_that_was_here_is_not_imported,
                 an_imported_intent_is_as_it_was_shown,
                 an_import_brings_what_became_of_an_intent,
+                an_import_merges_the_calls_of_an_intent,
                 an_imported_bucket_gives_nothing,
                 a_job_is_imported_with_its_article,
                 an_imported_job_without_its_article_is_a_tombstone,

@@ -252,4 +252,45 @@ mod tests {
         row.answer((NAME, Some(NAME)), &job("first"), NOW);
         assert!(!row.expects_refused(&job("job_2")) && !row.is_crowded(&job("job_x")));
     }
+
+    /// Of another store. The same row came from there or from here if it was stored at the same time.
+    #[test]
+    fn the_calls_of_both_stores_count() {
+        let row = |calls, answered, jobs: &[&str]| {
+            let shown = jobs.first().map(|id| job(id));
+            let state = if shown.is_some() { IntentState::Ordered } else { IntentState::Ordering };
+            let provisional = jobs.iter().skip(answered as usize).map(|id| job(id)).collect();
+            let new = IntentRow::new(WITHIN, NOW);
+            IntentRow { state, calls, answered, provisional, job_id: shown, ..new }
+        };
+        for (here, there, is_copy, expected) in [
+            // A later state of the same row.
+            (row(1, 0, &[]), row(1, 1, &["job_1"]), true, (1, 1, &[][..], Some("job_1"))),
+            (row(1, 1, &["job_1"]), row(1, 0, &[]), true, (1, 1, &[], Some("job_1"))),
+            (row(1, 0, &["forged"]), row(1, 1, &["job_1"]), true, (1, 1, &[], Some("job_1"))),
+            (row(1, 0, &["a"]), row(1, 0, &["b"]), true, (1, 0, &["a"], Some("a"))),
+            (row(1, 0, &[]), row(2, 0, &["a", "b"]), true, (2, 0, &["a", "b"], Some("a"))),
+            // Each store made a call.
+            (row(1, 0, &[]), row(1, 1, &["job_1"]), false, (2, 1, &[], Some("job_1"))),
+            (row(1, 1, &["job_1"]), row(1, 0, &[]), false, (2, 1, &[], Some("job_1"))),
+            (row(1, 1, &["job_1"]), row(1, 0, &["a"]), false, (2, 1, &["a"], Some("job_1"))),
+            (row(1, 0, &["a"]), row(1, 1, &["job_1"]), false, (2, 1, &["a"], Some("job_1"))),
+        ] {
+            let about = format!("{here:?} {there:?}");
+            let mut merged = here;
+            let created_at = if is_copy { NOW } else { NOW + WITHIN };
+            let there = IntentRow { created_at, ..there };
+            for _ in 0..2 {
+                merged.import_outcome(&there);
+                let (calls, answered, provisional, shown) = expected;
+                assert_eq!((merged.calls, merged.answered), (calls, answered), "{about}");
+                assert_eq!(ids(&merged.provisional), provisional, "{about}");
+                assert_eq!(merged.job_id, shown.map(job), "{about}");
+            }
+        }
+        let mut erased = row(1, 0, &[]);
+        erased.erase(&job("job_1"));
+        erased.import_outcome(&row(1, 1, &["job_1"]));
+        assert_eq!((erased.state, erased.job_id), (IntentState::Ordered, None));
+    }
 }

@@ -20,13 +20,17 @@ impl IntentRow {
     /// not ordered again. It keeps a digest of the job id, so that an answer which is stored later does not bring the job
     /// back.
     pub fn erase(&mut self, job_id: &JobId) {
-        if self.job_id.as_ref() == Some(job_id) {
-            self.job_id = None;
-        }
-        self.provisional.retain(|known| known != job_id);
         let digest = digest(job_id);
         self.erased.retain(|known| *known != digest);
         self.erased.push(digest);
+        self.leave_erased();
+    }
+
+    /// What is erased is named no more, and the last digests are kept.
+    pub(super) fn leave_erased(&mut self) {
+        let erased = &self.erased;
+        self.job_id.take_if(|job_id| erased.contains(&digest(job_id)));
+        self.provisional.retain(|known| !erased.contains(&digest(known)));
         let surplus = self.erased.len().saturating_sub(MAX_ERASED_JOBS);
         self.erased.drain(..surplus);
     }

@@ -8,7 +8,7 @@ use crate::{
     Digest,
     call::{Intent, IntentLease, IntentState},
     codec::{self, NewerFields},
-    timestamp::later,
+    timestamp::{later, rounded},
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
@@ -220,18 +220,32 @@ impl IntentRow {
         }
     }
 
-    /// Another store knows what became of this intent, and this one does not: it is not ordered again. `false` if nothing
-    /// changed.
-    pub fn import_outcome(&mut self, intent: &Self) -> bool {
-        let is_new = intent.state == IntentState::Ordered && self.state != IntentState::Ordered;
-        if is_new {
-            (self.state, self.at) = (IntentState::Ordered, intent.at);
-            self.job_id = intent.job_id.clone();
-            self.calls = self.calls.saturating_add(intent.calls);
-            self.answered = self.answered.saturating_add(intent.answered);
-            self.provisional.extend(intent.provisional.iter().cloned());
+    /// Another store has this intent, too. What became of it there counts here if that is not known here, or by a delivery alone: it
+    /// is not ordered again. The calls of both count. A line that is imported again changes nothing.
+    pub fn import_outcome(&mut self, there: &Self) {
+        // The same calls, if one store has its row from the other. Otherwise each made its own, and those of either that have no
+        // answer may have one of these jobs.
+        let is_copy = rounded(self.created_at) == rounded(there.created_at);
+        let open = self.open_calls().max(there.open_calls());
+        let calls = self.calls.max(there.calls);
+        let is_better =
+            self.state != IntentState::Ordered || self.answered == 0 && there.answered > 0;
+        if is_better && there.state == IntentState::Ordered {
+            (self.state, self.at) = (IntentState::Ordered, there.at);
+            self.job_id = there.job_id.clone();
         }
-        is_new
+        self.answered = self.answered.max(there.answered);
+        self.calls = if is_copy { calls } else { self.answered.saturating_add(open) };
+        add(&mut self.provisional, &there.provisional);
+        add(&mut self.refused, &there.refused);
+        add(&mut self.erased, &there.erased);
+        while self.pop_surplus().is_some() {}
+        self.leave_erased();
+    }
+
+    /// How many calls have no answer.
+    fn open_calls(&self) -> u32 {
+        self.calls.saturating_sub(self.answered)
     }
 
     /// The intent as the ledger shows it.
@@ -240,6 +254,14 @@ impl IntentRow {
         let state = self.state_at(now);
         let Self { created_at, at, job_id, .. } = self;
         Intent { id, name, state, created_at, at, job_id }
+    }
+}
+
+fn add<T: Clone + PartialEq>(known: &mut Vec<T>, others: &[T]) {
+    for other in others {
+        if !known.contains(other) {
+            known.push(other.clone());
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl Tables {
                     imported.ledger_added += u64::from(is_new);
                     imported.ledger_present += u64::from(!is_new);
                     match known {
-                        Some((_, row)) => drop(row.import_outcome(&intent.row())),
+                        Some((_, row)) => row.import_outcome(&intent.row()),
                         None => {
                             self.ledger.add_intent(&intent.name, intent.row().imported(now));
                         }
