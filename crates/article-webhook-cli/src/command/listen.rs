@@ -117,6 +117,7 @@ async fn listen(
         false => Some(arguments.page.bind(output).await?),
     };
     arguments.forward.check_inbox(&place).await?;
+    log::show_refusals(output);
     // An inbox is made once nothing else can be wrong.
     let wait = if arguments.wait { Duration::MAX } else { Duration::ZERO };
     let inbox = place.exclusive_after(wait).await?;
@@ -155,7 +156,6 @@ async fn listen(
             }
         });
     }
-    log::show_refusals(output);
     // It warns of a token that can be guessed.
     let receiver = arguments.headers.receiver(token.clone(), answer_deadline)?;
     let stop = || {
