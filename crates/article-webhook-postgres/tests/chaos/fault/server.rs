@@ -61,8 +61,11 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
             let url = trial.database.url();
             let others = wait(async move {
                 let mut others = Vec::new();
-                let end = Instant::now() + Duration::from_secs(3);
-                while Instant::now() < end {
+                let began = Instant::now();
+                // On a busy machine, they take longer to get as many.
+                while began.elapsed() < Duration::from_secs(3)
+                    || (others.len() <= 10 && began.elapsed() < Duration::from_secs(30))
+                {
                     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                         WHERE application_name LIKE 'article_inbox %'";
                     client.batch_execute(kill).await.unwrap();
