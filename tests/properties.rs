@@ -12,6 +12,7 @@ mod lenient;
 pub mod mutate;
 pub mod repair;
 pub mod request;
+pub mod sanitizer;
 pub mod site;
 pub mod token;
 pub mod verdict;
@@ -20,11 +21,12 @@ pub mod verdict;
 pub type Property = fn(&[u8]);
 
 /// Every property under the name of its fuzz target and of its folder in the corpus.
-pub const ALL: [(&str, Property); 6] = [
+pub const ALL: [(&str, Property); 7] = [
     ("verdict", verdict::check),
     ("token", token::check),
     ("article", article::check),
     ("bodies", bodies::check),
     ("repair", repair::check),
     ("adapters", adapters::check),
+    ("sanitizer", sanitizer::check),
 ];

@@ -41,6 +41,11 @@ fn adapters_holds() {
 }
 
 #[test]
+fn sanitizer_holds() {
+    replay("sanitizer");
+}
+
+#[test]
 fn every_property_has_a_target_and_a_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     let names = |folder: &str| {

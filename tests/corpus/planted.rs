@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use article_webhook::{ArticleResult, AuthToken, Receiver, TokenError, fixture};
 use article_webhook_tests::properties::{
-    adapters, article, bodies, repair, request::Request, token, verdict,
+    adapters, article, bodies, repair, request::Request, sanitizer, token, verdict,
 };
 use axum::{
     Router,
@@ -288,6 +288,42 @@ fn repair_sees_a_repair_that_changes_more_than_is_wrong() {
         ..core
     };
     sees(repair::hold, br"Run \ud83c", &core, &faulty, "assertion");
+}
+
+#[test]
+fn sanitizer_sees_an_attribute_that_runs() {
+    let core = sanitizer::Subject::CORE;
+    let faulty = sanitizer::Subject {
+        sanitize: |html| {
+            let (sanitized, operations) = (sanitizer::Subject::CORE.sanitize)(html);
+            (sanitized.map(|it| it.replace("<img ", "<img onerror=\"x()\" ")), operations)
+        },
+    };
+    sees(sanitizer::hold, b"<img src=x onerror=x()>", &core, &faulty, "onerror is kept");
+}
+
+#[test]
+fn sanitizer_sees_an_element_that_does_not_end() {
+    let core = sanitizer::Subject::CORE;
+    let faulty = sanitizer::Subject {
+        sanitize: |html| {
+            let (sanitized, operations) = (sanitizer::Subject::CORE.sanitize)(html);
+            (sanitized.map(|it| it.replace("</div>", "")), operations)
+        },
+    };
+    sees(sanitizer::hold, b"<div>a", &core, &faulty, "an element does not end");
+}
+
+#[test]
+fn sanitizer_sees_a_cost_that_grows_with_the_square() {
+    let core = sanitizer::Subject::CORE;
+    let faulty = sanitizer::Subject {
+        sanitize: |html| {
+            let (sanitized, _) = (sanitizer::Subject::CORE.sanitize)(html);
+            (sanitized, html.matches('<').count().pow(2))
+        },
+    };
+    sees(sanitizer::hold, b"<p>a", &core, &faulty, "operations for");
 }
 
 fn adapters_see(fault: fn(Router) -> Router, input: &[u8], message: &str) {

@@ -22,6 +22,8 @@ pub use article_webhook::{
     FeaturedImage, JobId, Receiver, Refused, Rejection, Reply, Sink, SocialPosts, Targets,
     TokenError, UntrustedHtml,
 };
+#[cfg(feature = "sanitize")]
+pub use article_webhook::{ArticleSanitizer, TooComplex};
 #[cfg(feature = "capability")]
 pub use article_webhook::{CapabilityError, CapabilityKey};
 

@@ -6,6 +6,8 @@
 mod causes;
 
 mod json;
+#[cfg(feature = "sanitize")]
+mod sanitize;
 
 mod article;
 mod auth;
@@ -34,3 +36,5 @@ pub use auth::{Capability, CapabilityError, CapabilityKey};
 pub use causes::hide_causes;
 pub use json::{Kind, MalformedJson, Repair};
 pub use receiver::{BuildError, Delivery, Envelope, Receiver, ReceiverBuilder};
+#[cfg(feature = "sanitize")]
+pub use sanitize::{ArticleSanitizer, InvalidSetting, TooComplex};

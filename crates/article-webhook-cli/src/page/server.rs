@@ -114,7 +114,6 @@ impl Page {
             buttons,
             panel,
             watch,
-            cleaning: Arc::new(Semaphore::new(1)),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         };
         let server = Server::builder()

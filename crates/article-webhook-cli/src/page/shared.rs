@@ -18,8 +18,6 @@ pub(super) struct Shared {
     pub(super) buttons: Buttons,
     pub(super) panel: Option<Arc<dyn Panel>>,
     pub(super) watch: Watch,
-    /// Taken while the HTML of an article is made harmless, which may take long: one at a time.
-    pub(super) cleaning: Arc<Semaphore>,
     /// Pages that are told of changes.
     pub(super) listeners: Arc<Semaphore>,
 }

@@ -1,0 +1,12 @@
+mod profile;
+mod read;
+mod sanitizer;
+mod too_complex;
+mod tree;
+mod url;
+
+#[cfg(test)]
+mod tests;
+
+pub use sanitizer::{ArticleSanitizer, InvalidSetting};
+pub use too_complex::TooComplex;
