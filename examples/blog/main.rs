@@ -1,7 +1,9 @@
 //! A small blog: stores each article before the service is answered, and shows them as web pages.
 //!
-//! The articles are files in `ARTICLE_BLOG_DIR`, or else in `blog-articles`. Browsers load images only from
-//! the origins in `ARTICLE_BLOG_IMAGES`, as in `ARTICLE_BLOG_IMAGES='https://cdn.example'`, or else none.
+//! The articles are files in `ARTICLE_BLOG_DIR`, or else in `blog-articles`. The featured image of an article is fetched as
+//! soon as the article is stored, because its URL may expire: over https, from public addresses. `ARTICLE_BLOG_FETCH=loopback` is
+//! for tests: images come over http from this machine alone. Other images browsers load only from the origins in
+//! `ARTICLE_BLOG_IMAGES`, as in `ARTICLE_BLOG_IMAGES='https://cdn.example'`, or else none.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program writes to the terminal
 
 use std::{env, io, process::exit, sync::Arc};
@@ -22,8 +24,12 @@ use axum::{
 use maud::Markup;
 use tokio::{net::TcpListener, sync::Semaphore, task::spawn_blocking};
 
-use crate::store::Store;
+use crate::{
+    images::{Origin, media_type},
+    store::Store,
+};
 
+mod images;
 mod pages;
 mod store;
 
@@ -43,7 +49,15 @@ async fn main() -> io::Result<()> {
     let receiver = Receiver::from_env("ARTICLE_WEBHOOK_TOKEN");
     let receiver = receiver.unwrap_or_else(|error| no_token("blog", &error));
     let directory = env::var("ARTICLE_BLOG_DIR").unwrap_or("blog-articles".to_owned());
-    let store = Store::open(directory.as_ref()).unwrap_or_else(|error| {
+    let origin = match env::var("ARTICLE_BLOG_FETCH").as_deref() {
+        Err(_) | Ok("public") => Origin::Public,
+        Ok("loopback") => Origin::Loopback,
+        Ok(other) => {
+            eprintln!("error: ARTICLE_BLOG_FETCH is {other:?}: it must be public or loopback");
+            exit(2)
+        }
+    };
+    let store = Store::open(directory.as_ref(), origin).unwrap_or_else(|error| {
         eprintln!("error: cannot use the folder {directory}: {error}");
         exit(2)
     });
@@ -66,6 +80,7 @@ async fn main() -> io::Result<()> {
         .route("/", get(async |blog| list(blog, Path(1)).await))
         .route("/pages/{number}", get(list))
         .route("/articles/{key}", get(article))
+        .route("/images/{key}", get(image))
         .route("/style.css", get(style))
         .fallback(async || not_found())
         .layer(map_response(move |page: Response| {
@@ -84,7 +99,7 @@ async fn main() -> io::Result<()> {
 }
 
 /// If the sanitiser ever misses a script, the browser will not run it. An image tells its server who reads the page,
-/// so it is loaded from these origins only.
+/// so it is loaded from here, or from these origins.
 fn policy(images: &str) -> Option<HeaderValue> {
     let is_origin = |origin: &str| {
         let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
@@ -94,7 +109,8 @@ fn policy(images: &str) -> Option<HeaderValue> {
     if !images.split_whitespace().all(is_origin) {
         return None;
     }
-    let images = if images.trim().is_empty() { "'none'" } else { images.trim() };
+    let images = format!("'self' {}", images.trim());
+    let images = images.trim();
     let policy = format!(
         "default-src 'none'; style-src 'self'; img-src {images}; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'"
@@ -110,6 +126,14 @@ async fn list(State(blog): State<Blog>, Path(number): Path<usize>) -> Response {
 async fn article(State(blog): State<Blog>, Path(key): Path<String>) -> Response {
     let store = blog.store.clone();
     blog.page(move || Ok(store.entry(key)?.map(|entry| pages::article(&entry)))).await
+}
+
+/// The copy of an article's image. Its type is what it is, not what its host said.
+async fn image(State(blog): State<Blog>, Path(key): Path<String>) -> Response {
+    let image = spawn_blocking(move || blog.store.image(&key)).await;
+    let image = image.map_err(io::Error::from).flatten().ok().flatten();
+    let found = image.and_then(|image| Some(([(CONTENT_TYPE, media_type(&image)?)], image)));
+    found.map_or_else(not_found, IntoResponse::into_response)
 }
 
 impl Blog {

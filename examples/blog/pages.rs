@@ -11,7 +11,7 @@ pub(crate) fn list(page: &Page) -> Markup {
             p.note { "Nothing was delivered yet." }
         }
         ol.list {
-            @for Entry { key, result } in entries {
+            @for Entry { key, result, .. } in entries {
                 li {
                     a href={ "/articles/" (key) } {
                         @match result {
@@ -53,8 +53,12 @@ pub(crate) fn article(entry: &Entry) -> Markup {
     let body = article.html.sanitized();
     let content = html! {
         nav { a href="/" { "← All articles" } }
-        @if let Some(image) = &result.featured_image && let Some(url) = image.http_url() {
-            img.featured src=(url) alt=[&image.alt_text];
+        @if let Some(image) = &result.featured_image {
+            @if entry.has_image {
+                img.featured src={ "/images/" (entry.key) } alt=[&image.alt_text];
+            } @else if let Some(url) = image.http_url() {
+                img.featured src=(url) alt=[&image.alt_text];
+            }
         }
         // The document does not say whether the body repeats the title.
         @if !body.as_ref().is_ok_and(|body| body.contains("<h1")) { h1 { (article.title) } }

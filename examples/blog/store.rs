@@ -1,19 +1,25 @@
 use std::{
+    error::Error,
     fs::{self, File},
     io::{self, ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
-use article_webhook_axum::{ArticleResult, DecodeError, Delivery, Reply, Sink};
+use article_webhook_axum::{ArticleResult, DecodeError, Delivery, JobId, Reply, Sink};
 use axum::body::Bytes;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::task::spawn_blocking;
 
-/// A folder with one file per delivery, which contains the exact bytes of the body.
+use crate::images::{Origin, fetch};
+
+/// A folder with one file per delivery, which contains the exact bytes of the body, and one for its image.
 #[derive(Clone)]
-pub(crate) struct Store(Arc<Path>);
+pub(crate) struct Store {
+    directory: Arc<Path>,
+    images: Origin,
+}
 
 /// How many articles are on one page of the list.
 const ON_A_PAGE: usize = 20;
@@ -28,15 +34,16 @@ pub(crate) struct Page {
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) result: Result<ArticleResult, DecodeError>,
+    pub(crate) has_image: bool,
 }
 
 impl Store {
-    pub(crate) fn open(directory: &Path) -> io::Result<Self> {
+    pub(crate) fn open(directory: &Path, images: Origin) -> io::Result<Self> {
         if !directory.exists() {
             fs::create_dir(directory)?;
         }
         sync(&directory.join(".."))?;
-        Ok(Self(directory.into()))
+        Ok(Self { directory: directory.into(), images })
     }
 
     /// A page of the deliveries, including those that this version cannot decode. It reads the names of all
@@ -47,7 +54,7 @@ impl Store {
             return Ok(None);
         };
         let mut entries = Vec::new();
-        for file in fs::read_dir(&self.0)? {
+        for file in fs::read_dir(&self.directory)? {
             let file = file?;
             let name = file.file_name().to_string_lossy().into_owned();
             if is_key(&name) {
@@ -71,39 +78,78 @@ impl Store {
         if !is_key(&key) {
             return Ok(None);
         }
-        let body = match fs::read(self.0.join(&key)) {
+        let body = match fs::read(self.directory.join(&key)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             read => read?,
         };
         let result = ArticleResult::from_json(&body);
-        Ok(Some(Entry { key, result }))
+        let has_image = self.image_path(&key).exists();
+        Ok(Some(Entry { key, result, has_image }))
+    }
+
+    /// The copy of the image of an entry.
+    pub(crate) fn image(&self, key: &str) -> io::Result<Option<Vec<u8>>> {
+        if !is_key(key) || !self.image_path(key).exists() {
+            return Ok(None);
+        }
+        fs::read(self.image_path(key)).map(Some)
+    }
+
+    fn image_path(&self, key: &str) -> PathBuf {
+        self.directory.join(format!("{key}.image"))
+    }
+
+    /// Fetches an image, and keeps it until somebody removes it. If that fails, pages show the image of its URL.
+    async fn keep_image(self, key: String, job: JobId, url: String) {
+        let kept = async {
+            let image = fetch(&url, self.images).await?;
+            let store = move || {
+                let mut file = NamedTempFile::new_in(&self.directory)?;
+                file.write_all(&image)?;
+                file.persist(self.image_path(&key)).map_err(|failed| failed.error)
+            };
+            Ok::<_, Box<dyn Error + Send + Sync>>(spawn_blocking(store).await??)
+        };
+        let kept = match kept.await {
+            Ok(_) => "its image is kept".to_owned(),
+            Err(error) => format!("its image is not kept: {error}"),
+        };
+        println!("{}  {}", job.as_str().escape_debug(), kept.escape_debug());
     }
 
     /// Once this has returned `Ok`, the delivery survives a crash.
     fn store(&self, delivery: &Delivery) -> io::Result<Reply> {
-        let mut file = NamedTempFile::new_in(&self.0)?;
+        let mut file = NamedTempFile::new_in(&self.directory)?;
         file.write_all(delivery.body())?;
         file.as_file().sync_all()?;
-        let reply = match file.persist_noclobber(self.0.join(key(delivery))) {
+        let reply = match file.persist_noclobber(self.directory.join(key(delivery))) {
             Ok(_) => Reply::Stored,
             Err(taken) if taken.error.kind() == ErrorKind::AlreadyExists => Reply::Duplicate,
             Err(failed) => return Err(failed.error),
         };
         // For a duplicate as well: the first delivery may have failed at this point.
-        sync(&self.0)?;
+        sync(&self.directory)?;
         Ok(reply)
     }
 }
 
 impl Sink for Store {
     async fn accept(&self, delivery: Delivery) -> Reply {
-        let (store, job) = (self.clone(), delivery.job_id().clone());
+        let (store, job, key) = (self.clone(), delivery.job_id().clone(), key(&delivery));
+        let result = delivery.decode().ok();
+        let image = result.and_then(|it| Some(it.featured_image?.http_url()?.to_owned()));
         let stored = spawn_blocking(move || store.store(&delivery)).await;
         let reply = stored.map_err(io::Error::from).flatten().unwrap_or_else(|error| {
             eprintln!("cannot store an article: {error}");
             Reply::Unavailable
         });
         println!("{}  {reply:?}", job.as_str().escape_debug());
+        // After the answer: the service does not wait for an image.
+        if matches!(reply, Reply::Stored)
+            && let Some(url) = image
+        {
+            tokio::spawn(self.clone().keep_image(key, job, url));
+        }
         reply
     }
 }

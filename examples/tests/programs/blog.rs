@@ -1,4 +1,11 @@
-use std::{fs, path::Path, process::Stdio};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    path::Path,
+    process::Stdio,
+    thread,
+};
 
 use article_webhook_axum::fixture;
 use serde_json::json;
@@ -77,7 +84,7 @@ fn every_page_forbids_scripts() {
     let directory = tempfile::tempdir().unwrap();
     let blog = blog(&directory);
     let headers = [
-        "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src 'none'; \
+        "\r\ncontent-security-policy: default-src 'none'; style-src 'self'; img-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n",
         "\r\nx-content-type-options: nosniff\r\n",
         "\r\nreferrer-policy: no-referrer\r\n",
@@ -102,7 +109,10 @@ fn images_are_loaded_from_the_given_origins_only() {
     };
     let blog = Program::run(&mut with_images("https://cdn.example.com http://127.0.0.1:3001"));
     let head = blog.get("/").head;
-    assert!(head.contains("; img-src https://cdn.example.com http://127.0.0.1:3001; "), "{head}");
+    assert!(
+        head.contains("; img-src 'self' https://cdn.example.com http://127.0.0.1:3001; "),
+        "{head}"
+    );
 
     for images in ["*", "https:", "cdn.example.com", "https://a; script-src *", "https://a/b"] {
         let mut command = with_images(images);
@@ -112,6 +122,41 @@ fn images_are_loaded_from_the_given_origins_only() {
         let error = String::from_utf8_lossy(&ended.stderr);
         assert!(error.contains("ARTICLE_BLOG_IMAGES must be origins"), "{error}");
     }
+}
+
+#[test]
+fn the_image_of_an_article_is_fetched_at_once_and_outlives_its_url() {
+    let host = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://{}", host.local_addr().unwrap());
+    let answers = thread::spawn(move || {
+        for answer in ["Content-Type: text/html\r\n\r\nGIF89a of a test", "\r\n<svg>"] {
+            let (mut sender, _) = host.accept().unwrap();
+            let mut head = BufReader::new(sender.try_clone().unwrap()).lines();
+            while head.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            write!(sender, "HTTP/1.1 200 OK\r\nConnection: close\r\n{answer}").unwrap();
+        }
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let mut blog = blog(&directory);
+    blog.lines(9);
+    let post = |job: &str, url: &str| {
+        let image = json!({"url": format!("{origin}{url}"), "alt_text": "shoes"});
+        fixture::complete().job_id(job).field("featured_image", image)
+    };
+    blog.deliver(&post("job_1", "/a?expires=soon"));
+    assert_eq!([blog.line(), blog.line()], ["job_1  Stored", "job_1  its image is kept"]);
+    let page = blog.get(link(&blog.get("/").body)).body;
+    let image = page.split("src=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(image.starts_with("/images/"), "{image}");
+    let image = blog.get(image);
+    assert_eq!(image.body, "GIF89a of a test");
+    assert!(image.head.contains("\r\ncontent-type: image/gif\r\n"), "{}", image.head);
+
+    blog.deliver(&post("job_2", "/b"));
+    let why = "job_2  its image is not kept: it is no png, jpeg, gif, webp or avif";
+    assert_eq!([blog.line(), blog.line()], ["job_2  Stored", why]);
+    answers.join().unwrap();
+    assert_eq!(blog.get("/images/none").status, 404);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion, and so is that of its helpers
 
 mod blog;
+#[path = "../../blog/images.rs"]
+mod images;
 mod inbox;
 mod program;
 mod receivers;

@@ -138,6 +138,7 @@ pub(crate) fn command(example: &str) -> Command {
         .env_remove("ARTICLE_WEBHOOK_TOKEN")
         .env_remove("ARTICLE_WEBHOOK_ADDR")
         .env_remove("ARTICLE_BLOG_DIR")
+        .env("ARTICLE_BLOG_FETCH", "loopback")
         .env_remove("ARTICLE_INBOX_DB");
     command
 }

@@ -45,7 +45,7 @@ impl FeaturedImage {
     ///
     /// The host may be any: also `localhost`, an address of your own network, or the metadata service of a
     /// cloud. A server that fetches this URL lets its author send requests from inside (server-side request
-    /// forgery). Fetch only from hosts that you list, over `https`, without following redirects.
+    /// forgery). Fetch it as the guide's page [`production`](crate::guide::production) says, and soon: the URL may expire.
     #[must_use]
     pub fn http_url(&self) -> Option<&str> {
         let url = self.url.as_deref()?;
