@@ -147,7 +147,8 @@ impl PollOutcome {
             Self::Answered(_)
             | Self::Failed { .. }
             | Self::Unfinished { .. }
-            | Self::Unconfirmed { .. } => true,
+            | Self::Unconfirmed { .. }
+            | Self::Rejected { .. } => true,
             Self::NotFound { .. } | Self::Missing { .. } | Self::Again { .. } | Self::Released => {
                 false
             }

@@ -286,6 +286,12 @@ mod tests {
                 true,
                 JobState::Arrived,
             ),
+            (
+                PollOutcome::Rejected { after, cause: cause.clone() },
+                State::Done,
+                true,
+                JobState::Arrived,
+            ),
             (missing, State::Waiting, false, JobState::Expected),
             (again(1), State::Waiting, false, JobState::Expected),
             (PollOutcome::Released, State::Waiting, false, JobState::Expected),
