@@ -312,6 +312,13 @@ async fn migrate(
                  PostgresSettings::schema, or with ?schema=NAME for the tool; `article-webhook inbox migrate` makes an empty inbox"
             )));
         }
+        if tx.is_read_only() {
+            let has = if version == 0 { "no inbox" } else { "tables of an older version" };
+            return Err(Fault::Unsuitable(format!(
+                "the schema \"{schema}\" has {has}, and this connection only reads: run `article-webhook inbox \
+                 migrate` as the owner of the tables, or name the schema that has the inbox"
+            )));
+        }
         return Err(Fault::Unsuitable(format!(
             "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
              grant it CREATE there, or on the database if the schema is to be created; or name the schema that has them"

@@ -133,7 +133,13 @@ fn a_role_without_rights_is_told_which() {
     );
     let reader = PostgresSettings::new(&url.replace("postgres@", "reader@")).unwrap();
     says(&refused(reader.clone().schema(&schema).unwrap()), "grant it CREATE there");
-    says(&refused(reader.schema(&scene::fresh_schema()).unwrap()), "may not create tables");
+    let elsewhere = scene::fresh_schema();
+    let only_reads = reader.clone().read_only().schema(&elsewhere).unwrap();
+    says(
+        &refused(only_reads),
+        "has no inbox, and this connection only reads: run `article-webhook inbox migrate`",
+    );
+    says(&refused(reader.schema(&elsewhere).unwrap()), "may not create tables");
 }
 
 #[test]
