@@ -42,8 +42,8 @@ pub(crate) struct Forgeries {
 /// What is stored of the calls of an intent.
 #[derive(Debug, Default)]
 struct Calls {
-    begun: u32,
-    refused: u32,
+    begun: usize,
+    refused: usize,
     answers: BTreeSet<String>,
 }
 
@@ -135,8 +135,7 @@ impl Forgeries {
     pub(crate) fn claimed(&self, job: &str) -> Result<(), String> {
         let Some(intent) = self.jobs.get(job) else { return Ok(()) };
         let calls = self.orders.get(intent);
-        let is_open =
-            calls.is_some_and(|calls| calls.begun > calls.refused + calls.answers.len() as u32);
+        let is_open = calls.is_some_and(|calls| calls.begun > calls.refused + calls.answers.len());
         match is_open && !self.unknown.contains(job) || self.unbound.contains(job) {
             true => Ok(()),
             false => {
