@@ -208,6 +208,18 @@ pub(crate) fn claimed(claims: &Claims) {
     }
 }
 
+/// Claims are paused for this time, or are not any more.
+pub(crate) fn paused(paused_for: Option<Duration>) {
+    match paused_for {
+        Some(paused_for) => {
+            log!(warn: ?paused_for, "an operator or a salvage has paused claims: no worker gets an entry until `article-webhook inbox resume`");
+        }
+        None => {
+            log!(info: "the pause of claims has ended");
+        }
+    }
+}
+
 /// An article differs from the service's document. The name of the field comes from an authentic sender, and is escaped.
 pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, key: &EntryKey) {
     for difference in seen.see(drift) {
@@ -350,6 +362,12 @@ pub(crate) fn nothing_recorded(path: &std::path::Path) {
     );
 }
 
+/// The file is open, with tables of this version.
+#[cfg(feature = "sqlite")]
+pub(crate) fn opened(path: &std::path::Path, schema_version: i64) {
+    log!(info: schema_version, "the inbox in {} is open", path.display());
+}
+
 /// The store opens this file once no other process uses it.
 #[cfg(feature = "sqlite")]
 pub(crate) fn waits_for_lock(path: &std::path::Path) {
@@ -361,7 +379,7 @@ pub(crate) fn waits_for_lock(path: &std::path::Path) {
 pub(crate) fn has_waited(path: &std::path::Path, opened: Result<(), &Error>) {
     match opened {
         Ok(()) => {
-            log!(info: "the other process has ended, and {} is open", path.display());
+            log!(info: "the other process that used {} has ended", path.display());
         }
         Err(error) => {
             log!(error: "after the wait for another process: {error}");

@@ -130,6 +130,12 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
             "chmod go= inbox.db; a receiver does it when it starts",
             "chmod go= inbox.db; ",
         ),
+        (
+            "article-webhook inbox pause inbox.db >/dev/null; ",
+            "inbox.paused",
+            "article-webhook inbox resume INBOX",
+            "article-webhook inbox resume inbox.db >/dev/null; ",
+        ),
         ("chmod o+w .; ", "disk.folder_open_to_others", "chmod o-w .", "chmod o-w .; "),
         (
             "mv inbox.db kept; ",

@@ -75,6 +75,8 @@ pub struct Claims {
     pub next_due: Option<SystemTime>,
     /// A failure is due, and the claim takes [none](Events::ExceptFailures).
     pub failures_wait: bool,
+    /// Since when claims are paused, if they are: nothing was claimed.
+    pub paused_since: Option<SystemTime>,
 }
 
 /// An entry under a lease.

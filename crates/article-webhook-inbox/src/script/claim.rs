@@ -24,9 +24,10 @@ impl Script for Claim {
     async fn run(&self, tables: &mut dyn Tables) -> Result<Claims, Error> {
         let due = tables.entries(Entries::Due(*self)).await?;
         let now = tables.now();
-        if tables.since(Mark::Paused).await?.is_some() {
+        let paused_since = tables.since(Mark::Paused).await?;
+        if paused_since.is_some() {
             let next_due = Some(later(now, Self::PAUSED_INTERVAL));
-            return Ok(Claims { next_due, ..Claims::default() });
+            return Ok(Claims { next_due, paused_since, ..Claims::default() });
         }
         let mut jobs = tables.jobs(Jobs::OfEntries(due.clone())).await?;
 

@@ -144,6 +144,8 @@ struct State {
     /// How many of the workers have a handler for failures.
     on_failure: u32,
     has_warned_of_failures: bool,
+    /// Since when claims are paused, as the last claim found it.
+    paused_since: Option<SystemTime>,
     last_thread: u64,
     threads: BTreeMap<u64, Thread>,
     /// Attempts of all workers that are not over: their handlers run, or their outcomes are not stored yet.
@@ -262,6 +264,13 @@ impl Registry {
     pub(super) fn can_run_alone(&self) -> bool {
         let state = self.state();
         state.is_alone && state.attempts == 0
+    }
+
+    /// Logs that a pause began or ended, once for all workers. `now` is the time of the store.
+    pub(super) fn note_pause(&self, since: Option<SystemTime>, now: SystemTime) {
+        if std::mem::replace(&mut self.state().paused_since, since) != since {
+            telemetry::paused(since.map(|since| now.duration_since(since).unwrap_or_default()));
+        }
     }
 
     /// A worker without a handler for failures has claimed. If no other has one, a failure that is due is logged, once.

@@ -227,3 +227,51 @@ async fn a_receiver_whose_entries_no_worker_claims_says_so() {
     inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();
     assert_eq!(warned(minute).await.len(), 1, "nothing is due any more");
 }
+
+/// However many workers there are, and whoever paused them.
+#[tokio::test(start_paused = true)]
+async fn a_pause_and_its_end_are_logged_once_each() {
+    observe();
+    let inbox = Inbox::memory();
+    inbox.pause().await.unwrap();
+    let logs = async |text| {
+        while logged(text).is_empty() {
+            tokio::time::sleep(SECOND).await;
+        }
+        tokio::time::sleep(60 * SECOND).await;
+        logged(text)
+    };
+    let (begun, ended) = ("has paused claims", "the pause of claims has ended");
+    let operate = async {
+        let lines = logs(begun).await;
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].contains("paused_for="), "{}", lines[0]);
+        inbox.resume().await.unwrap();
+        assert_eq!(logs(ended).await.len(), 1);
+    };
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let run = || {
+        let mut stopped = stopped.clone();
+        inbox.worker(|_: Job| async { Ok(()) }).run(async move { _ = stopped.changed().await })
+    };
+    let operate = async {
+        operate.await;
+        stop.send_replace(true);
+    };
+    let (_, one, other) = tokio::join!(operate, run(), run());
+    assert!(one.is_ok() && other.is_ok());
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn a_start_names_the_file_and_the_version_of_its_tables() {
+    observe();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("started.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    inbox.close().await.unwrap();
+    let lines = logged("started.db is open");
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].contains("INFO article_webhook_inbox: the inbox in "), "{}", lines[0]);
+    assert!(lines[0].ends_with("started.db is open schema_version=1"), "{}", lines[0]);
+}

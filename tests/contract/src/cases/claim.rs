@@ -79,7 +79,7 @@ pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Su
     trial.settle(running, retry(0)).await;
     for claim in [CLAIM, Claim { attempts: 1, ..CLAIM }, EXCEPT_FAILURES] {
         let next_due = Some(trial.now() + Claim::PAUSED_INTERVAL);
-        let nothing = Claims { next_due, ..Claims::default() };
+        let nothing = Claims { next_due, paused_since: Some(paused), ..Claims::default() };
         assert_eq!(trial.store().claim(claim).await.unwrap(), nothing);
     }
     trial.store().resume().await.unwrap();

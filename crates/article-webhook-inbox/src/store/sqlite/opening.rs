@@ -61,6 +61,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Option<Writer>, Err
     let started = connection.start().map_err(|fault| refused(&path, fault));
     shared.status.note(started.as_ref().map(drop));
     unless_transient(started)?;
+    telemetry::opened(&path, schema::VERSION);
     Writer::start(shared, connection).map(Some)
 }
 

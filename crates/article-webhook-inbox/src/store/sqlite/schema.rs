@@ -9,7 +9,7 @@ use super::{
 use crate::Error;
 
 /// The schema of this version. A file with another one is refused.
-const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 1;
 
 const SCHEMA: &str = "
     CREATE TABLE article_inbox_meta (

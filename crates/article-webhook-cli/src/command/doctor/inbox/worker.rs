@@ -17,6 +17,13 @@ const LISTED: u32 = 1000;
 pub(super) async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
     let store = inbox.ledger();
     let now = store.now();
+    // Then no worker is missing.
+    if let Some(since) = store.paused_since().await? {
+        let found = format!("no worker gets an entry since {}", moment::shown(since));
+        let paused =
+            Finding::warn("inbox.paused", found).because("an operator or a salvage paused them");
+        return Ok(vec![paused.fix("article-webhook inbox resume INBOX")]);
+    }
     let Some(since) = store.due_since().await? else {
         return Ok(vec![Finding::ok("inbox.nothing_due", "nothing waits for a worker")]);
     };
