@@ -428,7 +428,7 @@ pub(crate) fn next_start_is_refused(why: &str) {
 /// Damage was found after so much that it is no longer logged one by one.
 pub(crate) fn more_damage_found(part: &'static str) {
     measure!(counter(metric::DAMAGE, "part" => part).increment(1));
-    log!(limited DAMAGE error: part, "more damage was found: run `article-webhook inbox check`");
+    log!(limited DAMAGE error: part, "more damage was found: run `article-webhook inbox status --full`");
 }
 
 /// This many workers of an inbox run.

@@ -79,7 +79,9 @@ fn every_command_that_is_shown_is_understood_whatever_it_is_about() {
     for word in ["inbox.db", "--all", "-y", "--", "job;curl${IFS}x|sh", "it's", "=x"] {
         let shown = [
             command::list(word),
-            command::check_inbox(word),
+            command::list_in(word, "dead"),
+            command::status(word),
+            command::full_status(word),
             command::show_body(word, word),
             command::discard(word, word),
             command::erase(word, word),

@@ -6,10 +6,7 @@ mod view;
 
 mod backup;
 mod change;
-mod check;
 mod copy;
-mod counts;
-mod health;
 mod jobs;
 mod list;
 mod migrate;
@@ -17,6 +14,7 @@ mod page;
 mod pause;
 mod salvage;
 mod show;
+mod status;
 mod transfer;
 
 use article_webhook_inbox::Inbox;
@@ -41,6 +39,9 @@ pub(crate) struct InboxArguments {
 
 #[derive(Debug, Subcommand)]
 enum InboxCommand {
+    /// Say what is dead, unhandled, quarantined or corrupt, whether the inbox works, and what it has
+    #[command(after_help = status::HELP)]
+    Status(status::StatusArguments),
     /// List entries, the oldest first
     List(list::ListArguments),
     /// Show the entries of a job, with what was delivered and why it failed
@@ -49,12 +50,6 @@ enum InboxCommand {
     Jobs(jobs::JobsArguments),
     /// Show the inbox in the browser, beside the receiver that works on it
     Page(page::ShowPageArguments),
-    /// Count the entries and the ordered jobs by their state
-    Counts(PlaceArguments),
-    /// Look for damage in everything that is stored
-    Check(PlaceArguments),
-    /// Say whether deliveries can be stored, and whether a worker keeps up
-    Health(PlaceArguments),
     /// Hand out no entries to the workers of any process, until `resume`; deliveries are stored
     Pause(PlaceArguments),
     /// End a pause
@@ -165,14 +160,11 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
             .fix("leave it out"));
     }
     match arguments.command {
+        Is::Status(arguments) => status::run(arguments, access, context).await,
         Is::List(arguments) => list::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
         Is::Jobs(arguments) => jobs::run(arguments, context).await,
         Is::Page(arguments) => page::run(arguments, access, context).await,
-        Is::Counts(arguments) => counts::run(&arguments.inbox, context).await,
-        Is::Check(arguments) => check::run(&arguments.inbox, access, context).await,
-        Is::Health(arguments) if is_read_only => health::look(&arguments.inbox, context).await,
-        Is::Health(arguments) => health::run(&arguments.inbox, context).await,
         Is::Pause(arguments) => pause::pause(&arguments.inbox, context).await,
         Is::Resume(arguments) => pause::resume(&arguments.inbox, context).await,
         Is::Migrate(arguments) => migrate::run(arguments, context).await,

@@ -21,12 +21,17 @@ pub(crate) fn list(inbox: &str) -> String {
     command("inbox list", &[inbox])
 }
 
-pub(crate) fn counts(inbox: &str) -> String {
-    command("inbox counts", &[inbox])
+/// The entries in a state, by the name of that.
+pub(crate) fn list_in(inbox: &str, state: &str) -> String {
+    command(&format!("inbox list --state={state}"), &[inbox])
 }
 
-pub(crate) fn check_inbox(inbox: &str) -> String {
-    command("inbox check", &[inbox])
+pub(crate) fn status(inbox: &str) -> String {
+    command("inbox status", &[inbox])
+}
+
+pub(crate) fn full_status(inbox: &str) -> String {
+    command("inbox status --full", &[inbox])
 }
 
 pub(crate) fn show_body(inbox: &str, job: &str) -> String {

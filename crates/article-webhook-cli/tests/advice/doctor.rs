@@ -152,7 +152,7 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
         "check the path; the receiver creates the file when it starts",
         doctor,
     );
-    stage.works("article-webhook inbox counts inbox.db --json | grep '\"total\":5'");
+    stage.works("article-webhook inbox status inbox.db --json | grep '\"total\":5'");
     stage.works("article-webhook inbox salvage --begin begun.db");
     stage.cure(
         "article-webhook doctor --inbox begun.db",

@@ -79,7 +79,7 @@ fn an_export_is_written_elsewhere_and_an_import_adds_what_is_there() {
     let new = "article-webhook listen --inbox new.db --port 0 --no-page $T";
     stage.works(new);
     let import = "article-webhook inbox import new.db";
-    let all = "article-webhook inbox counts new.db --json | grep '\"total\":5'";
+    let all = "article-webhook inbox status new.db --json | grep '\"total\":5'";
     let again = "fix:   export again, or add what is there with --partial";
     let from_pipe = format!("{import} <lines");
     for (command, says, ways) in [
@@ -195,7 +195,7 @@ fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
             ways,
         );
     }
-    let all = "article-webhook inbox counts inbox.db --json | grep '\"total\":5'";
+    let all = "article-webhook inbox status inbox.db --json | grep '\"total\":5'";
     stage.works(all);
 
     let receiver = stage.runtime.block_on(Inbox::open(stage.path("inbox.db"))).unwrap();
@@ -249,6 +249,6 @@ fn a_copy_of_a_file_in_use_is_completed_and_a_backup_needs_nothing_more() {
     let made = stage.works("article-webhook inbox restore copy.db new.db");
     assert!(!made.contains("in use"), "{made}");
     for inbox in ["old.db", "new.db"] {
-        stage.works(&format!("article-webhook inbox counts {inbox} --json | grep '\"total\":6'"));
+        stage.works(&format!("article-webhook inbox status {inbox} --json | grep '\"total\":6'"));
     }
 }

@@ -142,8 +142,8 @@ fn a_url_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
 #[test]
 fn an_inbox_that_cannot_be_meant_is_named_as_the_refusal_says() {
     let stage = Stage::new();
-    let counts = "article-webhook inbox counts inbox.db";
-    let of_variable = "DATABASE_URL=inbox.db article-webhook inbox counts env:DATABASE_URL";
+    let counts = "article-webhook inbox list inbox.db";
+    let of_variable = "DATABASE_URL=inbox.db article-webhook inbox list env:DATABASE_URL";
     for (inbox, says, ways) in [
         (
             "''",
@@ -170,18 +170,18 @@ fn an_inbox_that_cannot_be_meant_is_named_as_the_refusal_says() {
             "nowhere.db does not exist\nfix:   check the path; the receiver creates the file when it starts",
             [
                 counts,
-                "article-webhook listen --inbox nowhere.db --port 0 --no-page $T; article-webhook inbox counts nowhere.db",
+                "article-webhook listen --inbox nowhere.db --port 0 --no-page $T; article-webhook inbox list nowhere.db",
             ],
         ),
     ] {
         stage.follow(
-            &format!("article-webhook inbox counts {inbox}"),
+            &format!("article-webhook inbox list {inbox}"),
             &format!("error: {says}"),
             &ways,
         );
     }
     stage.follow(
-        "cp inbox.db kept; mv inbox.db gone; article-webhook inbox counts inbox.db",
+        "cp inbox.db kept; mv inbox.db gone; article-webhook inbox list inbox.db",
         "error: inbox.db does not exist\nfix:   put it back: its lock file shows that a receiver has used it",
         &["mv gone inbox.db", counts],
     );
@@ -218,14 +218,14 @@ fn an_inbox_that_cannot_be_meant_is_named_as_the_refusal_says() {
     ];
     for (url, says) in of_url {
         stage.follow(
-            &format!("article-webhook inbox counts '{url}'"),
+            &format!("article-webhook inbox list '{url}'"),
             &format!("error: {says}"),
             &[],
         );
     }
     // As far as a server, which is not there.
     let way = "echo DATABASE_URL=postgresql://blog:secret@127.0.0.1:9/blog?schema=b >db.env; \
-        article-webhook inbox counts env:DATABASE_URL --env-file db.env";
+        article-webhook inbox list env:DATABASE_URL --env-file db.env";
     let says = "error: PostgreSQL cannot be reached: error connecting to server: Connection refused (os error 111)\n\
         fix:   start it, or correct the host and the port of the URL";
     stage.follow(way, says, &[]);

@@ -42,12 +42,12 @@ fn run(file: &Path, command: &[&str]) -> (Option<i32>, String, String) {
 #[tokio::test]
 async fn a_flipped_bit_is_told_and_its_bytes_are_given_to_no_other_inbox() {
     let (folder, file) = damaged(|bytes| flip_a_body(bytes)).await;
-    let (exit, out, _) = run(&file, &["check", "--json"]);
+    let (exit, out, _) = run(&file, &["status", "--full", "--json"]);
     let found: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((exit, &found["sound"]), (Some(1), &false.into()));
-    assert_eq!(found["findings"].as_array().unwrap().len(), 1, "{out}");
-    let (exit, out, _) = run(&file, &["check"]);
-    assert!(exit == Some(1) && out.starts_with("damage  "), "{out}");
+    assert_eq!((exit, &found["well"]), (Some(1), &false.into()));
+    assert_eq!(found["damage"].as_array().unwrap().len(), 1, "{out}");
+    let (exit, out, _) = run(&file, &["status", "--full"]);
+    assert!(exit == Some(1) && out.contains("\ndamage      "), "{out}");
 
     let lines = folder.path().join("lines");
     let (exit, _, error) = run(&file, &["export", "--output", text(&lines)]);
@@ -73,9 +73,8 @@ async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
         for command in [
             &["list"][..],
             &["show", "job_dead"],
-            &["counts"],
-            &["check"],
-            &["health", "--read-only"],
+            &["status", "--full"],
+            &["status", "--read-only"],
             &["export"],
             &["requeue", "job_dead"],
             &["erase", "--all", "--yes"],
@@ -106,7 +105,7 @@ async fn a_file_that_is_gone_from_its_lock_is_to_be_put_back() {
     assert_eq!(run(&file, &["backup", text(&copy)]).0, Some(0));
     fs::rename(&file, file.with_file_name("away.db")).unwrap();
     fs::write(file.with_file_name("inbox.db-wal"), "a log").unwrap();
-    let (exit, _, error) = run(&file, &["counts"]);
+    let (exit, _, error) = run(&file, &["status"]);
     let fix = "fix:   put it back: its lock file shows that a receiver has used it\n";
     assert!(exit == Some(5) && error.ends_with(fix), "{error}");
 

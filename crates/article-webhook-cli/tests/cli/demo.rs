@@ -67,7 +67,7 @@ fn each_article_arrives_once_although_the_receiver_breaks() {
     assert_eq!((&end["orders"], &end["collected"]), (&8.into(), &2.into()));
     assert_eq!((&end["missing"], &end["repeated"]), (&Value::Array(vec![]), &Value::Array(vec![])));
 
-    let counts = tool(["inbox", "counts", text(&file), "--json"]).output().unwrap();
+    let counts = tool(["inbox", "status", text(&file), "--json"]).output().unwrap();
     let counts: Value = serde_json::from_slice(&counts.stdout).unwrap();
     assert_eq!((&counts["entries"]["done"], &counts["total"]), (&8.into(), &8.into()));
 }
@@ -162,7 +162,7 @@ fn ctrl_c_ends_the_demo_in_order() {
     assert!(rest < 20, "{rest} lines came after Ctrl-C");
 
     // The file can be opened, and is not damaged.
-    let check = tool(["inbox", "check", text(&file)]).output().unwrap();
+    let check = tool(["inbox", "status", "--full", text(&file)]).output().unwrap();
     assert_eq!(seen(&check).0, Some(0));
 }
 

@@ -384,6 +384,8 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
         assert!(line["text"].as_str().unwrap().starts_with(says), "{line}");
     }
     assert_eq!(quarantined("job_1").await, 1);
+    let (exit, out, _) = seen(&tool(["inbox", "status", text(&file)]).output().unwrap());
+    assert!(exit == Some(1) && out.starts_with("1 quarantined: "), "{out}");
 
     // The application refuses it as the receiver here does, so its sink does not get it.
     let cut = br#"{"job_id":"job_2","status":"complete","#;

@@ -91,7 +91,7 @@ fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
 fn a_receiver_makes_the_tables_and_an_operator_does_not() {
     let Some((url, schema)) = place() else { return };
     let url = format!("{url}?schema={schema}");
-    for command in ["list", "health", "check"] {
+    for command in ["list", "status"] {
         let (exit, _, error) = run(&["inbox", command, &url]);
         assert_eq!(exit, Some(5), "{error}");
         let says = format!("error: the database has no inbox in the schema {schema}");
@@ -106,7 +106,7 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
     }
     let list = done(&["inbox", "list", &url]);
     assert_eq!(list.iter().map(|it| &it["job_id"]).collect::<Vec<_>>(), ["job_1", "job_2"]);
-    assert_eq!(done(&["inbox", "health", &url])[0]["writable"], true);
+    assert_eq!(done(&["inbox", "status", &url])[0]["writable"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,7 +136,7 @@ async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
         [json!({ "schema": schema, "granted_to": role, "made": true })],
         "as the SQL does"
     );
-    assert_eq!(done(&["inbox", "health", &of_role])[0]["writable"], true);
+    assert_eq!(done(&["inbox", "status", &of_role])[0]["writable"], true);
 
     let (exit, _, error) = run(&["inbox", "migrate", "inbox.db"]);
     assert_eq!(exit, Some(2), "{error}");
@@ -174,17 +174,16 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
     for command in [
         &["inbox", "list", &*of_role][..],
         &["inbox", "show", &of_role, "job_1"],
-        &["inbox", "counts", &of_role],
         &["inbox", "export", &of_role],
         &["inbox", "requeue", &of_role, "job_1", "--dry-run"],
-        &["inbox", "health", &of_role, "--read-only"],
-        &["inbox", "check", &of_role, "--read-only"],
+        &["inbox", "status", &of_role, "--read-only"],
+        &["inbox", "status", &of_role, "--read-only", "--full"],
     ] {
         let (exit, out, error) = run(command);
         assert_eq!(exit, Some(0), "{command:?}: {error}");
         assert!(!out.contains("hindered"), "{command:?}: {out}");
     }
-    assert_eq!(done(&["inbox", "health", &of_role, "--read-only"])[0]["findings"], json!([]));
+    assert_eq!(done(&["inbox", "status", &of_role, "--read-only"])[0]["findings"], json!([]));
     let (exit, _, error) = run(&["inbox", "pause", &of_role]);
     assert_eq!(exit, Some(5));
     assert!(error.starts_with(&format!("error: the role \"{role}\" lacks rights\n")), "{error}");
@@ -229,7 +228,7 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
         &format!(", and has one in {gone}"),
         "rename its schema back, or name that with ?schema=NAME; `inbox migrate` makes an empty inbox",
     );
-    assert!(done(&["inbox", "health", &of_gone])[0]["paused_since"].is_string());
+    assert!(done(&["inbox", "status", &of_gone])[0]["paused_since"].is_string());
     let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
     listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut listen = listen.spawn().unwrap();
@@ -247,7 +246,7 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
     ));
     let back = format!("DROP SCHEMA {schema} CASCADE; ALTER SCHEMA {gone} RENAME TO {schema}");
     client.batch_execute(&back).await.unwrap();
-    assert!(done(&["inbox", "health", &url])[0]["paused_since"].is_string());
+    assert!(done(&["inbox", "status", &url])[0]["paused_since"].is_string());
     let again = &done(&["inbox", "migrate", &url])[0];
     assert_eq!((&again["made"], &again["warning"]), (&false.into(), &Value::Null));
     client.batch_execute(&format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}")).await.unwrap();
@@ -267,9 +266,11 @@ async fn an_operator_changes_entries_and_moves_them() {
     assert_eq!(done(&["inbox", "requeue", &url, "job_7"])[0]["changed"], 1);
     assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1);
     assert_eq!(done(&["inbox", "erase", &url, "job_8"])[0]["changed"], 1);
-    let counts = &done(&["inbox", "counts", &url])[0];
-    assert_eq!((&counts["total"], &counts["entries"]["dead"]), (&299.into(), &298.into()));
-    assert_eq!(done(&["inbox", "check", &url])[0]["sound"], true);
+    let (exit, out, _) = run(&["inbox", "status", "--full", &url, "--json"]);
+    let status: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(exit, Some(1), "entries are dead: {status}");
+    assert_eq!((&status["total"], &status["entries"]["dead"]), (&299.into(), &298.into()));
+    assert_eq!((&status["type"], &status["damage"]), (&"status".into(), &json!([])));
     let shown = &done(&["inbox", "show", &url, "job_7"])[0];
     assert_eq!(shown["bodies"].as_array().unwrap().len(), 1);
 
@@ -533,14 +534,16 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     assert!(findings.contains(&("standby_asynchronous".into(), "warn".into())), "{out}");
     assert!(findings.contains(&("sound".into(), "ok".into())), "it is no damage: {out}");
 
-    let check =
-        |json: &[&str]| seen(&tool(["inbox", "check", &server.url()]).args(json).output().unwrap());
+    let check = |json: &[&str]| {
+        seen(&tool(["inbox", "status", "--full", &server.url()]).args(json).output().unwrap())
+    };
     let (exit, out, _) = check(&[]);
-    assert_eq!(exit, Some(0), "{out}");
-    assert!(out.starts_with("sound  no damage found\nsetting  a standby follows"), "{out}");
+    assert_eq!(exit, Some(1), "{out}");
+    assert!(out.contains("\nfound       a standby follows"), "{out}");
+    assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is told once: {out}");
     let (exit, out, _) = check(&["--json"]);
     let found: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((exit, &found["sound"], &found["findings"]), (Some(0), &true.into(), &json!([])));
+    assert_eq!((exit, &found["well"], &found["damage"]), (Some(1), &false.into(), &json!([])));
     assert_eq!(found["settings"].as_array().unwrap().len(), 1, "{out}");
 
     let asynchronous = fix(&server.url(), "standby_asynchronous");

@@ -12,7 +12,7 @@ async fn work_on_an_inbox_shows_on_a_terminal_what_it_does() {
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
     for (arguments, shows) in [
-        (&["check"][..], "\r\u{1b}[Klooking for damage, for 0 s"),
+        (&["status", "--full"][..], "\r\u{1b}[Klooking for damage, for 0 s"),
         (&["requeue", "--all", "--dry-run"], "\r\u{1b}[Kselected 1 entry"),
         (&["requeue", "--all", "--yes"], "\r\u{1b}[Krequeued 1 of 2"),
         (&["discard", "--all", "--yes"], "\r\u{1b}[Kselected 4 entries"),

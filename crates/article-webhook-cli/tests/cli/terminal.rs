@@ -13,6 +13,7 @@ use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
 };
+use serde_json::Value;
 
 use crate::{
     sample,
@@ -135,8 +136,9 @@ async fn a_terminal_gets_colours_unless_it_or_its_user_wants_none() {
 }
 
 fn states(file: &Path) -> String {
-    let output = tool(["inbox", "counts", text(file), "--json"]).output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    let output = tool(["inbox", "status", text(file), "--json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    status["entries"].to_string()
 }
 
 #[tokio::test]

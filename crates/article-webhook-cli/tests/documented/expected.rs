@@ -5,6 +5,8 @@ use crate::pages::Page;
 const README: &str = "README.md";
 const START: &str = "crates/article-webhook/src/guide/start.md";
 const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
+const MISSING: &str = "crates/article-webhook/src/guide/missing.md";
+const APPLICATION: &str = "crates/article-webhook/src/guide/application.md";
 const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
@@ -41,7 +43,7 @@ pub(crate) struct End {
     says: &'static str,
 }
 
-const ENDS: [End; 5] = [
+const ENDS: [End; 7] = [
     End {
         page: README,
         command: "curl -i ",
@@ -69,6 +71,20 @@ const ENDS: [End; 5] = [
         exit: 1,
         prints: "400 Bad Request",
         says: "well and badly",
+    },
+    End {
+        page: MISSING,
+        command: "article-webhook inbox status inbox.db",
+        exit: 1,
+        prints: "1 dead: article-webhook inbox list --state=dead inbox.db",
+        says: "ends with 1 if an entry is dead",
+    },
+    End {
+        page: APPLICATION,
+        command: "article-webhook inbox status inbox.db",
+        exit: 1,
+        prints: "1 dead: article-webhook inbox list --state=dead inbox.db",
+        says: "ends with 1 if an entry is dead",
     },
     End {
         page: TESTING,

@@ -25,7 +25,7 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 25] = [
+const ROWS: [Row; 23] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
@@ -33,9 +33,7 @@ const ROWS: [Row; 25] = [
     ),
     ("`inbox show`", &["inbox show inbox.db DEAD"], &[]),
     ("`inbox jobs`", &["inbox jobs inbox.db"], &[]),
-    ("`inbox counts`", &["inbox counts inbox.db"], &[]),
-    ("`inbox check`", &["inbox check inbox.db"], &[]),
-    ("`inbox health`", &["inbox health inbox.db"], &[]),
+    ("`inbox status`", &["inbox status other.db --full"], &["status", "--full"]),
     (
         "`inbox export --output`, `import`",
         &["inbox export inbox.db --output lines", "inbox import other.db lines"],
@@ -91,7 +89,15 @@ const ROWS: [Row; 25] = [
         "`listen`",
         &["listen --port 0 --inbox new.db --forward-to RECEIVER until forwarded"],
         // The replies; and what the test `unread` of the tool provokes.
-        &["another body", "duplicate", "ignored", "not stored", "stored", "lost_lines"],
+        &[
+            "another body",
+            "duplicate",
+            "ignored",
+            "not stored",
+            "quarantined",
+            "stored",
+            "lost_lines",
+        ],
     ),
     (
         "`simulate`",

@@ -255,13 +255,13 @@ fn a_command_that_fails_and_one_that_does_not_end_as_said_are_found_out() {
             "article-webhook listen --inbox a.db\narticle-webhook listen --inbox b.db",
             "ended with Some(1)\nerror: cannot listen on port",
         ),
-        ("$ article-webhook inbox counts inbox.db\nENTRIES\nwaiting  7", "waiting  7"),
+        ("$ article-webhook inbox list inbox.db\nwaiting  7", "waiting  7"),
         ("curl -sf http://127.0.0.1:8080/", "in place of 0"),
     ] {
         let (_, faults) = Run::of(&block(commands)).followed();
         assert!(faults.len() == 1 && faults[0].contains(found), "{commands}: {faults:?}");
     }
-    let good = "$ A=b article-webhook inbox counts inbox.db | head -1\nENTRIES\n$ cargo demo";
+    let good = "$ A=b article-webhook inbox status inbox.db | grep ENTRIES\nENTRIES\n$ cargo demo";
     let (commands, faults) = Run::of(&block(good)).followed();
     assert_eq!((commands, faults), (3, vec![]));
 }

@@ -90,8 +90,8 @@ fn table(jobs: &[ExpectedJob]) -> Table {
 fn when(job: &ExpectedJob, now: SystemTime) -> String {
     let time = relative(job.at, now);
     match job.state {
-        JobState::Expected if job.at > now => format!("polled {time}"),
-        JobState::Expected => format!("due {time}"),
+        JobState::Expected if job.at > now => format!("next poll {time}"),
+        JobState::Expected => format!("poll due {time}"),
         JobState::Polling => format!("lease ends {time}"),
         _ => format!("since {}", time.trim_end_matches(" ago")),
     }

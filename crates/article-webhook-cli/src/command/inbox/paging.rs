@@ -29,7 +29,7 @@ pub(super) struct PagingArguments {
 
 /// What fixes a selection of nothing.
 pub(super) fn what_there_is(place: &Place) -> String {
-    format!("see what there is: {}", command::counts(place.shown()))
+    format!("see what there is: {}", command::status(place.shown()))
 }
 
 /// What a list is of.

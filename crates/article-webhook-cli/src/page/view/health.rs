@@ -33,7 +33,7 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
             section.card {
                 h2 { "When something did not arrive" }
                 p { "Look for damage in everything that is stored, and look at the receiver, with a delivery that it must refuse:" }
-                (command(&shown_command::check_inbox(&shared.name)))
+                (command(&shown_command::full_status(&shared.name)))
                 (command(&shown_command::doctor(&shared.receiver)))
             }
         }

@@ -97,15 +97,20 @@ async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_
     old.deliver("job_1").await;
     old.deliver("job_2").await;
     let none = old.found().await;
-    let health = || seen(&tool(["inbox", "health", text(&old.file)]).output().unwrap()).1;
-    assert!(health().contains("\noldest due  for 60 min: does a worker run?\n"), "{}", health());
+    let status = || seen(&tool(["inbox", "status", text(&old.file)]).output().unwrap());
+    let (exit, out, _) = status();
+    assert!(out.contains("\noldest due  for 60 min: does a worker run?\n"), "{out}");
+    assert_eq!(exit, Some(1), "nothing ended badly, and nothing is worked on: {out}");
     none.is_cured(
         "inbox.no_worker",
         "fail",
         "run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended",
         &old.found_after_a_worker().await,
     );
-    assert!(health().contains("\noldest due  nothing waits for a worker\n"), "{}", health());
+    let (exit, out, _) = status();
+    assert!(out.starts_with("nothing is dead, unhandled, quarantined or corrupt\n"), "{out}");
+    assert!(out.contains("\noldest due  nothing waits for a worker\n"), "{out}");
+    assert_eq!(exit, Some(0));
 
     let old = Old::new(HOUR);
     old.deliver("job_1").await;

@@ -75,7 +75,7 @@ async fn damage(opened: &Opened<'_>) -> Result<Vec<Finding>, article_webhook_inb
     let Opened { inbox, name, bytes, of_damage } = opened;
     if *bytes > CHECKED_WHOLE {
         let found = format!("whether {} MiB are sound, which takes long", bytes >> 20);
-        let fix = command::check_inbox(name);
+        let fix = command::full_status(name);
         return Ok(vec![Finding::not_checked("inbox.sound", found).fix(fix)]);
     }
     let mut found = inbox.check().await?;
@@ -129,7 +129,11 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         findings.push(
             Finding::fail(
                 "inbox.overdue_jobs",
-                counted(counts.overdue, "ordered job is overdue", "ordered jobs are overdue"),
+                counted(
+                    counts.overdue,
+                    "job of the ledger is overdue",
+                    "jobs of the ledger are overdue",
+                ),
             )
             .because("they have neither been delivered nor collected for three days")
             .fix("article-webhook collect --inbox INBOX; ask the service about jobs that stay"),
@@ -172,7 +176,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
         });
     }
     if findings.is_empty() {
-        findings.push(Finding::ok("inbox.jobs", "no ordered job is overdue"));
+        findings.push(Finding::ok("inbox.jobs", "no job of the ledger is overdue"));
     }
     findings
 }
