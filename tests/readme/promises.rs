@@ -57,7 +57,7 @@ fn every_promise_names_tests_that_exist() {
     assert_eq!(missing(PAGE), [""; 0]);
     let promises =
         promises(PAGE).lines().filter(|line| line.starts_with("| ") && line.contains('`'));
-    assert!(promises.count() >= 222, "a promise that leaves the list is taken off this number");
+    assert!(promises.count() >= 223, "a promise that leaves the list is taken off this number");
 }
 
 #[test]

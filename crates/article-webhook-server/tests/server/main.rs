@@ -4,6 +4,7 @@
 mod answers;
 mod bodies;
 mod common;
+mod far_proxy;
 mod full;
 mod heads;
 mod hosts;
