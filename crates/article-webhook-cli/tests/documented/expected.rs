@@ -8,9 +8,10 @@ const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
 const MISSING: &str = "crates/article-webhook/src/guide/missing.md";
 const APPLICATION: &str = "crates/article-webhook/src/guide/application.md";
 const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
+const COLLECTOR: &str = "crates/article-webhook-collector/README.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
-const NOT_RUN: [(&str, &str, &str); 11] = [
+const NOT_RUN: [(&str, &str, &str); 12] = [
     (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (README, "tests/run", "it runs this"),
     (README, "cargo new articles && cd articles", "`tests/newcomer` does what this section says"),
@@ -25,6 +26,7 @@ const NOT_RUN: [(&str, &str, &str); 11] = [
     (TESTING, "cargo test --test unit_test_actix_web", "the same"),
     (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
+    (COLLECTOR, "cargo run --example collect", "`examples/tests/programs` runs it"),
     (
         POSTGRES,
         "cargo bench -p article-webhook-postgres --bench postgres -- storage",
