@@ -1,7 +1,7 @@
 //! Entries that a worker completes, beside jobs of the crate graphile_worker, in the same run and on the same server.
 //!
 //! ```text
-//! cargo bench --manifest-path tests/postgres/Cargo.toml --target-dir target/postgres -p article-postgres-speed
+//! cargo bench --manifest-path tests/postgres/Cargo.toml --target-dir target/applications -p article-postgres-speed
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
