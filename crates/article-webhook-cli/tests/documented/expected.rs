@@ -85,7 +85,7 @@ const ENDS: [End; 7] = [
         page: APPLICATION,
         command: "article-webhook inbox status inbox.db",
         exit: 1,
-        prints: "1 dead: article-webhook inbox list --state=dead inbox.db",
+        prints: "article-webhook inbox list --state=",
         says: "ends with 1 if an entry is dead",
     },
     End {
