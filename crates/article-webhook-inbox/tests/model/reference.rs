@@ -104,6 +104,7 @@ impl Store for Reference {
             let (mut tables, now) = self.open()?;
             let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
             if tables.paused_since.is_some() {
+                claims.paused_since = tables.paused_since;
                 claims.next_due = Some(now + Claim::PAUSED_INTERVAL);
                 return Ok(claims);
             }
