@@ -33,3 +33,8 @@ pub struct Deploy;
 #[cfg(doctest)]
 #[doc = include_str!("../crates/article-webhook/src/guide/machines.md")]
 pub struct Machines;
+
+/// The code of the page on tests runs. The core cannot depend on the collector.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/article-webhook/src/guide/testing.md")]
+pub struct Testing;

@@ -20,6 +20,9 @@ mod polling;
 
 mod collector;
 
+// What every application that orders needs.
+pub use article_webhook_client::{ApiKey, Client, NewArticle};
+
 pub use api::{Api, Calling};
 pub use collector::{
     BackfillPlan, BackfillStopped, Backfilled, Collector, CollectorBuilder, CollectorHealth,

@@ -79,8 +79,8 @@ pub mod sink {}
 #[doc = include_str!("guide/start.md")]
 pub mod start {}
 
-// Its examples use the fixtures.
-#[cfg_attr(feature = "fixture", doc = include_str!("guide/testing.md"))]
+// Its examples use the fixtures, and the collector: `tests/lib.rs` runs them.
+#[cfg_attr(all(feature = "fixture", not(doctest)), doc = include_str!("guide/testing.md"))]
 #[cfg_attr(
     not(feature = "fixture"),
     doc = "How to test your own handler: document this crate with the feature `fixture` to read this page."
