@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::{DEPLOY, file, waits};
 
 /// The object that a text describes. A field that the schema does not have is an error, as for `kubectl apply`.
-fn strict<T: DeserializeOwned + Serialize>(manifest: Value) -> Result<T, String> {
-    let object: T = serde_json::from_value(manifest.clone()).map_err(|error| error.to_string())?;
+fn strict<T: DeserializeOwned + Serialize>(manifest: &Value) -> Result<T, String> {
+    let object = T::deserialize(manifest).map_err(|error| error.to_string())?;
     // The types ignore what they do not know, so it is missing when they are written again.
     let known = serde_json::to_value(&object).map_err(|error| error.to_string())?;
-    if known == manifest { Ok(object) } else { Err(format!("{known} lacks a part of {manifest}")) }
+    if known == *manifest { Ok(object) } else { Err(format!("{known} lacks a part of {manifest}")) }
 }
 
 fn manifests(name: &str) -> Vec<Value> {
@@ -23,7 +23,7 @@ fn manifests(name: &str) -> Vec<Value> {
 }
 
 fn deployment() -> Deployment {
-    strict(manifests("blog.yaml").swap_remove(1)).expect("it is a Deployment")
+    strict(&manifests("blog.yaml")[1]).expect("it is a Deployment")
 }
 
 fn pod(deployment: &Deployment) -> &PodSpec {
@@ -34,9 +34,9 @@ fn pod(deployment: &Deployment) -> &PodSpec {
 #[test]
 fn the_manifests_are_what_kubernetes_describes() {
     let [claim, deployment, service] = manifests("blog.yaml").try_into().expect("three documents");
-    strict::<PersistentVolumeClaim>(claim).expect("it is a claim");
-    strict::<Deployment>(deployment.clone()).expect("it is a Deployment");
-    strict::<Service>(service).expect("it is a Service");
+    strict::<PersistentVolumeClaim>(&claim).expect("it is a claim");
+    strict::<Deployment>(&deployment).expect("it is a Deployment");
+    strict::<Service>(&service).expect("it is a Service");
 
     let text = deployment.to_string();
     for (right, wrong) in [
@@ -47,7 +47,7 @@ fn the_manifests_are_what_kubernetes_describes() {
         let changed = text.replace(right, wrong);
         assert_ne!(changed, text);
         let changed = serde_json::from_str(&changed).expect("it is JSON");
-        assert!(strict::<Deployment>(changed).is_err(), "{wrong}");
+        assert!(strict::<Deployment>(&changed).is_err(), "{wrong}");
     }
 }
 
@@ -66,7 +66,7 @@ fn one_pod_at_a_time_has_the_folder_of_the_inbox_on_its_claim() {
     let volumes = pod.volumes.as_deref().expect("it has volumes");
     let volume = volumes.iter().find(|volume| volume.name == of_the_inbox.name).expect("a volume");
     let claim = volume.persistent_volume_claim.as_ref().expect("it is a claim");
-    let manifest = strict::<PersistentVolumeClaim>(manifests("blog.yaml").swap_remove(0));
+    let manifest = strict::<PersistentVolumeClaim>(&manifests("blog.yaml")[0]);
     let manifest = manifest.expect("it is a claim");
     assert_eq!(manifest.metadata.name.as_ref(), Some(&claim.claim_name));
 }
@@ -92,7 +92,7 @@ fn the_probes_ask_for_the_paths_of_the_program_and_the_pod_is_waited_for() {
 fn the_change_for_two_pods_makes_a_deployment_without_a_gap() {
     let mut changed = manifests("blog.yaml").swap_remove(1);
     merge(&mut changed, manifests("overlap.yaml").swap_remove(0));
-    let deployment: Deployment = strict(changed).expect("it is a Deployment");
+    let deployment: Deployment = strict(&changed).expect("it is a Deployment");
     let spec = deployment.spec.as_ref().expect("it has a spec");
     assert_eq!(spec.replicas, Some(2));
     let rolling = spec.strategy.as_ref().and_then(|strategy| strategy.rolling_update.as_ref());

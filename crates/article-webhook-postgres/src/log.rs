@@ -4,19 +4,11 @@
 mod enabled {
     use tracing::{info, warn};
 
-    use crate::settings::{PostgresSettings, Protection};
-
     /// That of the inbox, so that one filter selects all.
     const TARGET: &str = "article_webhook_inbox";
 
-    /// `version` is that of the tables.
-    pub(crate) fn opened(settings: &PostgresSettings, version: usize) {
-        let PostgresSettings { node, schema, .. } = settings;
-        let connection = match settings.protection() {
-            Protection::Tls => "TLS",
-            Protection::ThisMachine => "to this machine",
-            Protection::Plaintext => "plaintext",
-        };
+    /// `version` is that of the tables, and `connection` how it is protected.
+    pub(crate) fn opened(node: &str, schema: &str, version: usize, connection: &str) {
         info!(target: TARGET, node, schema, schema_version = version, connection, "the inbox in PostgreSQL is open");
     }
 
@@ -34,9 +26,7 @@ mod enabled {
 
 #[cfg(not(feature = "tracing"))]
 mod disabled {
-    use crate::settings::PostgresSettings;
-
-    pub(crate) fn opened(_: &PostgresSettings, _: usize) {}
+    pub(crate) fn opened(_: &str, _: &str, _: usize, _: &str) {}
     pub(crate) fn notifications_missing() {}
     pub(crate) fn found(_: &str) {}
 }

@@ -101,7 +101,8 @@ impl PostgresStore {
     pub async fn connect(settings: PostgresSettings) -> Result<Self, Error> {
         let database = Arc::new(Database::new(settings)?);
         let prepared = schema::prepare(&database).await.map_err(|fault| fault.refusal())?;
-        log::opened(&database.settings, prepared.version);
+        let PostgresSettings { node, schema, .. } = &database.settings;
+        log::opened(node, schema, prepared.version, database.settings.protection().name());
         let connections = database.settings.receiving;
         let recording = Arc::new(Batches::new(Arc::clone(&database), connections));
         // Outcomes of one connection share most commits, and leave the others to claims.

@@ -1,5 +1,6 @@
 //! The commands of an operator.
 
+mod access;
 mod paging;
 mod selection;
 mod view;
@@ -17,15 +18,10 @@ mod show;
 mod status;
 mod transfer;
 
-use article_webhook_inbox::Inbox;
 use clap::{Args, Subcommand};
 
-use crate::{
-    context::Context,
-    exit::Exit,
-    failure::Failure,
-    store::{InboxArgument, Place},
-};
+use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument};
+use access::Access;
 use change::{Change, ChangeArguments};
 
 #[derive(Debug, Args)]
@@ -106,23 +102,6 @@ impl InboxArguments {
     /// Whether the command ends at Ctrl-C by itself.
     pub(super) fn ends_by_signal(&self) -> bool {
         matches!(self.command, InboxCommand::Page(_))
-    }
-}
-
-/// What a command that changes nothing may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// It tries what a receiver does, or has buttons.
-    Full,
-    ReadOnly,
-}
-
-impl Access {
-    async fn open(self, place: &Place) -> Result<Inbox, Failure> {
-        match self {
-            Self::Full => place.shared().await,
-            Self::ReadOnly => place.read().await,
-        }
     }
 }
 

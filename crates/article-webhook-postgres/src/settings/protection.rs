@@ -28,6 +28,15 @@ pub enum Protection {
 }
 
 impl Protection {
+    /// As the log names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plaintext => "plaintext",
+            Self::ThisMachine => "to this machine",
+            Self::Tls => "TLS",
+        }
+    }
+
     /// The protection of connections to the host of this index.
     pub(crate) fn of_host(config: &Config, index: usize) -> Self {
         let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));

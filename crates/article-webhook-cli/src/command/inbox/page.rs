@@ -2,7 +2,7 @@ use article_webhook_inbox::stop_signal;
 use clap::Args;
 use serde_json::json;
 
-use super::Access;
+use super::access::Access;
 use crate::{
     context::Context,
     exit::Exit,

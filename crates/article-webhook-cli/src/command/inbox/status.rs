@@ -9,23 +9,24 @@ use article_webhook_inbox::{Counts, JobState, LedgerCounts, State, store::StoreH
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Access, PlaceArguments, view};
+use super::{access::Access, view};
 use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store::Place,
+    store::{InboxArgument, Place},
     text::{command, escape, moment},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArguments {
-    #[command(flatten)]
-    pub(super) place: PlaceArguments,
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    #[arg(value_name = "INBOX")]
+    inbox: InboxArgument,
     /// Look for damage in everything that is stored, and for settings that may lose what was acknowledged
     #[arg(long)]
-    pub(super) full: bool,
+    full: bool,
 }
 
 pub(super) const HELP: &str = "\
@@ -57,7 +58,7 @@ pub(super) async fn run(
     access: Access,
     context: &Context,
 ) -> Result<Exit, Failure> {
-    let place = arguments.place.inbox.place(&context.environment)?;
+    let place = arguments.inbox.place(&context.environment)?;
     let status = look(&arguments, &place, access, &context.output).await?;
     let exit = if status.is_well() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
