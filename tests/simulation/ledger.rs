@@ -43,8 +43,9 @@ impl Connection {
         let Some(job_id) = row.and_then(|poll| poll.job.parse().ok()) else { return };
         let Ok(Some(job)) = self.world.store.job(job_id).await else { return };
         let now = self.world.time();
-        // After a body that cannot be read, the pause is an hour.
-        let polls = if job.unreadable_since.is_some() { u32::MAX } else { job.polls };
+        // After a body that cannot be read, or the article of a job in doubt, the pause is an hour.
+        let is_given = job.unreadable_since.or(job.collected_at).is_some();
+        let polls = if is_given { u32::MAX } else { job.polls };
         if job.state == JobState::Expected && polls > 0 {
             let wait = job.at.duration_since(now).unwrap_or_default();
             let expected_for = now.duration_since(job.expected_at).unwrap_or_default();

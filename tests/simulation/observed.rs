@@ -85,6 +85,8 @@ pub(crate) struct SeenJob {
     not_before: Duration,
     /// Since when its article is stored, unless that turned out to be unreadable.
     in_hand: Option<Duration>,
+    /// It was delivered to the URL of an order that has another job, and is polled until it is known whether it is that of the order.
+    pub(crate) is_candidate: bool,
     pushed: Option<SystemTime>,
     collected: Option<SystemTime>,
     /// A push was answered with success.
@@ -179,7 +181,7 @@ impl Observed {
             let early = job.not_before - now;
             return Err(format!("{id} is polled {early:?} earlier than the schedule says"));
         }
-        if job.in_hand.is_some_and(|since| now > since + TOKEN_VALIDITY) {
+        if !job.is_candidate && job.in_hand.is_some_and(|since| now > since + TOKEN_VALIDITY) {
             return Err(format!("{id} is polled, and its article is in the inbox"));
         }
         job.polls += 1;

@@ -329,6 +329,7 @@ impl Store for Connection {
             Ok((quarantined, state, opened))
         });
         let call = self.through("quarantine", call, move |(kept, state, opened), observed, now| {
+            observed.job(id.as_str()).is_candidate |= matches!(kept, Quarantined::OtherJob { .. });
             match (state, kept) {
                 (Some(state), _) => observed.expected_now(id.as_str(), *state, *opened, now),
                 // The order is known to be another job.

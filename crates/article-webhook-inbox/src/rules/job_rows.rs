@@ -654,7 +654,8 @@ impl JobRows {
         if intent.expects_refused(&self.job_id) {
             intent.note_refused(&self.job_id);
             self.expect(&Expect { intent: None, ..expect.clone() }, now);
-            let job = self.expected.get_mut().filter(|job| job.intent.is_none());
+            let is_candidate = |job: &&mut JobRow| job.intent.is_none() && job.state.is_open();
+            let job = self.expected.get_mut().filter(is_candidate);
             job.into_iter().for_each(|job| job.unproven = Some(name.into()));
         }
         self.expected.get().map_or(JobState::Expected, |job| job.state)
@@ -766,9 +767,17 @@ impl JobRows {
         self.expected.get().is_some_and(|job| job.is_provisional() && job.missing.is_some())
     }
 
-    /// The job is that of this intent, to whose URL it was delivered: the service knows it.
-    pub fn take_intent(&mut self, name: &str) {
-        self.expected.get_mut().into_iter().for_each(|job| job.intent = Some(name.into()));
+    /// Whether the job is bound to an order by a delivery alone.
+    #[must_use]
+    pub fn is_provisional(&self) -> bool {
+        self.expected.get().is_some_and(JobRow::is_provisional)
+    }
+
+    /// It is known whether the job is that of an order to whose URL it was delivered: of this intent, or of none.
+    pub fn decide(&mut self, intent: Option<Box<str>>) {
+        let Some(job) = self.expected.get_mut() else { return };
+        job.unproven = None;
+        job.intent = intent.or(job.intent.take());
     }
 
     /// Removes bodies of an entry that are old, as long as the limits allow it. What was removed counts in `pruned` and in

@@ -176,7 +176,8 @@ async fn unbind_others(
 
 /// The service knows this job, which was delivered to the URL of an order whose answer was lost. It is that of the order, if no
 /// other is bound in its place, or if the API did not know that one: an answer about this job shows that it was asked with the
-/// right key, so that 72 hours need not pass. Returns the other job if a handler may have had its article.
+/// right key, so that 72 hours need not pass. Until the API was asked about that one, nothing is decided. Returns the other job if
+/// a handler may have had its article.
 pub(super) async fn known(
     tables: &mut dyn Tables,
     job: &mut JobRows,
@@ -186,20 +187,23 @@ pub(super) async fn known(
     let mut intents = named(tables, &name).await?;
     let now = tables.now();
     let Some(row) = intents.first_mut().and_then(|intent| intent.row.get_mut()) else {
+        job.decide(None);
         return Ok(None);
     };
     let mut handled = None;
     if job.is_admitted(&name, row) {
         row.bind((&name, job.intent()), &job.job_id, now);
-        job.take_intent(&name);
+        job.decide(Some(name));
     } else {
         // These jobs are known only now, as in `unbind_others`.
         let mut bound = tables.jobs(Jobs::Named(row.provisional.clone())).await?;
         bound.sort_by_key(|other| row.provisional.iter().position(|id| *id == other.job_id));
         if let Some(other) = bound.iter_mut().find(|other| other.is_unknown()) {
             row.replace(&other.job_id, &job.job_id);
-            job.take_intent(&name);
             handled = unbind(tables, other, &name).await?;
+            job.decide(Some(name));
+        } else if !bound.iter().any(JobRows::is_provisional) {
+            job.decide(None);
         }
         tables.save(&mut bound).await?;
     }

@@ -49,7 +49,7 @@ impl Script for Prune {
             };
             let row = job.entry_of(id).and_then(|entry| entry.row.get());
             // The API may give the article of a job that is in doubt: that is not handled again.
-            let is_in_doubt = job.expected.get().is_some_and(JobRow::is_provisional);
+            let is_in_doubt = job.expected.get().is_some_and(|row| row.unproven.is_some());
             if is_in_doubt || !row.is_some_and(|row| self.removes_entry(row)) {
                 continue;
             }

@@ -270,7 +270,7 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
 
 /// Both jobs may be genuine, so that the first stays until the API does not know it.
 pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
-    trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl LedgerSubject>,
 ) {
     trial.lost_order(INTENT).await;
     trial.deliver("job_1").await;
@@ -278,13 +278,56 @@ pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
     let polls = trial.claim_polls(POLLS).await.polls;
     assert_eq!(polls.len(), 2);
     for Poll { lease, job } in polls.into_iter().rev() {
-        let body = answered(&article(job.job_id.as_str()));
-        let settled = trial.settle_poll(lease, body).await;
-        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+        let id = job.job_id.as_str();
+        let settled = trial.settle_poll(lease, answered(&article(id))).await;
+        // The first was not asked about when the second was answered.
+        let state = if id == "job_1" { JobState::Collected } else { JobState::Expected };
+        assert_eq!(settled, PollSettled::Settled(state), "{id}");
     }
+    trial.advance(3600);
+    let poll = trial.poll("job_2").await;
+    let settled = trial.settle_poll(poll, answered(&article("job_2"))).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
     assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
     assert_eq!(trial.job("job_2").await.intent, None);
+}
+
+/// The API knows the second job before it was asked about the first, which is forged. The article is handled once, and the job is
+/// polled until it is known whether it is that of the order.
+pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    trial.lost_order(INTENT).await;
+    trial.deliver("forged").await;
+    trial.work("forged", Outcome::Done).await;
+    trial.keep_refused("job_1").await;
+    let body = || answered(&article("job_1"));
+    let polls = trial.claim_polls(POLLS).await.polls;
+    let [forged, genuine] = &polls[..] else { panic!("{polls:?}") };
+    let settled = trial.settle_poll(genuine.lease, body()).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Expected));
+    trial.settle_poll(forged.lease, missing()).await;
+    trial.work("job_1", Outcome::Done).await;
+    trial.advance(9);
+    let (before, limit) = (trial.now(), 100);
+    let old = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    assert_eq!(trial.store().prune(old).await.unwrap().entries, 0, "both are in doubt");
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
+
+    trial.advance(591);
+    let poll = trial.poll("forged").await;
+    trial.settle_poll(poll, again(24 * 3600)).await;
+    trial.advance(3000);
+    let poll = trial.poll("job_1").await;
+    let settled = trial.settle_poll(poll, body()).await;
+    let expected = PollSettled::OtherHandled { state: JobState::Collected, other: job("forged") };
+    assert_eq!(settled, expected);
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
+    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+    assert_eq!(trial.job("forged").await.intent, None);
+    assert_eq!(trial.claim().await.claimed, [], "it is not handled again");
 }
 
 /// The API does not know the job that was delivered: the order is open again, and its URL is good for the next one.

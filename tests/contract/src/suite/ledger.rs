@@ -128,6 +128,7 @@ macro_rules! ledger_contract {
                 a_job_that_the_service_knows_is_that_of_the_order,
                 a_forged_job_gives_way_to_one_that_the_service_knows,
                 another_job_that_the_service_knows_proves_nothing_by_itself,
+                a_job_that_the_service_knows_waits_for_what_it_says_of_the_first,
                 a_job_that_the_service_does_not_know_is_not_that_of_the_order,
                 a_job_that_came_by_token_is_not_polled,
                 a_call_that_took_nothing_takes_its_job_away,

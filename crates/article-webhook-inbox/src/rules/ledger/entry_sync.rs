@@ -37,7 +37,7 @@ impl JobRow {
     /// given nothing but unhandled bodies for 72 hours, the job ends as unreadable: an outage of hours must not end it. A
     /// corrupt entry says nothing about what the API gives, so that no number of them ends a job. Any other entry is the
     /// article: it ends an open job and the poll that is under way, and also a job that failed, is unreadable or was not
-    /// found. It does not end one that is [bound](Self::is_provisional) to an order by the delivery alone: that may be forged.
+    /// found. It does not end one that is [in doubt](Self::unproven): an answer of the API decides to which order it belongs.
     pub fn sync_with_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state) {
             (true, JobState::Collected) if entry == State::Corrupt => {
@@ -46,7 +46,7 @@ impl JobRow {
             }
             (true, JobState::Collected) => self.reject_answer(now),
             (true, JobState::Arrived) => self.open(later(now, Duration::ZERO), self.expected_at),
-            (false, state) if !state.has_article() && !self.is_provisional() => {
+            (false, state) if !state.has_article() && self.unproven.is_none() => {
                 let state = match source {
                     Source::Webhook => JobState::Arrived,
                     Source::Api => JobState::Collected,

@@ -42,8 +42,7 @@ impl JobRow {
     }
 
     /// Stores the outcome of a poll with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
-    /// for [`PollOutcome::Answered`], and if the service knows a job that was [bound](Self::is_provisional) to its order. The row
-    /// changed, unless the lease was lost.
+    /// for [`PollOutcome::Answered`], and if the job was [in doubt](Self::unproven). The row changed, unless the lease was lost.
     pub fn settle(
         &mut self,
         lease: PollLease,
@@ -55,8 +54,7 @@ impl JobRow {
         if !self.is_polled(lease, now) {
             return PollSettled::LostLease;
         }
-        let was_provisional = self.is_provisional();
-        if outcome.knows_the_job() {
+        if outcome.knows_the_job() && self.is_provisional() {
             self.unproven = None;
         }
         match outcome {
@@ -64,6 +62,9 @@ impl JobRow {
                 self.collected_at = Some(now);
                 if entry.is_none_or(is_rejected) {
                     self.reject_answer(now);
+                } else if self.unproven.is_some() {
+                    (self.missing, self.unconfirmed) = (None, None);
+                    self.wait(PAUSE_WHILE_UNDECIDED, Some(UNDECIDED.to_owned()), now);
                 } else {
                     let cause = self.unreadable_since.map(|_| REJECTED.to_owned());
                     self.end(JobState::Collected, cause, now);
@@ -100,9 +101,11 @@ impl JobRow {
                 (self.state, self.at) = (JobState::Expected, now);
             }
         }
-        if let (true, JobState::Expected, Some(entry)) =
-            (was_provisional && outcome.knows_the_job(), self.state, entry)
-        {
+        if !self.state.is_open() && !self.is_provisional() {
+            self.unproven = None;
+        }
+        // An article that came while the job was in doubt.
+        if let (JobState::Expected | JobState::NotFound, Some(entry)) = (self.state, entry) {
             self.sync_with_entry(entry, Source::Webhook, now);
         }
         PollSettled::Settled(self.state)
@@ -119,6 +122,12 @@ impl JobRow {
         (self.state, self.at, self.cause) = (JobState::Expected, later(now, pause), cause);
     }
 }
+
+/// When a job is polled again whose article is here, while it is not known whether it is that of an order.
+const PAUSE_WHILE_UNDECIDED: Duration = Duration::from_secs(3600);
+
+/// The cause of such a job.
+const UNDECIDED: &str = "its article is here; it is polled until the API has answered about another job that was delivered to the URL of the same order";
 
 /// The cause of a job of which the API gave a body that cannot be read: an open one, or a collected one whose entry waits
 /// for a worker to read another body.
@@ -303,6 +312,30 @@ mod tests {
             assert_eq!(settled, PollSettled::Settled(state), "{outcome:?}");
             assert_eq!((row.is_provisional(), outcome.knows_the_job()), (!is_known, is_known));
             assert_eq!(row.intent.as_deref(), Some("post-17"));
+        }
+    }
+
+    /// It was delivered to the URL of an order to which another job is bound, and the API has not been asked about that.
+    #[test]
+    fn a_job_that_may_be_that_of_an_order_is_open_until_it_ends_without_an_article() {
+        let cause = String::from("a cause");
+        let failed = PollOutcome::Failed { answer: answer("{}"), cause: cause.clone() };
+        let not_found = PollOutcome::NotFound { cause };
+        for (outcome, entry, state) in [
+            (PollOutcome::Answered(answer("{}")), Some(State::Done), JobState::Expected),
+            (PollOutcome::Answered(answer("{}")), Some(State::Unhandled), JobState::Expected),
+            (unfinished(), Some(State::Done), JobState::Expected),
+            (failed, None, JobState::Failed),
+            (not_found.clone(), None, JobState::NotFound),
+            (not_found, Some(State::Done), JobState::Arrived),
+        ] {
+            let mut row = JobRow { unproven: Some("post-17".into()), ..job() };
+            row.sync_with_entry(State::Done, Source::Api, START);
+            assert_eq!(row.state, JobState::Expected, "an article alone does not end it");
+            let lease = row.poll(7, LEASE, START);
+            let settled = row.settle(lease, &outcome, KEY, entry, START);
+            assert_eq!(settled, PollSettled::Settled(state), "{outcome:?} {entry:?}");
+            assert_eq!(row.unproven.is_some(), state.is_open(), "{outcome:?} {entry:?}");
         }
     }
 }

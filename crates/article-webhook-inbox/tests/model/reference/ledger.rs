@@ -164,7 +164,7 @@ impl Tables {
             intent.note_refused(job_id);
             self.expect(&Expect { intent: None, ..expect.clone() }, now);
             self.ledger.change_job(job_id, |job| {
-                if job.intent.is_none() {
+                if job.intent.is_none() && job.state.is_open() {
                     job.unproven = Some(name.into());
                 }
             });
@@ -217,19 +217,37 @@ impl Tables {
         let job = self.ledger.job(job_id).filter(|job| !job.is_provisional())?;
         let name = job.unproven.clone()?;
         let mut handled = None;
-        if self.admits(&name, job_id)? {
-            self.bind(&name, job_id, now);
-        } else {
-            let (_, intent) = self.ledger.intent_mut(&name)?;
-            let is_unknown = |job: &JobRow| job.is_provisional() && job.missing.is_some();
-            let mut bound = intent.provisional.clone();
-            bound.retain(|other| self.ledger.job(other).is_some_and(is_unknown));
-            let other = bound.into_iter().next()?;
-            let (_, intent) = self.ledger.intent_mut(&name)?;
-            intent.replace(&other, job_id);
-            handled = self.unbind(&other, &name, now);
+        let mut is_its_job = false;
+        match self.admits(&name, job_id) {
+            None => {}
+            Some(true) => {
+                self.bind(&name, job_id, now);
+                is_its_job = true;
+            }
+            Some(false) => {
+                let (_, intent) = self.ledger.intent_mut(&name)?;
+                let mut bound = intent.provisional.clone();
+                bound.retain(|other| self.ledger.job(other).is_some_and(JobRow::is_provisional));
+                let has_others = !bound.is_empty();
+                bound.retain(|other| {
+                    self.ledger.job(other).is_some_and(|job| job.missing.is_some())
+                });
+                if let Some(other) = bound.into_iter().next() {
+                    let (_, intent) = self.ledger.intent_mut(&name)?;
+                    intent.replace(&other, job_id);
+                    handled = self.unbind(&other, &name, now);
+                    is_its_job = true;
+                } else if has_others {
+                    return None;
+                }
+            }
         }
-        self.ledger.change_job(job_id, |job| job.intent = Some(name));
+        self.ledger.change_job(job_id, |job| {
+            job.unproven = None;
+            if is_its_job {
+                job.intent = Some(name);
+            }
+        });
         handled
     }
 

@@ -18,7 +18,7 @@ impl Tables {
         }
         for id in self.by_time(|row| prune.removes_entry(row)) {
             let job_id = &self.entries[&id].key.job_id;
-            if self.ledger.job(job_id).is_some_and(JobRow::is_provisional) {
+            if self.ledger.job(job_id).is_some_and(|job| job.unproven.is_some()) {
                 continue;
             }
             remove(prune, &mut pruned.entries, &mut pruned.more, || self.remove_old(id));
