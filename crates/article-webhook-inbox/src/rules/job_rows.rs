@@ -450,8 +450,8 @@ impl JobRows {
         job.note_copy(arrival.source, arrival.intent.as_deref(), now);
         if let (Some(name), Some(at)) = (named, bound) {
             job.doubt(name, at, now);
-        } else if !arrival.is_by_capability() {
-            // The token, or the API, vouches for the job.
+        } else if !arrival.is_by_capability() && job.is_provisional() {
+            // The token, or the API, vouches for the job. If it is not bound, a poll decides whether it is that of the order.
             job.unproven = None;
         }
         if let Some(article) = article {

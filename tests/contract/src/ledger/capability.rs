@@ -387,6 +387,23 @@ pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl LedgerSubj
     }
 }
 
+/// A body by token does not say to which order its job belongs. If it was refused at the URL of one, a poll decides.
+pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(
+    trial: Trial<impl LedgerSubject>,
+) {
+    trial.lost_order(INTENT).await;
+    trial.deliver("forged").await;
+    trial.keep_refused("job_1").await;
+    assert!(trial.record("job_1", &article("job_1")).await.is_stored());
+    let polls = trial.claim_polls(POLLS).await.polls;
+    let [forged, genuine] = &polls[..] else { panic!("{polls:?}") };
+    trial.settle_poll(forged.lease, missing()).await;
+    let settled = trial.settle_poll(genuine.lease, answered(&article("job_1"))).await;
+    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
+    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+}
+
 /// The call took nothing, so that what was delivered to the URL is forged. The order may be made again at once.
 pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl LedgerSubject>) {
     for (forged, is_handled) in [("forged", false), ("handled", true)] {

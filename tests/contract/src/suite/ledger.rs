@@ -131,6 +131,7 @@ macro_rules! ledger_contract {
                 a_job_that_the_service_knows_waits_for_what_it_says_of_the_first,
                 a_job_that_the_service_does_not_know_is_not_that_of_the_order,
                 a_job_that_came_by_token_is_not_polled,
+                a_refused_job_that_came_by_token_may_be_that_of_the_order,
                 a_call_that_took_nothing_takes_its_job_away,
                 a_call_that_took_nothing_leaves_the_job_of_another,
                 so_many_jobs_are_polled_for_one_order,

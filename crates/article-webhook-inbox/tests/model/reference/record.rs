@@ -45,7 +45,7 @@ impl Tables {
             job.note_copy(source, intent.as_deref(), now);
             match (&url, bound) {
                 (Some(name), Some(at)) => job.doubt(name, at, now),
-                _ if !is_by_capability => job.unproven = None,
+                _ if !is_by_capability && job.is_provisional() => job.unproven = None,
                 _ => {}
             }
             if let Some(entry) = entry {
