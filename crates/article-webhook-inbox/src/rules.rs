@@ -23,6 +23,7 @@ pub use claim::{ClaimDecision, Claiming};
 pub use export_line::{BodyLine, EntryLine, ExportLine, IntentLine, JobLine};
 pub use job_rows::{BodyBytes, BodyRow, Change, EntryRows, JobRows, Tracked};
 pub(crate) use job_rows::{MAX_BODY_BYTES, OF_ANOTHER_JOB};
+pub(crate) use ledger::MAX_CALL_TIME;
 pub use ledger::{Answered, ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use quarantine::MIN_QUARANTINE_COST;
 pub(crate) use quarantine::{all_report_failure, decode_anew, left_for};

@@ -13,5 +13,6 @@ mod poll;
 pub use article_entry::ArticleEntry;
 pub use binding::Answered;
 pub use bucket::Bucket;
+pub(crate) use intent::MAX_CALL_TIME;
 pub use intent::{IntentRow, NotOrdered};
 pub use job::JobRow;

@@ -8,7 +8,8 @@ use super::{IntentRows, Intents, Jobs, Mark, NamedJobs, Script, Tables, intents_
 use crate::{
     Error,
     call::{BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason},
-    rules::{IntentRow, JobRow, JobRows, NotOrdered},
+    rules::{IntentRow, JobRow, JobRows, MAX_CALL_TIME, NotOrdered},
+    timestamp::later,
 };
 
 /// Begins an order, unless its intent is known.
@@ -111,9 +112,9 @@ impl Script for Ordered {
         let (mut is_expected, mut unbound) = (true, None);
         for intent in &mut intents {
             if intent.name != self.name {
-                // A delivery to the URL of another order bound the job there.
-                let row = intent.row.get_mut();
-                if row.is_some_and(|row| row.unbind(&self.job_id, now)) {
+                // A delivery to the URL of another order bound the job there. The call of that may be under way.
+                let (row, until) = (intent.row.get_mut(), later(now, MAX_CALL_TIME));
+                if row.is_some_and(|row| row.unbind(&self.job_id, until)) {
                     unbind(tables, job, &intent.name).await?;
                 }
             } else if let Some(row) = intent.row.get_mut() {

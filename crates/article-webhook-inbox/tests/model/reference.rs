@@ -36,6 +36,9 @@ pub(crate) struct Reference {
     tables: Mutex<Tables>,
 }
 
+/// How long an answer to a call can come.
+const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
+
 /// The names of the inbox.
 mod inbox {
     pub(super) use article_webhook_inbox::{store::*, *};
@@ -378,7 +381,7 @@ impl Store for Reference {
             let known = tables.ledger.job(&job_id).and_then(|job| job.intent.clone());
             if let Some(other) = known.as_deref().filter(|known| *known != name)
                 && let Some((_, row)) = tables.ledger.intent_mut(other)
-                && row.unbind(&job_id, now)
+                && row.unbind(&job_id, now + MAX_CALL_TIME)
             {
                 tables.unbind(&job_id, other, now);
             }

@@ -352,7 +352,7 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
         assert_eq!((settled, trial.state(forged).await), (expected, state));
         assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
         let intent = trial.intent(name).await;
-        assert_eq!((intent.state, intent.job_id), (IntentState::Ordering, None), "it is listed");
+        assert_eq!((intent.state, intent.job_id), (IntentState::Unknown, None), "it is listed");
 
         let poll = trial.poll(id).await;
         trial.settle_poll(poll, again(60)).await;

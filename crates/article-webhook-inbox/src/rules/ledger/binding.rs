@@ -2,8 +2,8 @@ use std::time::SystemTime;
 
 use article_webhook::JobId;
 
-use super::{IntentRow, erase::digest, intent::MAX_CALL_TIME};
-use crate::{call::IntentState, timestamp::later};
+use super::{IntentRow, erase::digest};
+use crate::call::IntentState;
 
 /// Of how many other jobs deliveries to the URL of an intent are kept in quarantine.
 const MAX_KEPT_JOBS: usize = 2;
@@ -119,25 +119,24 @@ impl IntentRow {
         }
     }
 
-    /// The job is not that of this intent: the answer to a call of another says so, or the service does not know the job. Whether
-    /// it was bound here.
-    pub fn unbind(&mut self, job_id: &JobId, now: SystemTime) -> bool {
+    /// The job is not that of this intent: the answer to a call of another says so, or the service does not know the job. An answer
+    /// to a call of this one can come until that time. Whether it was bound here.
+    pub fn unbind(&mut self, job_id: &JobId, until: SystemTime) -> bool {
         let before = self.provisional.len();
         self.provisional.retain(|bound| bound != job_id);
         let was_bound = self.provisional.len() < before;
         if was_bound {
-            self.leave(job_id, now);
+            self.leave(job_id, until);
         }
         was_bound
     }
 
     /// The job is not bound any more.
-    fn leave(&mut self, job_id: &JobId, now: SystemTime) {
+    fn leave(&mut self, job_id: &JobId, until: SystemTime) {
         if self.job_id.as_ref() == Some(job_id) {
             self.job_id = self.provisional.first().cloned();
             if self.job_id.is_none() && self.answered == 0 {
-                // The call may still be under way.
-                (self.state, self.at) = (IntentState::Ordering, later(now, MAX_CALL_TIME));
+                (self.state, self.at) = (IntentState::Ordering, until);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The longest deadline of a call. One that is later comes from a clock that was set back.
-pub(super) const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
+pub(crate) const MAX_CALL_TIME: Duration = Duration::from_secs(2 * 3600);
 
 /// The fence of the first call of an intent that was stored at that time.
 fn first_fence(created_at: SystemTime) -> i64 {
