@@ -130,7 +130,7 @@ async fn add(
                 if let Some(name) = &job.intent {
                     let intent = intent_mut(&mut intents, name);
                     match intent.row.get_mut() {
-                        Some(row) => drop(row.resolve(job_id, now)),
+                        Some(intent) => intent.resolve_imported(job_id, &row, now),
                         None => intent.row.set(IntentRow::of_imported(job_id, &row, now)),
                     }
                 }

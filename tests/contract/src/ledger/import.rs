@@ -68,6 +68,26 @@ pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<imp
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
 }
 
+/// A job that a delivery alone bound to its order there is so here, whether or not this store has the order: an answer decides.
+pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl LedgerSubject>) {
+    for (name, forged, genuine) in [("post-17", "a", "job_1"), ("post-18", "b", "job_2")] {
+        trial.expect_now(forged).await;
+        let shown = ExpectedJob { intent: Some(name.into()), ..trial.job(forged).await };
+        trial.store().erase(vec![job(forged)]).await.unwrap();
+        if name == "post-17" {
+            trial.intended(name).await;
+        }
+        let ExportLine::Job(mut line) = job_line(shown) else { panic!("it is a job") };
+        line.document.unproven = line.intent.clone();
+        assert!(trial.import(ExportLine::Job(line)).await);
+        assert_eq!(trial.intent(name).await.job_id, Some(job(forged)));
+        let answered = trial.ledger().ordered(name, job(genuine), trial.after(600), KEY).await;
+        assert_eq!(answered.unwrap(), None);
+        assert_eq!(trial.intent(name).await.job_id, Some(job(genuine)));
+        assert_eq!(trial.job(forged).await.intent, None);
+    }
+}
+
 /// An imported job whose article is here has ended.
 pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) {
     for (state, expected) in

@@ -274,6 +274,9 @@ mod tests {
             (row(1, 1, &["job_1"]), row(1, 0, &[]), false, (2, 1, &[], Some("job_1"))),
             (row(1, 1, &["job_1"]), row(1, 0, &["a"]), false, (2, 1, &["a"], Some("job_1"))),
             (row(1, 0, &["a"]), row(1, 1, &["job_1"]), false, (2, 1, &["a"], Some("job_1"))),
+            // The job of one call, confirmed by one of them.
+            (row(1, 0, &["a"]), row(1, 1, &["a"]), false, (2, 1, &[], Some("a"))),
+            (row(1, 1, &["a"]), row(1, 0, &["a"]), false, (2, 1, &[], Some("a"))),
         ] {
             let about = format!("{here:?} {there:?}");
             let mut merged = here;

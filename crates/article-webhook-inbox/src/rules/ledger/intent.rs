@@ -205,18 +205,18 @@ impl IntentRow {
     #[must_use]
     pub fn of_imported(job_id: &JobId, job: &JobRow, now: SystemTime) -> Self {
         let created_at = job.expected_at.min(now);
-        Self {
-            state: IntentState::Ordered,
-            created_at,
-            at: now,
-            fence: next_fence(first_fence(created_at), now),
-            job_id: Some(job_id.clone()),
-            calls: 1,
-            answered: 1,
-            provisional: Vec::new(),
-            refused: Vec::new(),
-            erased: Vec::new(),
-            newer: NewerFields::default(),
+        let fence = next_fence(first_fence(created_at), now);
+        let answered = u32::from(!job.is_provisional());
+        let mut row = Self { fence, answered, ..Self::new(Duration::ZERO, created_at) };
+        row.resolve_imported(job_id, job, now);
+        row
+    }
+
+    /// The intent became this imported job, unless its job was known, as [`resolve`](Self::resolve) says. If a delivery alone says so
+    /// there, an answer still decides here.
+    pub fn resolve_imported(&mut self, job_id: &JobId, job: &JobRow, now: SystemTime) {
+        if self.resolve(job_id, now) && job.is_provisional() {
+            self.provisional.push(job_id.clone());
         }
     }
 
@@ -228,6 +228,7 @@ impl IntentRow {
         let is_copy = rounded(self.created_at) == rounded(there.created_at);
         let open = self.open_calls().max(there.open_calls());
         let calls = self.calls.max(there.calls);
+        let confirmed = [self.confirmed(), there.confirmed()];
         let is_better =
             self.state != IntentState::Ordered || self.answered == 0 && there.answered > 0;
         if is_better && there.state == IntentState::Ordered {
@@ -237,10 +238,16 @@ impl IntentRow {
         self.answered = self.answered.max(there.answered);
         self.calls = if is_copy { calls } else { self.answered.saturating_add(open) };
         add(&mut self.provisional, &there.provisional);
+        self.provisional.retain(|bound| !confirmed.iter().flatten().any(|known| known == bound));
         add(&mut self.refused, &there.refused);
         add(&mut self.erased, &there.erased);
         while self.pop_surplus().is_some() {}
         self.leave_erased();
+    }
+
+    /// Its job, if more than a delivery says so.
+    fn confirmed(&self) -> Option<JobId> {
+        self.job_id.clone().filter(|job_id| !self.provisional.contains(job_id))
     }
 
     /// How many calls have no answer.

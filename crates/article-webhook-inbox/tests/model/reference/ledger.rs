@@ -60,10 +60,13 @@ impl Tables {
                     imported.ledger_added += u64::from(is_new);
                     imported.ledger_present += u64::from(!is_new);
                     let intent = job.intent.as_deref();
-                    let is_known = self.ledger.resolve(intent, &job.job_id, now);
-                    if let Some(name) = intent.filter(|_| !is_known) {
-                        let row = IntentRow::of_imported(&job.job_id, &job.row(), now);
-                        self.ledger.add_intent(name, row);
+                    let Some(name) = intent else { continue };
+                    match self.ledger.intent_mut(name) {
+                        Some((_, row)) => row.resolve_imported(&job.job_id, &job.row(), now),
+                        None => {
+                            let row = IntentRow::of_imported(&job.job_id, &job.row(), now);
+                            self.ledger.add_intent(name, row);
+                        }
                     }
                 }
                 ExportLine::Intent(intent) => {
