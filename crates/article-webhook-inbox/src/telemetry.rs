@@ -210,13 +210,10 @@ pub(crate) fn claimed(claims: &Claims) {
 
 /// Claims are paused for this time, or are not any more.
 pub(crate) fn paused(paused_for: Option<Duration>) {
-    match paused_for {
-        Some(paused_for) => {
-            log!(warn: ?paused_for, "an operator or a salvage has paused claims: no worker gets an entry until `article-webhook inbox resume`");
-        }
-        None => {
-            log!(info: "the pause of claims has ended");
-        }
+    if let Some(paused_for) = paused_for {
+        log!(warn: ?paused_for, "an operator or a salvage has paused claims: no worker gets an entry until `article-webhook inbox resume`");
+    } else {
+        log!(info: "the pause of claims has ended");
     }
 }
 
