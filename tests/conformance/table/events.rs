@@ -74,7 +74,7 @@ pub(super) fn rows() -> Vec<Row> {
         bad("a no-break space in the event", about("article\u{a0}complete")),
         bad("a space of no width in the event", about("article.\u{200b}complete")),
         bad("a full stop of another script in the event", about("article\u{3002}complete")),
-        bad("an event of 60 KB", about(&"x".repeat(60_000))),
+        bad("an event of 12 KB", about(&"x".repeat(12_000))),
         of_updated(
             "a new event about an illegal job",
             updated().body(r#"{"job_id":7}"#),
