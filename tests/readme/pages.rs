@@ -119,8 +119,8 @@ fn is_of_a_crate(file: &str) -> bool {
 }
 
 #[test]
-fn the_readme_has_at_most_200_lines() {
-    assert!(read("README.md").lines().count() <= 200);
+fn the_readme_has_at_most_160_lines() {
+    assert!(read("README.md").lines().count() <= 160);
 }
 
 #[test]
