@@ -61,7 +61,7 @@ impl ApiKey {
         }
     }
 
-    /// The key in a file, such as a mounted secret. A newline at its end is not part of it.
+    /// The key in a file, such as a mounted secret. White space at its end, such as a newline, is not part of it.
     ///
     /// # Errors
     ///

@@ -52,7 +52,7 @@ static DAMAGE: RateLimit = RateLimit::per_second();
 static NO_THREAD: RateLimit = RateLimit::per_second();
 static NOT_KEPT: RateLimit = RateLimit::per_second();
 static OTHER_JOB: RateLimit = RateLimit::per_second();
-static CROWDED: RateLimit = RateLimit::per_minute();
+static TOO_MANY_JOBS: RateLimit = RateLimit::per_minute();
 static QUARANTINE_FULL: RateLimit = RateLimit::per_minute();
 static STUCK: RateLimit = RateLimit::per_minute();
 static WAL_GROWS: RateLimit = RateLimit::per_minute();
@@ -158,7 +158,7 @@ pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Erro
                     log!(limited OTHER_JOB warn: job_id, "the body of another job than that of the order is not kept: two are, or the budget for quarantine is used up");
                 }
                 Quarantined::TooManyJobs => {
-                    log!(limited CROWDED error: job_id, "the body of a job that may be that of the order is not kept, and the API is not polled about it, because so many others came to the URL of the order: it has leaked; look at the service, and call Collector::expect for the job that was ordered");
+                    log!(limited TOO_MANY_JOBS error: job_id, "the body of a job that may be that of the order is not kept, and the API is not polled about it, because so many others came to the URL of the order: it has leaked; look at the service, and call Collector::expect for the job that was ordered");
                 }
                 Quarantined::Duplicate | Quarantined::NotNeeded => {
                     log!(debug: job_id, "a body for quarantine is not needed");

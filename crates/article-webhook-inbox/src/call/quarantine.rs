@@ -34,7 +34,7 @@ pub enum Quarantined {
         /// Whether it is kept, as those of two such jobs are for each order.
         kept: bool,
     },
-    /// The same, and the order may be this job. So many others were named in its place that it is neither kept nor expected.
+    /// The same, and the order may be this job. It is neither kept nor expected, because the limit of other jobs is reached.
     TooManyJobs,
 }
 

@@ -8,7 +8,7 @@ use super::{IntentRows, Intents, Jobs, Mark, NamedJobs, Script, Tables, intents_
 use crate::{
     Error,
     call::{BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason},
-    rules::{IntentRow, JobRow, JobRows, MAX_CALL_TIME, NotOrdered},
+    rules::{IntentRow, JobRows, MAX_CALL_TIME, NotOrdered},
     timestamp::later,
 };
 
@@ -223,7 +223,7 @@ pub(super) async fn not_known(
     let now = tables.now();
     let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
     let was_bound = row.is_some_and(|row| row.unbind(&job.job_id, now));
-    if !was_bound && !job.expected.get().is_some_and(JobRow::is_provisional) {
+    if !was_bound && !job.is_provisional() {
         return Ok(None);
     }
     tables.save_intents(&mut intents).await?;

@@ -41,7 +41,7 @@ impl Script for Quarantine {
                     if kept {
                         intent.note_refused(&job.job_id);
                     }
-                    match intent.is_crowded(&job.job_id) {
+                    match intent.has_too_many_jobs_for(&job.job_id) {
                         true => Quarantined::TooManyJobs,
                         false => Quarantined::OtherJob { kept },
                     }

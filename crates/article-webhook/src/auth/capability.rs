@@ -83,7 +83,7 @@ impl CapabilityKey {
         Self::new(&Zeroizing::new(key.into_encoded_bytes()))
     }
 
-    /// The key in a file, such as a mounted secret: its bytes as they are, but for a newline at the end of a text.
+    /// The key in a file, such as a mounted secret: its bytes as they are, but for white space at the end of a text, such as a newline.
     ///
     /// # Errors
     ///

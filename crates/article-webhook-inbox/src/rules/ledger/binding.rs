@@ -9,7 +9,7 @@ use crate::call::IntentState;
 const MAX_KEPT_JOBS: usize = 2;
 
 /// How many other jobs are polled because they were delivered to the URL of an intent while a call had no answer. Each is polled
-/// for days, whoever named it.
+/// for days, also one that does not exist.
 const MAX_REFUSED_JOBS: usize = 8;
 
 /// Which jobs the URL of an intent is good for: as many as calls were made. A call without an answer may have become any job, so
@@ -67,7 +67,7 @@ impl IntentRow {
 
     /// Whether this job may be that of a call without an answer, and is not polled, because too many others are.
     #[must_use]
-    pub fn is_crowded(&self, job_id: &JobId) -> bool {
+    pub fn has_too_many_jobs_for(&self, job_id: &JobId) -> bool {
         self.is_in_doubt() && !self.expects_refused(job_id)
     }
 
@@ -182,7 +182,7 @@ mod tests {
         jobs.iter().map(JobId::as_str).collect()
     }
 
-    /// An intent with so many calls, to whose URL these jobs were delivered.
+    /// An intent with this number of calls, to whose URL these jobs were delivered.
     fn delivered(calls: u32, jobs: &[&str]) -> IntentRow {
         let mut row = IntentRow { calls, ..IntentRow::new(WITHIN, NOW) };
         for id in jobs {
@@ -242,14 +242,14 @@ mod tests {
         for number in 0..MAX_REFUSED_JOBS {
             let other = job(&format!("job_{number}"));
             assert_eq!(row.keeps_refused(&other), number < MAX_KEPT_JOBS);
-            assert!(row.expects_refused(&other) && !row.is_crowded(&other));
+            assert!(row.expects_refused(&other) && !row.has_too_many_jobs_for(&other));
             row.note_refused(&other);
         }
-        assert!(row.is_crowded(&job("job_x")) && !row.keeps_refused(&job("job_x")));
+        assert!(row.has_too_many_jobs_for(&job("job_x")) && !row.keeps_refused(&job("job_x")));
         assert!(row.keeps_refused(&job("job_0")) && !row.keeps_refused(&job("job_2")));
         assert!(row.expects_refused(&job("job_2")));
         row.answer((NAME, Some(NAME)), &job("first"), NOW);
-        assert!(!row.expects_refused(&job("job_2")) && !row.is_crowded(&job("job_x")));
+        assert!(!row.expects_refused(&job("job_2")) && !row.has_too_many_jobs_for(&job("job_x")));
     }
 
     /// Of another store. The same row came from there or from here if it was stored at the same time.

@@ -31,7 +31,7 @@ impl Tables {
             None => self.keep(arrival, cause, budget, now),
             // The URL of the order is good for another job.
             Some(intent) => {
-                let is_crowded = intent.is_crowded(&job_id);
+                let is_refused = intent.has_too_many_jobs_for(&job_id);
                 let kept = intent.keeps_refused(&job_id)
                     && matches!(
                         self.keep(arrival, cause, budget, now),
@@ -39,7 +39,7 @@ impl Tables {
                     );
                 let intent = self.ledger.intent_mut(&name).filter(|_| kept);
                 intent.into_iter().for_each(|(_, intent)| intent.note_refused(&job_id));
-                if is_crowded { Quarantined::TooManyJobs } else { Quarantined::OtherJob { kept } }
+                if is_refused { Quarantined::TooManyJobs } else { Quarantined::OtherJob { kept } }
             }
         };
         if let Some(expect) = expect {
