@@ -11,7 +11,7 @@ const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
 const COLLECTOR: &str = "crates/article-webhook-collector/README.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
-const NOT_RUN: [(&str, &str, &str); 12] = [
+const NOT_RUN: [(&str, &str, &str); 13] = [
     (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (README, "tests/run", "it runs this"),
     (README, "cargo new articles && cd articles", "`tests/newcomer` does what this section says"),
@@ -22,6 +22,11 @@ const NOT_RUN: [(&str, &str, &str); 12] = [
         "it compiles, and opens a browser",
     ),
     (START, "cargo install --path crates/article-webhook-cli", "it compiles for minutes"),
+    (
+        APPLICATION,
+        "cargo new articles && cd articles",
+        "`tests/newcomer` does what this section says",
+    ),
     (TESTING, "cargo test --test unit_test_axum", "`tests/run` runs it"),
     (TESTING, "cargo test --test unit_test_actix_web", "the same"),
     (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
