@@ -6,9 +6,9 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Completion, Counts, Digest, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter,
-    Finding, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
-    LedgerPruned, Page, Prune, Pruned, Source, State,
+    Body, CauseCount, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter,
+    Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
+    LedgerPage, LedgerPruned, Page, Prune, Pruned, Source, State,
     store::{
         self, Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -443,8 +443,9 @@ impl Store for Connection {
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         entries_of(jobs: Vec<JobId>) -> Vec<Entry>;
-        excerpts(keys: Vec<EntryKey>, bytes: usize) -> Vec<Option<Excerpt>>;
-        requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
+        causes(requeued_at: Option<SystemTime>) -> Vec<CauseCount>;
+        hours(since: SystemTime) -> Vec<HourCount>;
+        requeue(entries: Vec<(EntryKey, Option<State>)>, at: SystemTime) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         export(part: Export) -> LedgerPage<ExportLine>;
         import(lines: Vec<ExportLine>) -> Imported;

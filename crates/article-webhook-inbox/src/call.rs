@@ -6,7 +6,6 @@
 mod arrival;
 mod claim;
 mod completion;
-mod excerpt;
 mod finding;
 mod import;
 mod ledger;
@@ -19,7 +18,6 @@ mod store_health;
 pub use arrival::{Arrival, Recorded};
 pub use claim::{Claim, Claimed, Claims, Events, Lease};
 pub use completion::Completion;
-pub use excerpt::Excerpt;
 pub use finding::Finding;
 pub use import::Imported;
 pub use ledger::{
@@ -28,7 +26,8 @@ pub use ledger::{
     LedgerPruned, Missing, OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease,
     PollOutcome, PollSettled, Polls, Reason,
 };
-pub use list::{Counts, Filter, ListOrder, Page};
+pub(crate) use list::search_text;
+pub use list::{CauseCount, Counts, Filter, HourCount, ListOrder, MILLIS_PER_HOUR, Page};
 pub use prune::{Prune, Pruned};
 pub use quarantine::{Quarantine, Quarantined};
 pub use settle::{Outcome, Settled};

@@ -1,19 +1,23 @@
 //! What the inbox keeps: entries and their bodies.
 
 mod body;
+mod cause_group;
 mod failure;
 mod key;
 mod source;
 mod state;
+mod title;
 
 use std::time::SystemTime;
 
 pub(crate) use body::CAPABILITY;
 pub use body::{Body, MAX_BODIES_PER_ENTRY};
+pub use cause_group::cause_group;
 pub use failure::{Failure, MAX_FAILURES_PER_ENTRY};
 pub use key::EntryKey;
 pub use source::Source;
 pub use state::State;
+pub use title::title_of;
 
 /// An entry without its bodies. There is one entry per job and event.
 ///
@@ -48,6 +52,13 @@ pub struct Entry {
     pub received_at: SystemTime,
     /// The label of the publish target that its first body was delivered to.
     pub target: Box<str>,
+    /// How its first body reached the inbox.
+    pub source: Source,
+    /// The length of its first body in bytes; `None` once retention has removed it.
+    pub length: Option<u64>,
+    /// The title of its article: the first 200 characters. `None` if it has none, if it stands behind the first 64 KiB of the
+    /// body, or once retention has removed the body.
+    pub title: Option<Box<str>>,
     /// Waiting: when it is due. Leased: when the lease ends. Otherwise: when it entered its state.
     pub at: SystemTime,
     /// When it entered its state. Waiting: when the wait began.
@@ -60,6 +71,8 @@ pub struct Entry {
     /// Why it waits again, or is dead, unhandled, quarantined or corrupt. If the handler returned an error, the cause is that
     /// error. `Debug` shows it; log events of this crate never do.
     pub cause: Option<String>,
+    /// When it was requeued last. Entries that were requeued together have the same time.
+    pub requeued_at: Option<SystemTime>,
     /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES_PER_ENTRY`].
     pub failures: Vec<Failure>,
 }

@@ -40,6 +40,7 @@ use crate::{
 };
 
 pub use health::{Health, LedgerHealth};
+pub use operator::Requeued;
 #[cfg(feature = "signal")]
 pub use stop_signal::stop_signal;
 

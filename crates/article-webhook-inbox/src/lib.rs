@@ -27,19 +27,20 @@ mod worker;
 mod inbox;
 
 pub use call::{
-    Completion, Counts, Excerpt, ExpectedJob, Filter, Finding, Imported, Intent, IntentState,
-    JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing, OVERDUE_AFTER,
-    Page, Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
+    CauseCount, Completion, Counts, ExpectedJob, Filter, Finding, HourCount, Imported, Intent,
+    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing,
+    OVERDUE_AFTER, Page, Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
 };
 pub use clock::Clock;
 pub use digest::Digest;
 pub use entry::{
     Body, Entry, EntryKey, Failure, MAX_BODIES_PER_ENTRY, MAX_FAILURES_PER_ENTRY, Source, State,
+    cause_group,
 };
 pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
-pub use inbox::{Health, Inbox, LedgerHealth};
+pub use inbox::{Health, Inbox, LedgerHealth, Requeued};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{Backup, Restored, Salvaged, SqliteLocation, SqliteSettings, SqliteStore};

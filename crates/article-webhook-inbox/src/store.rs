@@ -32,10 +32,11 @@ pub mod tables {
 
 pub use crate::call::{
     ApiAnswer, Arrival, BucketEvent, BucketSettings, CallRefused, Claim, Claimed, Claims,
-    DELIVERY_PERIOD, Events, Expect, Intended, IntentLease, Lease, Outcome, Pause, Poll, PollClaim,
-    PollLease, PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded, Settled,
-    StoreHealth,
+    DELIVERY_PERIOD, Events, Expect, Intended, IntentLease, Lease, MILLIS_PER_HOUR, Outcome, Pause,
+    Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Quarantine, Quarantined, Recorded,
+    Settled, StoreHealth,
 };
+pub use crate::entry::title_of;
 pub use crate::rules::{
     Answered, ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming,
     EntryLine, ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered,

@@ -166,7 +166,10 @@ impl Scene {
                 }
             }
             Step::Requeue(number) => {
-                store.requeue(vec![(EntryKey::article(job(number)), None)]).await.unwrap();
+                store
+                    .requeue(vec![(EntryKey::article(job(number)), None)], SystemTime::UNIX_EPOCH)
+                    .await
+                    .unwrap();
                 self.known.entry(number).and_modify(|is_done| *is_done = false);
             }
             Step::Erase(number) => {

@@ -20,7 +20,7 @@ use crate::{
     notifications,
 };
 use article_webhook_inbox::{
-    Counts, Error, Excerpt, LedgerCounts,
+    CauseCount, Counts, Error, HourCount, LedgerCounts,
     store::{
         Bucket, Claim, Pending, from_millis,
         tables::{
@@ -167,13 +167,6 @@ impl Tables for PgTables<'_, '_> {
         })
     }
 
-    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        Box::pin(async move {
-            let excerpts = entries::excerpts(self.tx, &entries, bytes).await;
-            self.answer(excerpts)
-        })
-    }
-
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {
         Box::pin(async move {
             let intents = intents::load(self.tx, which).await;
@@ -231,6 +224,20 @@ impl Tables for PgTables<'_, '_> {
         Box::pin(async move {
             let counts = select::counts(self.tx).await;
             self.answer(counts)
+        })
+    }
+
+    fn causes(&mut self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
+        Box::pin(async move {
+            let causes = select::causes(self.tx, requeued_at).await;
+            self.answer(causes)
+        })
+    }
+
+    fn hours(&mut self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        Box::pin(async move {
+            let hours = select::hours(self.tx, since).await;
+            self.answer(hours)
         })
     }
 

@@ -24,6 +24,7 @@ pub fn entry_line(entry: Entry, bodies: Vec<Body>) -> ExportLine {
         conflicts: entry.conflicts,
         node: entry.node,
         cause: entry.cause,
+        requeued_at: entry.requeued_at,
         failures: failures.collect(),
         ..Row::new(entry.at)
     };
@@ -46,6 +47,7 @@ fn body_line(body: Body) -> BodyLine {
         source: body.source,
         target: body.target,
         intent: body.intent,
+        title: None,
         digest: body.digest,
         bytes: BodyBytes::Removed,
         newer: NewerFields::default(),

@@ -4,7 +4,6 @@
 mod components;
 mod json;
 mod time_line;
-mod title;
 
 mod layout;
 
@@ -23,4 +22,3 @@ pub(super) use list::{Listed, Query, list};
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };
-pub(super) use title::TITLE_BYTES;

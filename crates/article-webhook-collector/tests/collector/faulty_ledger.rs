@@ -125,8 +125,9 @@ impl Store for FaultyLedger {
         list(filter: Filter) -> Page;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         entries_of(jobs: Vec<JobId>) -> Vec<Entry>;
-        excerpts(keys: Vec<EntryKey>, bytes: usize) -> Vec<Option<Excerpt>>;
-        requeue(entries: Vec<(EntryKey, Option<State>)>) -> Vec<bool>;
+        causes(requeued_at: Option<SystemTime>) -> Vec<CauseCount>;
+        hours(since: SystemTime) -> Vec<HourCount>;
+        requeue(entries: Vec<(EntryKey, Option<State>)>, at: SystemTime) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
         pause() -> ();
         resume() -> ();

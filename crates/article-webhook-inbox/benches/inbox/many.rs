@@ -62,7 +62,7 @@ pub(crate) fn run(form: Form) {
         assert_eq!(imported.added, u64::from(entries));
     });
     row("requeue", &mut || {
-        let requeued = runtime.block_on(inbox.requeue_all(of_state(State::Dead))).unwrap();
+        let requeued = runtime.block_on(inbox.requeue_all(of_state(State::Dead))).unwrap().count;
         assert_eq!(requeued, u64::from(entries));
     });
     row("requeue by a tool in another process", &mut || {

@@ -83,6 +83,20 @@ impl State {
         }
     }
 
+    /// Whether an entry in this state stays there until a person, or another delivery, does something.
+    ///
+    /// ```
+    /// use article_webhook_inbox::State;
+    ///
+    /// let needs_person = State::ALL.into_iter().filter(|state| state.needs_person());
+    /// let names = needs_person.map(State::as_str).collect::<Vec<_>>();
+    /// assert_eq!(names, ["dead", "unhandled", "corrupt", "quarantined"]);
+    /// ```
+    #[must_use]
+    pub fn needs_person(self) -> bool {
+        matches!(self, Self::Dead | Self::Unhandled | Self::Corrupt | Self::Quarantined)
+    }
+
     /// The state with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

@@ -1,15 +1,41 @@
+use std::time::SystemTime;
+
 use article_webhook::JobId;
 
 use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Counts, Excerpt, ExpectedJob, Filter, Finding, JobFilter, LedgerPage, Page, Prune, Pruned,
+        CauseCount, Counts, ExpectedJob, Filter, Finding, HourCount, JobFilter, LedgerPage,
+        ListOrder, Page, Prune, Pruned,
     },
+    timestamp::rounded,
 };
 
 /// How many entries are requeued in one transaction, so that a delivery does not wait long for it.
 const ENTRIES_PER_TRANSACTION: u32 = 250;
+
+/// What [`Inbox::requeue_all`] did.
+///
+/// ```
+/// use article_webhook_inbox::{Filter, Inbox, State};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), article_webhook_inbox::Error> {
+///     let dead = Filter { state: Some(State::Dead), ..Filter::default() };
+///     let requeued = Inbox::memory().requeue_all(dead).await?;
+///     assert_eq!((requeued.count, requeued.at), (0, None));
+///     Ok(())
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Requeued {
+    /// How many entries were requeued.
+    pub count: u64,
+    /// When: [`Inbox::causes_of_requeued`] tells by it what became of them. `None` if none was requeued.
+    pub at: Option<SystemTime>,
+}
 
 /// Operations for tools and operators. All of them fail while the store is down, and after `close`.
 impl Inbox {
@@ -31,17 +57,34 @@ impl Inbox {
         self.0.store.list(filter).await
     }
 
-    /// The first bytes of the first body of each of these entries, in their order. `None` for an entry that is not there.
+    /// Why entries are dead, unhandled, corrupt or quarantined: how many there are in each of these states for each
+    /// [group](crate::cause_group) of causes. The largest groups come first.
     ///
     /// # Errors
     ///
     /// The store failed.
-    pub async fn excerpts(
-        &self,
-        keys: Vec<EntryKey>,
-        bytes: usize,
-    ) -> Result<Vec<Option<Excerpt>>, Error> {
-        self.0.store.excerpts(keys, bytes).await
+    pub async fn causes(&self) -> Result<Vec<CauseCount>, Error> {
+        self.0.store.causes(None).await
+    }
+
+    /// What became of the entries that were requeued at this time, which is that of [`Requeued::at`]: how many are in each state, and
+    /// why those failed again that did.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn causes_of_requeued(&self, at: SystemTime) -> Result<Vec<CauseCount>, Error> {
+        self.0.store.causes(Some(at)).await
+    }
+
+    /// How many entries arrived and died in each hour since this time, without hours in which nothing happened. It counts the newest
+    /// 100,000 entries.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn history(&self, since: SystemTime) -> Result<Vec<HourCount>, Error> {
+        self.0.store.hours(since).await
     }
 
     /// An entry with its bodies, in the order of their arrival.
@@ -61,13 +104,17 @@ impl Inbox {
     ///
     /// The store failed.
     pub async fn requeue(&self, key: EntryKey) -> Result<bool, Error> {
-        Ok(self.requeue_page(vec![(key, None)]).await? > 0)
+        Ok(self.requeue_page(vec![(key, None)], self.0.store.now()).await? > 0)
     }
 
-    async fn requeue_page(&self, mut page: Vec<(EntryKey, Option<State>)>) -> Result<u64, Error> {
+    async fn requeue_page(
+        &self,
+        mut page: Vec<(EntryKey, Option<State>)>,
+        at: SystemTime,
+    ) -> Result<u64, Error> {
         let mut count = 0;
         while !page.is_empty() {
-            let requeued = self.0.store.requeue(page.clone()).await?;
+            let requeued = self.0.store.requeue(page.clone(), at).await?;
             page.drain(..requeued.len());
             count += requeued.into_iter().map(u64::from).sum::<u64>();
         }
@@ -144,9 +191,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one, and returns how many it requeued.
-    /// The filter must name a state. Its `limit` does not matter. An entry that enters that state meanwhile may be
-    /// left, and one that leaves it meanwhile stays as it is.
+    /// Requeues all entries that pass a filter, as [`requeue`](Self::requeue) does one. The filter must name a state. Its `limit`
+    /// does not matter. An entry that enters that state meanwhile may be left, and one that leaves it meanwhile stays as it is.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -162,7 +208,7 @@ impl Inbox {
     ///         received_before: Some(yesterday),
     ///         ..Filter::default()
     ///     };
-    ///     assert_eq!(inbox.requeue_all(dead).await?, 0);
+    ///     assert_eq!(inbox.requeue_all(dead).await?.count, 0);
     ///
     ///     let error = inbox.requeue_all(Filter::default()).await.unwrap_err();
     ///     assert_eq!(error.to_string(), "requeue_all: expected a state in the filter");
@@ -173,21 +219,34 @@ impl Inbox {
     /// # Errors
     ///
     /// The filter names no state. The store failed: some of the entries are requeued, and the call can be repeated.
-    pub async fn requeue_all(&self, filter: Filter) -> Result<u64, Error> {
+    pub async fn requeue_all(&self, filter: Filter) -> Result<Requeued, Error> {
+        self.requeue_first(filter, u64::MAX).await
+    }
+
+    /// As [`requeue_all`](Self::requeue_all), and at most this many: to see whether they fail again before all others are requeued.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`requeue_all`](Self::requeue_all).
+    pub async fn requeue_first(&self, filter: Filter, at_most: u64) -> Result<Requeued, Error> {
         if filter.state.is_none() {
             return Err(Error::invalid("requeue_all: expected a state in the filter"));
         }
-        let mut filter = Filter { limit: ENTRIES_PER_TRANSACTION, ..filter };
-        let mut requeued = 0;
-        loop {
+        let at = rounded(self.0.store.now());
+        let mut filter = Filter { order: ListOrder::OldestFirst, ..filter };
+        let mut count = 0;
+        while count < at_most {
+            let left = u32::try_from(at_most - count).unwrap_or(u32::MAX);
+            filter.limit = left.min(ENTRIES_PER_TRANSACTION);
             let page = self.list(filter.clone()).await?;
             // One that has left the state meanwhile stays as it is: it may be done now.
             let entries = page.entries.into_iter().map(|entry| (entry.key, Some(entry.state)));
-            requeued += self.requeue_page(entries.collect()).await?;
+            count += self.requeue_page(entries.collect(), at).await?;
             // Entries are listed by ascending id, so none is visited twice.
-            let Some(next) = page.next else { return Ok(requeued) };
+            let Some(next) = page.next else { break };
             filter.after = next;
         }
+        Ok(Requeued { count, at: (count > 0).then_some(at) })
     }
 
     /// Makes a waiting, unhandled or corrupt entry dead. `false` if there is no such entry.

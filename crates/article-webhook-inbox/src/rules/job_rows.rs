@@ -15,10 +15,10 @@ use crate::{
     Body, Digest, Entry, EntryKey, Source, State,
     call::{
         Arrival, Expect, JobState, Lease, Outcome, PollLease, PollOutcome, PollSettled, Prune,
-        Pruned, Reason, Recorded, Settled,
+        Pruned, Reason, Recorded, Settled, search_text,
     },
     codec::{self, NewerFields},
-    entry::CAPABILITY,
+    entry::{CAPABILITY, title_of},
 };
 
 /// Everything that is stored about one job: what the ledger knows of it, its entries and their bodies. Each transition of
@@ -68,6 +68,9 @@ pub struct BodyRow {
     /// The intent of the capability URL that it was delivered to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Box<str>>,
+    /// The title of the article in it, as far as its bytes are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Box<str>>,
     /// The SHA-256 of the bytes.
     #[serde(skip, default = "no_digest")]
     pub digest: Digest,
@@ -198,18 +201,21 @@ impl BodyRow {
         let damage = document.is_none().then(|| "its checksum does not match".to_owned());
         let digest = digest.try_into().ok().filter(|_| damage.is_none());
         // A body is taken for a delivered one unless it is known to come from the API.
-        let (source, target, intent, newer) = document.map_or_else(
-            || (Source::Webhook, "".into(), None, NewerFields::default()),
-            |row| (row.source, row.target, row.intent, row.newer),
-        );
+        let document = document.unwrap_or_else(|| Self {
+            received_at,
+            source: Source::Webhook,
+            target: "".into(),
+            intent: None,
+            title: None,
+            digest: no_digest(),
+            bytes: BodyBytes::Removed,
+            newer: NewerFields::default(),
+        });
         let row = Self {
             received_at,
-            source,
-            target,
-            intent,
             digest: digest.map_or_else(no_digest, |digest: [u8; 32]| digest.into()),
             bytes: length.map_or(BodyBytes::Removed, BodyBytes::Stored),
-            newer,
+            ..document
         };
         (row, damage)
     }
@@ -249,6 +255,7 @@ impl BodyRow {
             source: arrival.source,
             target: arrival.target.clone(),
             intent: arrival.intent.clone(),
+            title: arrival.key.is_article().then(|| title_of(&arrival.bytes)).flatten(),
             digest: arrival.digest,
             bytes: BodyBytes::New(arrival.bytes.clone()),
             newer: NewerFields::default(),
@@ -285,12 +292,26 @@ impl EntryRows {
         self.bodies().next().map(|body| body.target.clone()).unwrap_or_default()
     }
 
+    /// The title of the article: of the first body that has one, in the order in which a worker reads them.
+    fn title(&self) -> Option<&str> {
+        let titled = self.bodies().filter(|body| body.title.is_some());
+        titled.min_by_key(|body| body.is_by_capability())?.title.as_deref()
+    }
+
     /// The entry as the inbox shows it.
     #[must_use]
     pub fn entry(&self, job_id: &JobId) -> Option<Entry> {
         let key = EntryKey { job_id: job_id.clone(), event: self.event.clone() };
         let row = self.row.get()?.clone();
-        Some(row.into_entry(self.row.id, key, self.received_at, self.target()))
+        let of_bodies = (self.bodies().next(), self.title().map(Into::into));
+        Some(row.into_entry(self.row.id, key, self.received_at, of_bodies))
+    }
+
+    /// What a search looks into, which a store keeps beside the row.
+    #[must_use]
+    pub fn search_text(&self, job_id: &JobId) -> String {
+        let cause = self.row.get().and_then(|row| row.cause.as_deref());
+        search_text(job_id, self.title(), cause)
     }
 
     fn record(&mut self, arrival: &Arrival, now: SystemTime) -> Recorded {
@@ -517,7 +538,13 @@ impl JobRows {
     /// Requeues an entry.
     ///
     /// A quarantine is never: its event tells it also if its row is damaged.
-    pub fn requeue(&mut self, event: &Event, from: Option<State>, now: SystemTime) -> bool {
+    pub fn requeue(
+        &mut self,
+        event: &Event,
+        from: Option<State>,
+        requeued_at: SystemTime,
+        now: SystemTime,
+    ) -> bool {
         let key = EntryKey { job_id: self.job_id.clone(), event: event.clone() };
         if key.is_quarantine() {
             return false;
@@ -525,7 +552,7 @@ impl JobRows {
         let Some((id, held)) = self.entry(event).map(|entry| (entry.row.id, entry.held())) else {
             return false;
         };
-        self.change(id, now, |row| row.requeue(from, held, now)).unwrap_or_default()
+        self.change(id, now, |row| row.requeue(from, held, requeued_at, now)).unwrap_or_default()
     }
 
     /// Discards an entry. One of a quarantine is removed, and its job stays expected.
@@ -795,7 +822,7 @@ impl JobRows {
                 return;
             }
             *bytes += body.length();
-            body.bytes = BodyBytes::Removed;
+            (body.bytes, body.title) = (BodyBytes::Removed, None);
             pruned.bodies += 1;
         }
     }

@@ -10,7 +10,13 @@ impl Row {
     /// Requeues an entry: it waits, due now, without attempts and without a cause. Its failures stay. `held` is how many
     /// of its bodies have bytes. A leased entry, and one that is done and has no bytes left, is not changed, and the
     /// result is `false`. The same holds for an entry that has left the state `from`, if one is named.
-    pub fn requeue(&mut self, from: Option<State>, held: usize, now: SystemTime) -> bool {
+    pub fn requeue(
+        &mut self,
+        from: Option<State>,
+        held: usize,
+        requeued_at: SystemTime,
+        now: SystemTime,
+    ) -> bool {
         if from.is_some_and(|from| from != self.state) {
             return false;
         }
@@ -22,6 +28,7 @@ impl Row {
         };
         if can_begin_anew {
             (self.attempts, self.interrupted) = (0, 0);
+            self.requeued_at = Some(requeued_at);
             self.wait(Duration::ZERO, Cause::None, now);
         }
         can_begin_anew
@@ -57,7 +64,7 @@ mod tests {
         for from in State::ALL {
             for state in [State::Waiting, State::Done, State::Dead] {
                 let mut row = Row { state, attempts: 2, ..Row::new(NOW) };
-                assert_eq!(row.requeue(Some(from), 1, NOW), from == state, "{from} {state}");
+                assert_eq!(row.requeue(Some(from), 1, NOW, NOW), from == state, "{from} {state}");
             }
         }
     }
@@ -77,7 +84,7 @@ mod tests {
             let row = Row { state, attempts: 2, ..Row::new(NOW) };
             let (mut requeued, mut discarded) = (row.clone(), row.clone());
             assert_eq!(
-                (requeued.requeue(None, 1, NOW), discarded.discard("no", NOW)),
+                (requeued.requeue(None, 1, NOW, NOW), discarded.discard("no", NOW)),
                 expected,
                 "{state}"
             );
@@ -90,7 +97,7 @@ mod tests {
         for state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
             let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);
-            assert_eq!(row.requeue(None, 0, NOW), expected, "{state}");
+            assert_eq!(row.requeue(None, 0, NOW, NOW), expected, "{state}");
         }
     }
 
@@ -99,7 +106,9 @@ mod tests {
         let mut row = Row { attempts: 3, interrupted: 2, fence: 4, ..Row::new(NOW) };
         assert!(row.discard("no network", NOW));
         let failures = row.failures.clone();
-        assert!(row.requeue(None, 1, NOW));
-        assert_eq!(row, Row { fence: 4, failures, ..Row::new(NOW) });
+        let requeued_at = NOW + Duration::from_secs(1);
+        assert!(row.requeue(None, 1, requeued_at, NOW));
+        let requeued_at = Some(requeued_at);
+        assert_eq!(row, Row { fence: 4, failures, requeued_at, ..Row::new(NOW) });
     }
 }

@@ -2,9 +2,10 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::BodyRow;
 use crate::{
-    Entry, EntryKey, State,
-    codec::NewerFields,
+    Entry, EntryKey, Source, State, cause_group,
+    codec::{self, NewerFields},
     entry::{Failure, MAX_FAILURES_PER_ENTRY},
     timestamp::later,
 };
@@ -44,6 +45,9 @@ pub struct Row {
     /// Why it waits again, or is dead, unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// When it was requeued last. Those that were requeued together have the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "codec::optional_millis")]
+    pub requeued_at: Option<SystemTime>,
     /// The last causes, the oldest first. At most [`MAX_FAILURES_PER_ENTRY`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
@@ -95,19 +99,20 @@ impl Row {
             conflicts: 0,
             node: None,
             cause: None,
+            requeued_at: None,
             failures: Vec::new(),
             newer: NewerFields::default(),
         }
     }
 
-    /// The entry as the inbox shows it. `target` is that of its first body.
+    /// The entry as the inbox shows it, with its first body and its title.
     #[must_use]
     pub fn into_entry(
         self,
         id: i64,
         key: EntryKey,
         received_at: SystemTime,
-        target: Box<str>,
+        (first, title): (Option<&BodyRow>, Option<Box<str>>),
     ) -> Entry {
         let Self {
             state,
@@ -119,6 +124,7 @@ impl Row {
             conflicts,
             node,
             cause,
+            requeued_at,
             failures,
             newer: _,
         } = self;
@@ -128,14 +134,24 @@ impl Row {
             state,
             attempts,
             received_at,
-            target,
+            target: first.map(|body| body.target.clone()).unwrap_or_default(),
+            source: first.map_or(Source::Webhook, |body| body.source),
+            length: first.filter(|body| body.has_bytes()).map(BodyRow::length),
+            title,
             at,
             since,
             conflicts,
             node,
             cause,
+            requeued_at,
             failures,
         }
+    }
+
+    /// The [group](crate::cause_group) of its cause.
+    #[must_use]
+    pub fn group(&self) -> Option<String> {
+        self.cause.as_deref().map(cause_group)
     }
 
     /// The entry waits, and is due after a pause.

@@ -1,6 +1,9 @@
 //! Scripts that change entries.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::JobId;
 
@@ -140,7 +143,12 @@ impl Script for Settle {
 /// Requeues entries, each from a state if one is named. What is in quarantine is read anew. Returns which were requeued. There
 /// are results for the first entries only, if what is to be read of all is too much for one transaction.
 #[derive(Debug)]
-pub struct Requeue(pub Vec<(EntryKey, Option<State>)>);
+pub struct Requeue {
+    /// The entries.
+    pub entries: Vec<(EntryKey, Option<State>)>,
+    /// What they remember as the time of it.
+    pub at: SystemTime,
+}
 
 impl Script for Requeue {
     type Output = Vec<bool>;
@@ -150,18 +158,18 @@ impl Script for Requeue {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<bool>, Error> {
-        let named = self.0.iter().map(|(key, _)| &key.job_id);
+        let named = self.entries.iter().map(|(key, _)| &key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let (mut requeued, mut bytes) = (Vec::with_capacity(self.0.len()), 0);
-        for (key, from) in &self.0 {
+        let (mut requeued, mut bytes) = (Vec::with_capacity(self.entries.len()), 0);
+        for (key, from) in &self.entries {
             let entry = jobs.get_mut(&key.job_id).entry(&key.event);
             bytes += entry.filter(|_| key.is_quarantine()).map_or(0, EntryRows::quarantine_cost);
             if bytes > MAX_BODY_BYTES as u64 && !requeued.is_empty() {
                 break;
             }
             requeued.push(match key.is_quarantine() {
-                false => jobs.get_mut(&key.job_id).requeue(&key.event, *from, now),
+                false => jobs.get_mut(&key.job_id).requeue(&key.event, *from, self.at, now),
                 true => decode_quarantine(tables, jobs.get_mut(&key.job_id), key).await?,
             });
         }

@@ -8,8 +8,8 @@ use super::{Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Counts, Events, Excerpt, ExpectedJob, Filter, Intent, IntentState, JobFilter, LedgerCounts,
-        LedgerPage, Page,
+        CauseCount, Counts, Events, ExpectedJob, Filter, HourCount, Intent, IntentState, JobFilter,
+        LedgerCounts, LedgerPage, Page,
     },
     rules::{Bucket, JobRows},
 };
@@ -61,7 +61,12 @@ impl Script for Filter {
     fn may_take_long(&self) -> bool {
         let is_all = self.state.is_none() && self.event.is_none();
         let is_by_index = self.job_id.is_some() || is_all;
-        !is_by_index || self.target.is_some() || self.received_before.is_some()
+        let is_every = self.target.is_none()
+            && self.received_before.is_none()
+            && self.received_since.is_none()
+            && self.cause.is_none()
+            && self.search.is_none();
+        !is_by_index || !is_every
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Page, Error> {
@@ -117,29 +122,37 @@ impl Script for Show {
     }
 }
 
-/// The first bytes of the first bodies of entries.
+/// How many entries there are for each cause: of those that need a person, or of those that were requeued at a time.
 #[derive(Debug)]
-pub struct Excerpts {
-    /// The entries.
-    pub keys: Vec<EntryKey>,
-    /// How many bytes of each.
-    pub bytes: usize,
+pub struct CountCauses(pub Option<SystemTime>);
+
+impl Script for CountCauses {
+    type Output = Vec<CauseCount>;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<CauseCount>, Error> {
+        let mut causes = tables.causes(self.0).await?;
+        causes.sort_by(|a, b| (b.count, a.first, &a.cause).cmp(&(a.count, b.first, &b.cause)));
+        Ok(causes)
+    }
 }
 
-impl Script for Excerpts {
-    type Output = Vec<Option<Excerpt>>;
+/// How many entries arrived and died in each hour, since a time.
+#[derive(Debug)]
+pub struct CountHours(pub SystemTime);
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
-        let named = self.keys.iter().map(|key| key.job_id.clone()).collect();
-        let jobs = tables.jobs(Jobs::Named(named)).await?;
-        let id = |key: &EntryKey| {
-            let job = jobs.iter().find(|job| job.job_id == key.job_id)?;
-            Some(job.entry(&key.event)?.row.id)
-        };
-        let ids: Vec<_> = self.keys.iter().map(id).collect();
-        let stored = ids.iter().copied().flatten().collect();
-        let mut excerpts = tables.excerpts(stored, self.bytes).await?.into_iter();
-        Ok(ids.into_iter().map(|id| id.and_then(|_| excerpts.next().flatten())).collect())
+impl Script for CountHours {
+    type Output = Vec<HourCount>;
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<HourCount>, Error> {
+        tables.hours(self.0).await
     }
 }
 

@@ -4,7 +4,9 @@ use article_webhook::JobId;
 
 use crate::{
     Body, Error, State,
-    call::{Claim, Counts, Events, Excerpt, Filter, IntentState, JobFilter, LedgerCounts},
+    call::{
+        CauseCount, Claim, Counts, Events, Filter, HourCount, IntentState, JobFilter, LedgerCounts,
+    },
     rules::{Bucket, IntentRow, JobRows, Tracked},
 };
 
@@ -54,9 +56,6 @@ pub trait Tables: Send {
     /// The bodies of each of these entries with their bytes, in the order of their arrival, and what is damaged of each.
     fn bodies(&mut self, entries: Vec<i64>) -> Pending<'_, Vec<Vec<LoadedBody>>>;
 
-    /// The first bytes of the first body of each of these entries.
-    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>>;
-
     /// The rows of these intents, with their names. A name that is not stored has an empty row.
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>>;
 
@@ -81,6 +80,13 @@ pub trait Tables: Send {
 
     /// How many entries are in each state.
     fn counts(&mut self) -> Pending<'_, Counts>;
+
+    /// How many entries there are for each state and [group](crate::cause_group) of causes: of those that were requeued at this
+    /// time, or else of those that are dead, unhandled, corrupt or quarantined.
+    fn causes(&mut self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>>;
+
+    /// How many entries arrived and died in each hour, since this time.
+    fn hours(&mut self, since: SystemTime) -> Pending<'_, Vec<HourCount>>;
 
     /// The figures of the ledger.
     fn ledger_counts(&mut self) -> Pending<'_, LedgerCounts>;

@@ -1,17 +1,18 @@
-use std::{collections::BTreeMap, future::ready, time::SystemTime};
+use std::{cmp::Reverse, collections::BTreeMap, future::ready, time::SystemTime};
 
 use article_webhook::JobId;
 use bytes::Bytes;
 
 use crate::{
     Body, EntryKey, Error, State,
-    call::{Counts, Excerpt, IntentState, LedgerCounts, ListOrder},
+    call::{CauseCount, Counts, HourCount, IntentState, LedgerCounts, ListOrder, MILLIS_PER_HOUR},
     rules::{
         BodyBytes, BodyRow, Bucket, Change, EntryRows, IntentRow, JobRow, JobRows, Row, Tracked,
     },
     script::{
         Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Pending, Tables,
     },
+    timestamp::to_millis,
 };
 
 /// The tables in memory, for an application that builds without SQLite. Whatever is selected is looked for in all rows.
@@ -297,14 +298,6 @@ impl Tables for MapTables<'_> {
         answer(entries.into_iter().map(|id| self.maps.bodies(id)).collect())
     }
 
-    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        let excerpt = |id| {
-            let bodies = self.maps.bodies(id);
-            bodies.first().map(|loaded| Excerpt::of(&loaded.body, bytes))
-        };
-        answer(entries.into_iter().map(excerpt).collect())
-    }
-
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {
         answer(self.select_intents(which))
     }
@@ -350,6 +343,40 @@ impl Tables for MapTables<'_> {
 
     fn counts(&mut self) -> Pending<'_, Counts> {
         answer(self.maps.entries().map(|(_, _, row)| (row.state, 1)).collect())
+    }
+
+    fn causes(&mut self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
+        let mut causes = BTreeMap::<(&str, Option<String>), CauseCount>::new();
+        let entries = self.maps.entries().map(|(_, _, row)| row);
+        for row in entries.filter(|row| match requeued_at {
+            Some(at) => row.requeued_at == Some(at),
+            None => row.state.needs_person(),
+        }) {
+            let new = || CauseCount {
+                state: row.state,
+                cause: row.group().map(Into::into),
+                count: 0,
+                first: row.since,
+                last: row.since,
+            };
+            let count = causes.entry((row.state.as_str(), row.group())).or_insert_with(new);
+            count.count += 1;
+            (count.first, count.last) = (count.first.min(row.since), count.last.max(row.since));
+        }
+        answer(causes.into_values().collect())
+    }
+
+    fn hours(&mut self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        let mut newest: Vec<_> = self.maps.entries().collect();
+        newest.sort_unstable_by_key(|(_, entry, _)| Reverse(entry.row.id));
+        let counts = |times: &mut dyn Iterator<Item = SystemTime>| {
+            let recent = times.filter(|time| *time >= since);
+            recent.map(|time| (to_millis(time).div_euclid(MILLIS_PER_HOUR), 1)).collect()
+        };
+        let arrived = newest.iter().take(HourCount::MAX_ENTRIES as usize);
+        let arrived = counts(&mut arrived.map(|(_, entry, _)| entry.received_at));
+        let dead = newest.iter().filter(|(.., row)| row.state == State::Dead);
+        answer(HourCount::collect(arrived, counts(&mut dead.map(|(.., row)| row.since))))
     }
 
     fn ledger_counts(&mut self) -> Pending<'_, LedgerCounts> {

@@ -9,10 +9,10 @@ use super::{Pending, Store};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, BucketEvent, CallRefused, Claim, Claims, Completion, Counts, Excerpt, Expect,
-        ExpectedJob, Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState,
-        JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page,
-        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        Arrival, BucketEvent, CallRefused, CauseCount, Claim, Claims, Completion, Counts, Expect,
+        ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
+        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
+        Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
         Quarantined, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
@@ -144,12 +144,20 @@ impl<R: Run> Store for R {
         self.read(script::Show(key))
     }
 
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        self.read(script::Excerpts { keys, bytes })
+    fn causes(&self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
+        self.read(script::CountCauses(requeued_at))
     }
 
-    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
-        self.write(script::Requeue(entries))
+    fn hours(&self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        self.read(script::CountHours(since))
+    }
+
+    fn requeue(
+        &self,
+        entries: Vec<(EntryKey, Option<State>)>,
+        at: SystemTime,
+    ) -> Pending<'_, Vec<bool>> {
+        self.write(script::Requeue { entries, at })
     }
 
     fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {

@@ -9,10 +9,10 @@ use article_webhook::JobId;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        Arrival, BucketEvent, CallRefused, Claim, Claims, Completion, Counts, Excerpt, Expect,
-        ExpectedJob, Filter, Finding, Imported, Intended, Intent, IntentLease, IntentState,
-        JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome, Page,
-        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        Arrival, BucketEvent, CallRefused, CauseCount, Claim, Claims, Completion, Counts, Expect,
+        ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
+        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
+        Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
         Quarantined, Recorded, Settled, StoreHealth,
     },
     rules::{Bucket, ExportLine},
@@ -78,12 +78,20 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// An entry with its bodies, in the order of their arrival.
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>>;
 
-    /// The first bytes of the first body of each of these entries, in their order.
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>>;
+    /// How many entries there are for each state and group of causes: of those that were requeued at this time, or else of those
+    /// that need a person.
+    fn causes(&self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>>;
 
-    /// Requeues entries, each from a state if one is named. Returns which were requeued: of the first entries only, if what is in
-    /// quarantine is too much to be read in one transaction.
-    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>>;
+    /// How many entries arrived and died in each hour, since this time.
+    fn hours(&self, since: SystemTime) -> Pending<'_, Vec<HourCount>>;
+
+    /// Requeues entries, each from a state if one is named, and notes this time in them. Returns which were requeued: of the first
+    /// entries only, if what is in quarantine is too much to be read in one transaction.
+    fn requeue(
+        &self,
+        entries: Vec<(EntryKey, Option<State>)>,
+        at: SystemTime,
+    ) -> Pending<'_, Vec<bool>>;
 
     /// Makes waiting, unhandled and corrupt entries dead, with this cause. Returns which became so.
     fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>>;

@@ -5,7 +5,7 @@ use serde_json::{Number, value::RawValue};
 
 use super::attempt::AttemptResult;
 use crate::{
-    Body, Error, Source,
+    Body, EntryKey, Error, Source,
     call::{Claimed, Completion, Lease},
     store::Store,
 };
@@ -181,24 +181,13 @@ impl Job {
     /// The job of a claimed entry, with what its article has that the service's document does not. An error: no body can be
     /// handed out.
     pub(super) fn of(
-        mut claimed: Claimed,
+        claimed: Claimed,
         store: Arc<dyn Store>,
     ) -> Result<(Self, Vec<Drift>), AttemptResult> {
-        // What came by token or from the API outranks what came to capability URLs.
-        claimed.bodies.sort_by_key(Body::is_by_capability);
-        let (body, content, drift) = match claimed.key.is_failure() {
-            true => {
-                let body = intact(&claimed)?;
-                let failure = body.bytes.as_deref().and_then(JobFailure::read);
-                (body, Content::Failure(failure.unwrap_or_default()), Vec::new())
-            }
-            false => match decode(&claimed)? {
-                Ok((body, article, drift)) => (body, Content::Article(Box::new(article)), drift),
-                Err(cause) => (intact(&claimed)?, Content::Undecodable { cause }, Vec::new()),
-            },
-        };
-        let bytes = body.bytes.clone().unwrap_or_default();
         let Claimed { lease, key, attempt, received_at, bodies, .. } = claimed;
+        let Handed { index, content, drift } = Handed::of(&key, &bodies)?;
+        let body = bodies[index].clone();
+        let bytes = body.bytes.clone().unwrap_or_default();
         let intent = [&body].into_iter().chain(&bodies).find_map(|body| body.intent.clone());
         let (job_id, event) = (key.job_id, key.event);
         let job = Self {
@@ -356,42 +345,91 @@ impl fmt::Debug for JobFailure {
     }
 }
 
-/// The first body of an entry that is an article, with its drift; or why none is. Bodies are stored without being decoded.
-type Decoded = Result<(Body, ArticleResult, Vec<Drift>), String>;
-
-fn decode(claimed: &Claimed) -> Result<Decoded, AttemptResult> {
-    if claimed.key.event != Event::ArticleComplete {
-        return Ok(Err("an event that this version does not know".to_owned()));
-    }
-    let mut first_cause = None;
-    let mut is_damaged = false;
-    for body in &claimed.bodies {
-        let Some(bytes) = &body.bytes else { continue };
-        if !body.is_intact() {
-            is_damaged = true;
-            continue;
-        }
-        match ArticleResult::from_json_with_drift(bytes) {
-            // A body in the wrong place: a receiver stores none of another job.
-            Ok((article, _)) if article.job_id != claimed.key.job_id => is_damaged = true,
-            Ok((article, drift)) => return Ok(Ok((body.clone(), article, drift))),
-            Err(error) => first_cause = first_cause.or(Some(error.to_string())),
-        }
-    }
-    if is_damaged {
-        return Err(AttemptResult::Damaged { seen: claimed.bodies.len() });
-    }
-    Ok(Err(first_cause.unwrap_or_else(|| REMOVED.to_owned())))
+/// The body of an entry that its handler gets, and what it says. Bodies are stored without being decoded.
+struct Handed {
+    index: usize,
+    content: Content,
+    drift: Vec<Drift>,
 }
 
-/// The first body that is intact. What it says may have any form.
-fn intact(claimed: &Claimed) -> Result<Body, AttemptResult> {
-    let seen = claimed.bodies.len();
-    let mut held = claimed.bodies.iter().filter(|body| body.bytes.is_some()).peekable();
+impl Handed {
+    /// An error: no body can be handed out.
+    fn of(key: &EntryKey, bodies: &[Body]) -> Result<Self, AttemptResult> {
+        let mut order: Vec<_> = bodies.iter().enumerate().collect();
+        // What came by token or from the API outranks what came to capability URLs.
+        order.sort_by_key(|(_, body)| body.is_by_capability());
+        let plain = |index, content| Self { index, content, drift: Vec::new() };
+        if key.is_failure() {
+            let index = intact(&order)?;
+            let failure = bodies[index].bytes.as_deref().and_then(JobFailure::read);
+            return Ok(plain(index, Content::Failure(failure.unwrap_or_default())));
+        }
+        if key.event != Event::ArticleComplete {
+            let cause = "an event that this version does not know".to_owned();
+            return Ok(plain(intact(&order)?, Content::Undecodable { cause }));
+        }
+        let (mut first_cause, mut is_damaged) = (None, false);
+        for (index, body) in &order {
+            let Some(bytes) = &body.bytes else { continue };
+            if !body.is_intact() {
+                is_damaged = true;
+                continue;
+            }
+            match ArticleResult::from_json_with_drift(bytes) {
+                // A body in the wrong place: a receiver stores none of another job.
+                Ok((article, _)) if article.job_id != key.job_id => is_damaged = true,
+                Ok((article, drift)) => {
+                    let content = Content::Article(Box::new(article));
+                    return Ok(Self { index: *index, content, drift });
+                }
+                Err(error) => first_cause = first_cause.or(Some(error.to_string())),
+            }
+        }
+        if is_damaged {
+            return Err(AttemptResult::Damaged { seen: bodies.len() });
+        }
+        let cause = first_cause.unwrap_or_else(|| REMOVED.to_owned());
+        Ok(plain(intact(&order)?, Content::Undecodable { cause }))
+    }
+}
+
+/// The index of the first body that is intact. What it says may have any form.
+fn intact(order: &[(usize, &Body)]) -> Result<usize, AttemptResult> {
+    let seen = order.len();
+    let mut held = order.iter().filter(|(_, body)| body.bytes.is_some()).peekable();
     if held.peek().is_none() {
         return Err(AttemptResult::Undecodable { seen, cause: REMOVED.to_owned() });
     }
-    held.find(|body| body.is_intact()).cloned().ok_or(AttemptResult::Damaged { seen })
+    let intact = held.find(|(_, body)| body.is_intact());
+    intact.map(|(index, _)| *index).ok_or(AttemptResult::Damaged { seen })
+}
+
+impl EntryKey {
+    /// Which of the bodies of the entry its handler gets, as an index: the first that is an article of its job, or else the first
+    /// that is intact. What came by token or from the API goes before what came to capability URLs. `None`: no body can be handed
+    /// out, because retention has removed them or they are damaged.
+    ///
+    /// ```
+    /// use article_webhook_inbox::{EntryKey, Inbox};
+    /// use article_webhook::{Sink, fixture};
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let inbox = Inbox::memory();
+    ///     for title in ["First", "Second"] {
+    ///         inbox.accept(fixture::complete().job_id("job_1").title(title).delivery()?).await;
+    ///     }
+    ///     let key = EntryKey::article("job_1".parse()?);
+    ///     let (_, bodies) = inbox.show(key.clone()).await?.ok_or("it was just stored")?;
+    ///     assert_eq!((bodies.len(), key.handed(&bodies)), (2, Some(0)));
+    ///     assert_eq!(key.handed(&[]), None);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn handed(&self, bodies: &[Body]) -> Option<usize> {
+        Handed::of(self, bodies).ok().map(|handed| handed.index)
+    }
 }
 
 /// The fields of an object, unread.
@@ -442,7 +480,7 @@ mod tests {
     use article_webhook::fixture;
 
     use super::*;
-    use crate::{Digest, EntryKey};
+    use crate::{Digest, entry::CAPABILITY};
 
     fn body(bytes: &[u8]) -> Body {
         Body {
@@ -463,88 +501,79 @@ mod tests {
         fixture::complete().job_id("job_1").bytes().to_vec()
     }
 
-    fn claimed(bodies: Vec<Body>) -> Claimed {
-        Claimed {
-            lease: Lease { id: 1, fence: 1 },
-            key: EntryKey::article("job_1".parse().unwrap()),
-            attempt: 1,
-            received_at: SystemTime::UNIX_EPOCH,
-            runs_alone: false,
-            bodies,
-        }
+    /// The index of the body that a handler gets, and why none is an article.
+    fn handed(event: Event, bodies: &[Body]) -> Result<(usize, Option<String>), AttemptResult> {
+        let key = EntryKey { job_id: "job_1".parse().unwrap(), event };
+        let Handed { index, content, .. } = Handed::of(&key, bodies)?;
+        assert_eq!(key.handed(bodies), Some(index));
+        let cause = match content {
+            Content::Undecodable { cause } => Some(cause),
+            Content::Article(_) | Content::Failure(_) => None,
+        };
+        Ok((index, cause))
+    }
+
+    fn of_article(bodies: &[Body]) -> Result<(usize, Option<String>), AttemptResult> {
+        handed(Event::ArticleComplete, bodies)
     }
 
     #[test]
     fn the_first_body_that_decodes_is_chosen() {
-        let claimed = claimed(vec![
-            body(b"{}"),
-            damaged(&article()),
-            body(&article()),
-            body(fixture::unicode().job_id("job_1").bytes()),
-        ]);
-        let (chosen, article, _) = decode(&claimed).unwrap().unwrap();
-        assert_eq!(chosen, claimed.bodies[2]);
-        assert_eq!(article.job_id.as_str(), "job_1");
+        let second = body(fixture::unicode().job_id("job_1").bytes());
+        let bodies = [body(b"{}"), damaged(&article()), body(&article()), second.clone()];
+        assert_eq!(of_article(&bodies), Ok((2, None)));
+        let by_capability = Body { target: CAPABILITY.into(), ..body(&article()) };
+        assert_eq!(of_article(&[by_capability.clone(), second]), Ok((1, None)));
+        assert_eq!(of_article(&[by_capability, body(b"{}")]), Ok((0, None)));
     }
 
     #[test]
     fn bodies_of_which_none_decodes_are_undecodable_for_the_cause_of_the_first() {
-        let bodies = vec![body(b"{}"), body(br#"{"job_id": "job_1"}"#)];
-        let cause = decode(&claimed(bodies)).unwrap().unwrap_err();
-        assert_eq!(cause, "job_id: expected a job id, found nothing");
+        let bodies = [body(b"{}"), body(br#"{"job_id": "job_1"}"#)];
+        let cause = "job_id: expected a job id, found nothing".to_owned();
+        assert_eq!(of_article(&bodies), Ok((0, Some(cause))));
     }
 
     #[test]
     fn a_damaged_body_is_never_handed_out() {
-        assert_eq!(
-            decode(&claimed(vec![damaged(&article())])).unwrap_err(),
-            AttemptResult::Damaged { seen: 1 }
-        );
-        let both = claimed(vec![body(b"{}"), damaged(&article())]);
-        assert_eq!(decode(&both).unwrap_err(), AttemptResult::Damaged { seen: 2 });
+        let damaged = damaged(&article());
+        assert_eq!(of_article(&[damaged.clone()]), Err(AttemptResult::Damaged { seen: 1 }));
+        assert_eq!(of_article(&[body(b"{}"), damaged]), Err(AttemptResult::Damaged { seen: 2 }));
     }
 
     #[test]
     fn the_article_of_another_job_is_never_handed_out() {
         let other = body(fixture::complete().job_id("job_2").bytes());
-        assert_eq!(
-            decode(&claimed(vec![other.clone()])).unwrap_err(),
-            AttemptResult::Damaged { seen: 1 }
-        );
-        let (chosen, ..) = decode(&claimed(vec![other, body(&article())])).unwrap().unwrap();
-        assert_eq!(chosen, body(&article()));
+        assert_eq!(of_article(&[other.clone()]), Err(AttemptResult::Damaged { seen: 1 }));
+        assert_eq!(of_article(&[other, body(&article())]), Ok((1, None)));
     }
 
     #[test]
     fn an_unknown_event_is_not_handed_out_as_an_article() {
-        let mut claimed = claimed(vec![body(&article())]);
-        claimed.key.event = "article.updated".into();
-        let cause = decode(&claimed).unwrap().unwrap_err();
-        assert_eq!(cause, "an event that this version does not know");
+        let cause = "an event that this version does not know".to_owned();
+        let bodies = [body(&article())];
+        assert_eq!(handed("article.updated".into(), &bodies), Ok((0, Some(cause))));
     }
 
     #[test]
     fn an_entry_without_bytes_is_undecodable() {
-        let gone = claimed(vec![Body { bytes: None, ..body(b"{}") }]);
-        let store: Arc<dyn Store> = Arc::new(crate::MemoryStore::default());
+        let gone = Body { bytes: None, ..body(b"{}") };
         let cause = "its bodies were removed".to_owned();
-        let result = Job::of(gone, store).map(drop);
-        assert_eq!(result, Err(AttemptResult::Undecodable { seen: 1, cause }));
+        let removed = AttemptResult::Undecodable { seen: 1, cause };
+        assert_eq!(of_article(&[gone]), Err(removed));
+        let key = EntryKey::article("job_1".parse().unwrap());
+        assert_eq!(key.handed(&[]), None);
     }
 
     #[test]
     fn the_first_intact_body_of_a_failure_is_chosen_whatever_it_says() {
-        let html = body(b"<html>");
-        let chosen = intact(&claimed(vec![damaged(b"{}"), html.clone(), body(b"{}")]));
-        assert_eq!(chosen, Ok(html));
+        let failure = |bodies: &[Body]| handed("generation failed".into(), bodies);
+        assert_eq!(failure(&[damaged(b"{}"), body(b"<html>"), body(b"{}")]), Ok((1, None)));
         let gone = Body { bytes: None, ..body(b"{}") };
         let cause = REMOVED.to_owned();
-        assert_eq!(
-            intact(&claimed(vec![gone.clone()])),
-            Err(AttemptResult::Undecodable { seen: 1, cause })
-        );
-        let none = intact(&claimed(vec![gone, damaged(b"{}")]));
-        assert_eq!(none, Err(AttemptResult::Damaged { seen: 2 }));
+        let removed = AttemptResult::Undecodable { seen: 1, cause };
+        assert_eq!(failure(&[gone.clone()]), Err(removed));
+        assert_eq!(failure(&[gone, damaged(b"{}")]), Err(AttemptResult::Damaged { seen: 2 }));
     }
 
     #[test]

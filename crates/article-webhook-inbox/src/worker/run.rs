@@ -157,7 +157,7 @@ async fn requeue_if_readable(store: &dyn Store, key: &EntryKey) -> Result<bool, 
     if !bodies.iter().any(|body| decode_anew(key, body).is_some()) {
         return Ok(false);
     }
-    Ok(store.requeue(vec![(key.clone(), None)]).await? == [true])
+    Ok(store.requeue(vec![(key.clone(), None)], store.now()).await? == [true])
 }
 
 impl Loop {

@@ -9,9 +9,9 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter, Finding,
-    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
-    MemoryStore, Page, Prune, Pruned, State,
+    Body, CauseCount, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter,
+    Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
+    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, State,
     store::{
         Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -205,11 +205,18 @@ impl Store for Faulty {
     fn show(&self, key: EntryKey) -> Pending<'_, Option<(Entry, Vec<Body>)>> {
         self.store.show(key)
     }
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        self.store.excerpts(keys, bytes)
+    fn causes(&self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
+        self.store.causes(requeued_at)
     }
-    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
-        self.store.requeue(entries)
+    fn hours(&self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        self.store.hours(since)
+    }
+    fn requeue(
+        &self,
+        entries: Vec<(EntryKey, Option<State>)>,
+        at: SystemTime,
+    ) -> Pending<'_, Vec<bool>> {
+        self.store.requeue(entries, at)
     }
     fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
         self.store.discard(entries, cause)

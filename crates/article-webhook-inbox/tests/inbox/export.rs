@@ -196,14 +196,14 @@ async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
     let failure =
         serde_json::json!([{ "at": 253_402_300_800_000_u64, "attempt": 1, "cause": "no network" }]);
     let error = refused(|line| line["failures"] = failure).await;
-    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 1379");
+    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 1417");
 }
 
 #[tokio::test]
 async fn an_unknown_state_is_refused() {
     assert_eq!(
         refused(|line| line["state"] = "lost".into()).await,
-        "line 1 is no entry: not a state of an entry before column 1307"
+        "line 1 is no entry: not a state of an entry before column 1345"
     );
 }
 

@@ -88,11 +88,15 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
                 attempts: 1,
                 received_at: from_millis(i64::MAX),
                 target: "blog".into(),
+                source: Source::Webhook,
+                length: None,
+                title: None,
                 at,
                 since: at,
                 conflicts: 0,
                 node: None,
                 cause: None,
+                requeued_at: None,
                 failures: Vec::new(),
             };
             let bodies = kinds.iter().enumerate().map(|(at, kind)| body(*kind, at)).collect();

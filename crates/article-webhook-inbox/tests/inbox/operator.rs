@@ -62,11 +62,11 @@ async fn all_entries_that_pass_a_filter_are_requeued_and_no_others() {
 
     let dead = Filter { state: Some(State::Dead), limit: 1, ..Filter::default() };
     let old = Filter { received_before: Some(until), ..dead.clone() };
-    assert_eq!(scene.inbox.requeue_all(old.clone()).await.unwrap(), 450);
-    assert_eq!(scene.inbox.requeue_all(old).await.unwrap(), 0);
+    assert_eq!(scene.inbox.requeue_all(old.clone()).await.unwrap().count, 450);
+    assert_eq!(scene.inbox.requeue_all(old).await.unwrap().count, 0);
     let counts = scene.inbox.counts().await.unwrap();
     assert_eq!((counts.of(State::Waiting), counts.of(State::Dead)), (451, 1));
-    assert_eq!(scene.inbox.requeue_all(dead).await.unwrap(), 1);
+    assert_eq!(scene.inbox.requeue_all(dead).await.unwrap().count, 1);
 }
 
 #[tokio::test]
@@ -85,8 +85,8 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
     };
     scene.store.claim(claim).await.unwrap();
     let of = |state| Filter { state: Some(state), ..Filter::default() };
-    assert_eq!(scene.inbox.requeue_all(of(State::Waiting)).await.unwrap(), 2);
-    assert_eq!(scene.inbox.requeue_all(of(State::Leased)).await.unwrap(), 0);
+    assert_eq!(scene.inbox.requeue_all(of(State::Waiting)).await.unwrap().count, 2);
+    assert_eq!(scene.inbox.requeue_all(of(State::Leased)).await.unwrap().count, 0);
     let error = scene.inbox.requeue_all(Filter::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "requeue_all: expected a state in the filter");
 }

@@ -168,8 +168,17 @@ impl Pair {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
                 let target = target.map(|target| TARGETS[target].into());
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
-                let filter =
-                    Filter { state, event, job_id, target, received_before, after, order, limit };
+                let filter = Filter {
+                    state,
+                    event,
+                    job_id,
+                    target,
+                    received_before,
+                    after,
+                    order,
+                    limit,
+                    ..Filter::default()
+                };
                 let page = store.list(filter).await?;
                 Answer::Page(Page { entries: without_nodes(page.entries), ..page })
             }
@@ -180,7 +189,7 @@ impl Pair {
                     .map(|(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies))),
             ),
             Step::Requeue { key, from } => {
-                Answer::Changed(store.requeue(vec![(key, from)]).await?[0])
+                Answer::Changed(store.requeue(vec![(key, from)], SystemTime::UNIX_EPOCH).await?[0])
             }
             Step::Discard(key) => {
                 Answer::Changed(store.discard(vec![key], "not wanted".into()).await?[0])
@@ -195,11 +204,15 @@ impl Pair {
                     attempts,
                     received_at: then,
                     target: "default".into(),
+                    source: Source::Webhook,
+                    length: None,
+                    title: None,
                     at: then + Duration::from_micros(1_500),
                     since: then + Duration::from_micros(1_500),
                     conflicts: attempts,
                     node: None,
                     cause: has_cause.then(|| "no network".into()),
+                    requeued_at: None,
                     failures: if has_cause { failures(then, attempts) } else { Vec::new() },
                 };
                 let bodies =

@@ -228,15 +228,54 @@ impl Store for Reference {
         })
     }
 
-    fn excerpts(&self, keys: Vec<EntryKey>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
+    fn causes(&self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let first = |key| Some(Excerpt::of(tables.get(key)?.1.bodies.first()?, bytes));
-            Ok(keys.iter().map(first).collect())
+            let rows = tables.entries.values().map(|entry| &entry.row);
+            let of = |row: &&Row| match requeued_at {
+                Some(at) => row.requeued_at == Some(at),
+                None => row.state.needs_person(),
+            };
+            let mut causes: Vec<CauseCount> = Vec::new();
+            for row in rows.filter(of) {
+                let cause = row.cause.as_deref().map(|cause| cause_group(cause).into());
+                let (state, since) = (row.state, row.since);
+                match causes.iter_mut().find(|it| it.state == state && it.cause == cause) {
+                    Some(it) => {
+                        it.count += 1;
+                        (it.first, it.last) = (it.first.min(since), it.last.max(since));
+                    }
+                    None => causes.push(CauseCount {
+                        state,
+                        cause,
+                        count: 1,
+                        first: since,
+                        last: since,
+                    }),
+                }
+            }
+            causes.sort_by(|a, b| (b.count, a.first, &a.cause).cmp(&(a.count, b.first, &b.cause)));
+            Ok(causes)
         })
     }
 
-    fn requeue(&self, entries: Vec<(EntryKey, Option<State>)>) -> Pending<'_, Vec<bool>> {
+    fn hours(&self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        Box::pin(async move {
+            let (tables, _) = self.open()?;
+            let hour = |time: SystemTime| (to_millis(time) / MILLIS_PER_HOUR, 1);
+            let entries = || tables.entries.values();
+            let arrived = entries().map(|entry| entry.received_at).filter(|time| *time >= since);
+            let dead = entries().filter(|entry| entry.row.state == State::Dead);
+            let died = dead.map(|entry| entry.row.since).filter(|time| *time >= since);
+            Ok(HourCount::collect(arrived.map(hour).collect(), died.map(hour).collect()))
+        })
+    }
+
+    fn requeue(
+        &self,
+        entries: Vec<(EntryKey, Option<State>)>,
+        at: SystemTime,
+    ) -> Pending<'_, Vec<bool>> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let requeue = |(key, from): (EntryKey, Option<State>)| {
@@ -245,7 +284,7 @@ impl Store for Reference {
                 }
                 let Some(entry) = tables.get_mut(&key) else { return false };
                 let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();
-                let is_requeued = entry.row.requeue(from, held, now);
+                let is_requeued = entry.row.requeue(from, held, at, now);
                 tables.sync_with_entry(&key, now);
                 is_requeued
             };

@@ -103,7 +103,10 @@ async fn an_operator_may_requeue_a_damaged_entry() {
     let fixture = closed().await;
     fixture.damage("UPDATE article_inbox_entries SET document = '{' WHERE id = 2");
     let store = fixture.open();
-    assert!(store.requeue(vec![(key("job_2"), None)]).await.unwrap()[0]);
+    assert!(
+        store.requeue(vec![(key("job_2"), None)], std::time::SystemTime::UNIX_EPOCH).await.unwrap()
+            [0]
+    );
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn run(form: Form) {
     let lines = lines(entries, State::Dead);
     row("import", Box::pin(async { operator.import(Cursor::new(&lines)).await.unwrap().added }));
     let dead = || Filter { state: Some(State::Dead), ..Filter::default() };
-    row("requeue", Box::pin(async { operator.requeue_all(dead()).await.unwrap() }));
+    row("requeue", Box::pin(async { operator.requeue_all(dead()).await.unwrap().count }));
     runtime.block_on(async {
         while operator.counts().await.unwrap().of(State::Unhandled) < u64::from(entries) {
             sleep(Duration::from_millis(100)).await;

@@ -26,6 +26,9 @@ CREATE TABLE article_inbox_entries (
     since bigint NOT NULL,
     held bigint NOT NULL,
     target text COLLATE "C" NOT NULL,
+    search text COLLATE "C" NOT NULL DEFAULT '',
+    cause_group text COLLATE "C",
+    requeued_at bigint,
     document text COLLATE "C" NOT NULL,
     checksum bigint NOT NULL,
     UNIQUE (job_id, event)
@@ -47,6 +50,9 @@ CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, at, id
     WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
 CREATE INDEX article_inbox_entries_stuck_by_id ON article_inbox_entries (state, id)
     WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
+CREATE INDEX article_inbox_entries_causes ON article_inbox_entries (state, cause_group, since)
+    WHERE state IN ('dead', 'unhandled', 'corrupt', 'quarantined');
+CREATE INDEX article_inbox_entries_requeued ON article_inbox_entries (requeued_at) WHERE requeued_at IS NOT NULL;
 
 CREATE TABLE article_inbox_bodies (
     entry bigint NOT NULL,

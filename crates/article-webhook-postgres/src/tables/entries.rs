@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::SystemTime};
 
 use article_webhook::{Event, JobId};
 use article_webhook_inbox::{
-    Excerpt, State,
+    State,
     store::{
         Row as EntryRow, from_millis,
         tables::{
@@ -30,12 +30,6 @@ const BODY: usize = 23;
 const BODIES: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, b.body, b.entry \
     FROM unnest($1::bigint[]) AS wanted (id) \
     CROSS JOIN LATERAL (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = wanted.id OFFSET 0) AS b";
-
-/// The first body of each entry, with its first bytes unless it is too long to be read for them.
-const EXCERPTS: &str = "SELECT b.slot, b.received_at, b.digest, b.document, b.checksum, octet_length(b.body)::bigint, \
-    CASE WHEN octet_length(b.body) <= $3 THEN substr(b.body, 1, $2::int) END, b.entry \
-    FROM unnest($1::bigint[]) AS wanted (id) CROSS JOIN LATERAL \
-    (SELECT * FROM article_inbox_bodies AS b WHERE b.entry = wanted.id ORDER BY b.slot LIMIT 1) AS b";
 
 /// Adds the entry and the body of a row to its job.
 pub(super) fn add(job: &mut JobRows, row: &Row, now: SystemTime) {
@@ -172,49 +166,34 @@ pub(super) async fn bodies(
     Ok(loaded_bodies(&tx.query(load).await?, 0, 7))
 }
 
-/// The first bytes of the first body of each entry.
-pub(super) async fn excerpts(
-    tx: &mut Transaction<'_>,
-    ids: &[i64],
-    bytes: usize,
-) -> Result<Vec<Option<Excerpt>>, Fault> {
-    let length = |length| i64::try_from(length).unwrap_or(i64::MAX);
-    let bytes = length(bytes).min(i64::from(i32::MAX));
-    let longest = length(Excerpt::MAX_LENGTH);
-    let load = Statement::new(EXCERPTS).with(ids.to_vec()).with(bytes).with(longest);
-    let mut excerpts = HashMap::new();
-    for row in &tx.query(load).await? {
-        let start = value::<&[u8]>(row, 6).map(Bytes::copy_from_slice).unwrap_or_default();
-        let known = body(row, 0).0;
-        let (source, length) = (known.source, known.has_bytes().then(|| known.length()));
-        excerpts.insert(number(row, 7), Excerpt { source, length, start });
-    }
-    Ok(ids.iter().map(|id| excerpts.remove(id)).collect())
-}
-
 /// The rows of new entries, and of their bodies, which name their entries by their numbers among these. A join would compare each
 /// body with each entry. No body is written unless every entry is.
 const INSERT: &str = "WITH ids AS MATERIALIZED (SELECT array_agg(nextval('article_inbox_ids')) AS ids FROM unnest($1::text[])), \
     added AS (INSERT INTO article_inbox_entries \
-    (id, job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum) \
-    SELECT ids[number], job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum \
+    (id, job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, search, cause_group, requeued_at, \
+    document, checksum) \
+    SELECT ids[number], job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, search, cause_group, \
+    requeued_at, document, checksum \
     FROM ids, unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
-    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[]) WITH ORDINALITY AS new \
-    (job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum, number) \
+    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::bigint[]) \
+    WITH ORDINALITY AS new (job_id, event, received_at, state, attempts, fence, at, lease_end, since, held, target, search, \
+    cause_group, requeued_at, document, checksum, number) \
     RETURNING 1), written AS ( \
     INSERT INTO article_inbox_bodies (entry, slot, received_at, digest, document, checksum, body) \
     SELECT ids[number], slot, received_at, digest, document, checksum, body \
-    FROM ids, unnest($14::bigint[], $15::smallint[], $16::bigint[], $17::bytea[], $18::text[], $19::bigint[], $20::bytea[]) \
+    FROM ids, unnest($17::bigint[], $18::smallint[], $19::bigint[], $20::bytea[], $21::text[], $22::bigint[], $23::bytea[]) \
     AS new (number, slot, received_at, digest, document, checksum, body) \
     WHERE (SELECT count(*) FROM added) = cardinality(ids) RETURNING 1)";
 
 /// An entry that is in another state than when it was loaded was completed by an application meanwhile.
 const UPDATE: &str = "WITH written AS (UPDATE article_inbox_entries AS e SET state = new.state, attempts = new.attempts, fence = new.fence, \
-    at = new.at, lease_end = new.lease_end, since = new.since, held = new.held, target = new.target, \
+    at = new.at, lease_end = new.lease_end, since = new.since, held = new.held, target = new.target, search = new.search, \
+    cause_group = new.cause_group, requeued_at = new.requeued_at, \
     received_at = new.received_at, document = new.document, checksum = new.checksum \
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], \
-    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[]) AS new \
-    (id, before, received_at, state, attempts, fence, at, lease_end, since, held, target, document, checksum) \
+    $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::bigint[]) AS new \
+    (id, before, received_at, state, attempts, fence, at, lease_end, since, held, target, search, cause_group, requeued_at, document, \
+    checksum) \
     WHERE e.id = new.id AND e.state = new.before RETURNING 1)";
 
 const REMOVE: &str = "WITH gone AS (DELETE FROM article_inbox_bodies WHERE entry = ANY($1)), \
@@ -329,6 +308,9 @@ fn with_columns(statement: Statement, saved: &[Saved<'_>]) -> Statement {
         .with(numbers(|_, row| to_millis(row.since)))
         .with(numbers(|entry, _| i64::try_from(entry.held()).unwrap_or(i64::MAX)))
         .with(saved.iter().map(|saved| saved.entry.target().into_string()).collect::<Vec<_>>())
+        .with(saved.iter().map(|saved| saved.entry.search_text(saved.job_id)).collect::<Vec<_>>())
+        .with(saved.iter().map(|saved| saved.row.group()).collect::<Vec<_>>())
+        .with(saved.iter().map(|saved| saved.row.requeued_at.map(to_millis)).collect::<Vec<_>>())
         .with(documents)
         .with(checksums)
 }

@@ -1,12 +1,12 @@
 //! Which rows a script works on, and how many there are.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook::Event;
 use article_webhook_inbox::{
-    Counts, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
+    CauseCount, Counts, HourCount, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
     store::{
-        DELIVERY_PERIOD, from_millis,
+        DELIVERY_PERIOD, MILLIS_PER_HOUR, from_millis,
         tables::{
             MIN_QUARANTINE_COST,
             script::{Entries, Expected, Mark},
@@ -33,7 +33,9 @@ macro_rules! list {
             "SELECT id FROM article_inbox_entries WHERE id ",
             $after,
             " $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR event = $4) AND ($5 IS NULL OR job_id = $5) \
-             AND ($6 IS NULL OR target = $6) AND ($7 IS NULL OR received_at < $7) ORDER BY id",
+             AND ($6 IS NULL OR target = $6) AND ($7 IS NULL OR received_at < $7) AND ($8 IS NULL OR received_at >= $8) \
+             AND ($9 IS NULL OR (state <> 'done' AND cause_group = $9)) AND ($10 IS NULL OR requeued_at = $10) \
+             AND ($11 IS NULL OR strpos(search, $11) > 0) ORDER BY id",
             $order,
             " LIMIT $2"
         )
@@ -69,6 +71,7 @@ pub(super) async fn entries(tx: &mut Transaction<'_>, which: Entries) -> Result<
             Statement::new(old).with(to_millis(before)).with(i64::from(limit))
         }
         Entries::Listed(filter) => {
+            let term = filter.search_term();
             let (list, after) = match (filter.order, filter.after) {
                 (ListOrder::OldestFirst, after) => (list!(">", ""), after),
                 (ListOrder::NewestFirst, 0) => (list!("<", " DESC"), i64::MAX),
@@ -82,6 +85,10 @@ pub(super) async fn entries(tx: &mut Transaction<'_>, which: Entries) -> Result<
                 .with(filter.job_id.as_ref().map(ToString::to_string))
                 .with(filter.target.map(|target| target.into_string()))
                 .with(filter.received_before.map(to_millis))
+                .with(filter.received_since.map(to_millis))
+                .with(filter.cause.map(|cause| cause.into_string()))
+                .with(filter.requeued_at.map(to_millis))
+                .with(term)
         }
     };
     Ok(ids(&tx.query(select).await?))
@@ -160,6 +167,48 @@ pub(super) async fn counts(tx: &mut Transaction<'_>) -> Result<Counts, Fault> {
         (state, number(row, 1).unsigned_abs())
     };
     Ok(rows.iter().map(count).collect())
+}
+
+/// How many entries there are for each state and group of causes.
+pub(super) async fn causes(
+    tx: &mut Transaction<'_>,
+    requeued_at: Option<SystemTime>,
+) -> Result<Vec<CauseCount>, Fault> {
+    // An application's transaction that completes an entry leaves the group as it is.
+    let select = "SELECT state, CASE WHEN state <> 'done' THEN cause_group END, count(*), min(since), max(since) \
+        FROM article_inbox_entries WHERE ";
+    let select = Statement::new(select);
+    let select = match requeued_at {
+        Some(at) => select.and("requeued_at = $1").with(to_millis(at)),
+        None => select.and("state IN ('dead', 'unhandled', 'corrupt', 'quarantined')"),
+    };
+    let rows = tx.query(select.and(" GROUP BY 1, 2")).await?;
+    let cause = |row: &Row| CauseCount {
+        state: State::from_name(text(row, 0)).unwrap_or(State::Dead),
+        cause: value::<&str>(row, 1).map(Into::into),
+        count: number(row, 2).unsigned_abs(),
+        first: from_millis(number(row, 3)),
+        last: from_millis(number(row, 4)),
+    };
+    Ok(rows.iter().map(cause).collect())
+}
+
+/// How many entries arrived and died in each hour, since this time.
+pub(super) async fn hours(
+    tx: &mut Transaction<'_>,
+    since: SystemTime,
+) -> Result<Vec<HourCount>, Fault> {
+    let arrived = "SELECT received_at / $2, count(*) FROM \
+        (SELECT received_at FROM article_inbox_entries ORDER BY id DESC LIMIT $3) AS newest \
+        WHERE received_at >= $1 GROUP BY 1";
+    let died = "SELECT since / $2, count(*) FROM article_inbox_entries WHERE state = 'dead' AND since >= $1 GROUP BY 1";
+    let of = |select| Statement::new(select).with(to_millis(since)).with(MILLIS_PER_HOUR);
+    let arrived = of(arrived).with(i64::from(HourCount::MAX_ENTRIES));
+    let [arrived, died] = tx.query_all([arrived, of(died)]).await?;
+    let counts = |rows: &[Row]| {
+        rows.iter().map(|row| (number(row, 0), number(row, 1).unsigned_abs())).collect()
+    };
+    Ok(HourCount::collect(counts(&arrived), counts(&died)))
 }
 
 /// How many jobs are in each state, and how many of them were recovered. It must agree with [`LedgerCounts::add`], and so must the

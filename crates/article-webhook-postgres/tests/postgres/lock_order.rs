@@ -146,7 +146,7 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
                 store.settle(claimed.lease, outcome).await?;
             }
         }
-        3 => drop(store.requeue(vec![(key, None)]).await?),
+        3 => drop(store.requeue(vec![(key, None)], SystemTime::UNIX_EPOCH).await?),
         4 => drop(store.discard(vec![key], "not wanted".into()).await?),
         5 => drop(store.expect(vec![expect(job()), expect(job())]).await?),
         6 => {
@@ -214,7 +214,12 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         let requeued = {
             let store = Arc::clone(&store);
             tokio::spawn(async move {
-                store.requeue(vec![(EntryKey::article("job_1".parse().unwrap()), None)]).await
+                store
+                    .requeue(
+                        vec![(EntryKey::article("job_1".parse().unwrap()), None)],
+                        SystemTime::UNIX_EPOCH,
+                    )
+                    .await
             })
         };
         tokio::time::sleep(Duration::from_millis(300)).await;

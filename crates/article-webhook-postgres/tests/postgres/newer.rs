@@ -96,7 +96,10 @@ fn a_node_of_the_version_before_works_and_loses_nothing_that_it_does_not_know() 
         let conflict = running.record(arrival("job_1", "{\"a\": 1}")).await.unwrap();
         assert_eq!(conflict, Recorded::Conflict { kept: true });
         let key = arrival("job_1", "").key;
-        assert_eq!(running.requeue(vec![(key, None)]).await.unwrap(), [true]);
+        assert_eq!(
+            running.requeue(vec![(key, None)], SystemTime::UNIX_EPOCH).await.unwrap(),
+            [true]
+        );
         assert_eq!(stored(&client, ENTRY).await, ["9", "waiting", "north"]);
         assert_eq!(running.record(arrival("job_2", "{}")).await.unwrap(), Recorded::Stored);
         let own = ENTRY.replace("job_1", "job_2").replace("document::jsonb->>'route'", "event");
@@ -125,7 +128,10 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
         let other = store.record(arrival("job_parked", "{\"another\": 1}")).await.unwrap();
         assert_eq!(other, Recorded::BodyLimitReached, "it is not acknowledged");
         let key = arrival("job_parked", "").key;
-        assert_eq!(store.requeue(vec![(key.clone(), None)]).await.unwrap(), [false]);
+        assert_eq!(
+            store.requeue(vec![(key.clone(), None)], SystemTime::UNIX_EPOCH).await.unwrap(),
+            [false]
+        );
         let expect = Expect::job(key.job_id.clone(), SystemTime::now());
         assert_eq!(store.expect(vec![expect]).await.unwrap(), [JobState::Expected]);
         let (name, within) = ("post-parked", Duration::from_secs(60));

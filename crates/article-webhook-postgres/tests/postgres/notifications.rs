@@ -104,7 +104,7 @@ fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
         while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
         // The program of an operator ends at once.
         let operator = nodes.another().await;
-        assert_eq!(operator.requeue_all(done).await.unwrap(), 1);
+        assert_eq!(operator.requeue_all(done).await.unwrap().count, 1);
         operator.close().await.unwrap();
         nodes.handles("job_1").await;
 

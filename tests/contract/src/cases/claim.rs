@@ -1,6 +1,9 @@
 //! Claims.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::HashSet,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook_inbox::{
     EntryKey, State,
@@ -255,7 +258,7 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let began = trial.now();
     let first = trial.leased("job_1").await;
     trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
-    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert!(first.fence >= to_millis(began));

@@ -1,5 +1,7 @@
 //! What survives a restart.
 
+use std::time::SystemTime;
+
 use article_webhook_inbox::{
     Prune, Reason, State,
     store::{Expect, Outcome, Recorded, Settled},
@@ -108,7 +110,7 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;
     trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();
-    trial.store().requeue(vec![(key("dead"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("dead"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     trial.store().pause().await.unwrap();
     let paused_since = Some(trial.now());
     let before = trial.all().await;

@@ -29,11 +29,15 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
         attempts: 2,
         received_at: THEN + Duration::from_secs(10),
         target: "blog".into(),
+        source: Source::Api,
+        length: Some(FIRST.len() as u64),
+        title: None,
         at: THEN + Duration::from_secs(20),
         since: THEN + Duration::from_secs(15),
         conflicts: 3,
         node: Some("web-1:42".into()),
         cause: (state != State::Done).then(|| "no network".into()),
+        requeued_at: None,
         failures: vec![failure(1, "no such author"), failure(2, "no network")],
     };
     let body = |text: &'static str, bytes: Option<&'static str>| Body {

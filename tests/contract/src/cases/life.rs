@@ -1,5 +1,7 @@
 //! The store as a whole.
 
+use std::time::SystemTime;
+
 use std::sync::Arc;
 
 use article_webhook_inbox::{
@@ -88,7 +90,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         ("due_since", store.due_since().await.err()),
         ("list", store.list(Filter::default()).await.err()),
         ("show", store.show(key("job_1")).await.err()),
-        ("requeue", store.requeue(vec![(key("job_1"), None)]).await.err()),
+        ("requeue", store.requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.err()),
         ("discard", store.discard(vec![key("job_1")], "not wanted".into()).await.err()),
         ("erase", store.erase(vec![job("job_1")]).await.err()),
         ("import", store.import(vec![entry_line(entry, bodies)]).await.err()),

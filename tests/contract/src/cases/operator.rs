@@ -19,9 +19,14 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
         trial.put(id, state).await;
         let before = trial.entry(id).await;
         trial.advance(1);
-        assert!(trial.store().requeue(vec![(key(id), None)]).await.unwrap()[0], "{state}");
+        assert!(
+            trial.store().requeue(vec![(key(id), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0],
+            "{state}"
+        );
         let (state, now) = (State::Waiting, trial.now());
-        let expected = Entry { state, attempts: 0, at: now, since: now, cause: None, ..before };
+        let requeued_at = Some(SystemTime::UNIX_EPOCH);
+        let expected =
+            Entry { state, attempts: 0, at: now, since: now, cause: None, requeued_at, ..before };
         assert_eq!(trial.entry(id).await, expected);
         assert_eq!(trial.bodies(id).await, [bytes(FIRST)]);
         trial.leave(id).await;
@@ -31,7 +36,7 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
 /// Bounded attempts: a requeued entry has all its attempts again.
 pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
-    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -39,7 +44,9 @@ pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
 pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(30)).await;
-    assert!(trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
+    assert!(
+        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
+    );
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -53,7 +60,9 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
     let prune = Prune { bodies_before: between, entries_before, dead_before, limit: 100 };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
-    assert!(trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
+    assert!(
+        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
+    );
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;
 
@@ -61,7 +70,10 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let prune = Prune { bodies_before: trial.now(), ..prune };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
     let before = trial.entry("job_1").await;
-    assert!(!trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
+    assert!(
+        !trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
+            [0]
+    );
     assert_eq!(trial.entry("job_1").await, before);
 }
 
@@ -70,7 +82,7 @@ pub async fn a_requeued_entry_keeps_its_failures(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Dead).await;
     let failures = trial.entry("job_1").await.failures;
     assert_eq!(failures.len(), 1);
-    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     assert_eq!(trial.entry("job_1").await.failures, failures);
 }
 
@@ -79,9 +91,15 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
     let before = trial.entry("leased").await;
-    assert!(!trial.store().requeue(vec![(key("leased"), None)]).await.unwrap()[0]);
+    assert!(
+        !trial.store().requeue(vec![(key("leased"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
+            [0]
+    );
     assert_eq!(trial.entry("leased").await, before);
-    assert!(!trial.store().requeue(vec![(key("missing"), None)]).await.unwrap()[0]);
+    assert!(
+        !trial.store().requeue(vec![(key("missing"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
+            [0]
+    );
 }
 
 /// A discarded entry is dead now, with the given cause.
@@ -168,7 +186,7 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
     trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
     assert_eq!(trial.store().claim(claim).await.unwrap().discarded, [key("job_1")]);
-    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_ne!(trial.lease("job_1").await.fence, old.fence);
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
@@ -178,8 +196,13 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
 /// An entry that has left a state is not requeued from it.
 pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
-    let requeue =
-        async |from| trial.store().requeue(vec![(key("job_1"), Some(from))]).await.unwrap()[0];
+    let requeue = async |from| {
+        trial
+            .store()
+            .requeue(vec![(key("job_1"), Some(from))], SystemTime::UNIX_EPOCH)
+            .await
+            .unwrap()[0]
+    };
     assert!(!requeue(State::Dead).await);
     assert!(requeue(State::Waiting).await);
     let lease = trial.lease("job_1").await;
@@ -195,14 +218,14 @@ pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<impl Subjec
     }
     let dead = |id| (key(id), Some(State::Dead));
     let page = vec![dead("job_3"), dead("job_2"), dead("missing"), dead("job_1"), dead("job_3")];
-    let requeued = trial.store().requeue(page).await.unwrap();
+    let requeued = trial.store().requeue(page, SystemTime::UNIX_EPOCH).await.unwrap();
     assert_eq!(requeued, [true, false, false, true, false]);
     let page = ["job_1", "missing", "job_2", "job_1"].map(key);
     let discarded = trial.store().discard(page.into(), "not wanted".into()).await.unwrap();
     assert_eq!(discarded, [true, false, false, false]);
     let states = trial.all().await.into_iter().map(|entry| entry.state);
     assert!(states.eq([State::Waiting, State::Leased, State::Dead]));
-    assert_eq!(trial.store().requeue(Vec::new()).await.unwrap(), [true; 0]);
+    assert_eq!(trial.store().requeue(Vec::new(), SystemTime::UNIX_EPOCH).await.unwrap(), [true; 0]);
 }
 
 /// Jobs that are erased together leave the others as they are.

@@ -166,7 +166,7 @@ pub async fn a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine(
         let half = format!("{{{status}{article}}}");
         assert_eq!(trial.quarantine(&half).await, Quarantined::Kept);
         let requeued = vec![(key("job_1").quarantine(), None)];
-        assert_eq!(trial.store().requeue(requeued).await.unwrap(), [false]);
+        assert_eq!(trial.store().requeue(requeued, SystemTime::UNIX_EPOCH).await.unwrap(), [false]);
     }
     assert_eq!(trial.kept().await.unwrap().1.len(), 2);
 }
@@ -186,7 +186,7 @@ pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Unhandled { seen: 1, cause: "no article".into() }).await;
     assert!(trial.kept().await.is_some(), "no body can be read");
-    trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap();
+    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;
     assert_eq!(trial.kept().await, None);
@@ -230,7 +230,7 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
 pub async fn a_requeue_reads_a_quarantine_anew(trial: Trial<impl Subject>) {
     let anew = async || {
         let keys = vec![(key("job_1").quarantine(), None)];
-        trial.store().requeue(keys).await.unwrap()[0]
+        trial.store().requeue(keys, SystemTime::UNIX_EPOCH).await.unwrap()[0]
     };
     let of_another = ARTICLE.replace("job_1", "job_2");
     for body in ["{", &of_another] {
@@ -264,9 +264,15 @@ pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<impl 
         assert_eq!(trial.store().quarantine(refused).await.unwrap(), Quarantined::Kept);
         page.push((key(id).quarantine(), Some(State::Quarantined)));
     }
-    assert_eq!(trial.store().requeue(page.clone()).await.unwrap(), [true, true]);
+    assert_eq!(
+        trial.store().requeue(page.clone(), SystemTime::UNIX_EPOCH).await.unwrap(),
+        [true, true]
+    );
     assert_eq!(trial.store().counts().await.unwrap().of(State::Waiting), 2);
-    assert_eq!(trial.store().requeue(page.split_off(2)).await.unwrap(), [true, true]);
+    assert_eq!(
+        trial.store().requeue(page.split_off(2), SystemTime::UNIX_EPOCH).await.unwrap(),
+        [true, true]
+    );
     assert_eq!(trial.store().counts().await.unwrap().of(State::Quarantined), 0);
 }
 

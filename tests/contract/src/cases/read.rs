@@ -1,10 +1,11 @@
 //! Calls that only read.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Counts, EntryKey, Excerpt, Failure, Filter, ListOrder, MAX_FAILURES_PER_ENTRY, Page, State,
-    store::{Arrival, Claim, Outcome},
+    CauseCount, Counts, EntryKey, Failure, Filter, HourCount, ListOrder, MAX_FAILURES_PER_ENTRY,
+    Page, Prune, Source, State,
+    store::{Arrival, Claim, Claimed, Outcome},
 };
 
 use crate::{
@@ -172,24 +173,149 @@ pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
     }
 }
 
-/// An excerpt is the beginning of the first body, in the order of the keys.
-pub async fn an_excerpt_is_the_beginning_of_the_first_body(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    let other = r#"{"job_id":"job_2"}"#;
-    trial.record("job_1", other).await;
-    trial.record("job_2", other).await;
-    let keys = vec![key("job_2"), key("job_3"), key("job_1")];
-    let excerpts = trial.store().excerpts(keys, 7).await.unwrap();
-    let seen: Vec<_> =
-        excerpts.iter().map(|excerpt| excerpt.as_ref().map(|it| &*it.start)).collect();
-    assert_eq!(seen, [Some(&other.as_bytes()[..7]), None, Some(FIRST.as_bytes())]);
-    let length = excerpts[0].as_ref().unwrap().length;
-    assert_eq!(length, Some(other.len() as u64));
+/// A body with a title, as it stands in JSON.
+fn titled(title: &str) -> String {
+    format!(r#"{{"job_id":"job_1","article":{{"title":"{title}"}}}}"#)
+}
 
-    let long = format!("{{\"job_id\":\"{}\"}}", "x".repeat(Excerpt::MAX_LENGTH));
-    trial.record("long", &long).await;
-    let excerpt = trial.store().excerpts(vec![key("long")], 7).await.unwrap().remove(0).unwrap();
-    assert_eq!((excerpt.length, excerpt.start.len()), (Some(long.len() as u64), 0));
+/// An entry shows the title of the first body that has one and that outranks the others, and what its first body is.
+pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subject>) {
+    let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
+    trial.store().record(polled).await.unwrap();
+    let entry = trial.entry("job_1").await;
+    let first = (Source::Api, Some(FIRST.len() as u64));
+    assert_eq!((entry.source, entry.length, entry.title), (first.0, first.1, None));
+    for title in [r" A\u0000é ", "B"] {
+        trial.record("job_1", &titled(title)).await;
+    }
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.source, entry.length), first);
+    assert_eq!(entry.title.as_deref(), Some("A\0é"));
+    assert_eq!(trial.all().await, [entry]);
+
+    let lease = trial.lease("job_1").await;
+    trial.settle(lease, Outcome::Done).await;
+    let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
+    let bodies_before = trial.now() + Duration::from_secs(1);
+    let prune = Prune { bodies_before, entries_before, dead_before, limit: 100 };
+    assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 3);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.length, entry.title), (None, None), "what is removed is not shown");
+}
+
+/// What entries a filter lists.
+async fn listed(trial: &Trial<impl Subject>, filter: Filter) -> Vec<String> {
+    let entries = trial.store().list(filter.clone()).await.unwrap().entries;
+    assert!(entries.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
+    entries.iter().map(|entry| entry.key.job_id.to_string()).collect()
+}
+
+/// A list is searched for a part of a job id, of a title and of a cause, in upper or lower case.
+pub async fn a_list_is_searched(trial: Trial<impl Subject>) {
+    trial.record("Job_A", &titled(r"Ärger\u0000 100%")).await;
+    trial.record("job_b", FIRST).await;
+    let claimed = trial.claim().await.claimed;
+    for claimed in claimed {
+        let cause = format!("{}: No\0 Network", claimed.key.job_id);
+        trial.settle(claimed.lease, Outcome::Retry { after: Duration::ZERO, cause }).await;
+    }
+    let found = async |search: &str| {
+        let filter = Filter { search: Some(search.into()), ..Filter::default() };
+        listed(&trial, filter).await.join(" ")
+    };
+    for (search, expected) in [
+        ("job_a", "Job_A"),
+        ("JOB_", "Job_A job_b"),
+        ("ärg", "Job_A"),
+        ("ÄRGER\0", "Job_A"),
+        ("100%", "Job_A"),
+        ("1_0", ""),
+        ("job_b: no\0 network", "job_b"),
+        ("absent", ""),
+        ("", "Job_A job_b"),
+    ] {
+        assert_eq!(found(search).await, expected, "{search:?}");
+    }
+    let claimed = trial.claim().await.claimed;
+    let second = claimed.iter().find(|claimed| claimed.key == key("job_b")).unwrap();
+    trial.settle(second.lease, Outcome::Done).await;
+    assert_eq!(found("network").await, "Job_A", "what is done has no cause");
+}
+
+/// A list is filtered by the group of causes, and by the time of arrival.
+pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<impl Subject>) {
+    for (id, cause) in
+        [("a", "timed out after 31 s"), ("b", "no network"), ("c", "timed out after 4 s")]
+    {
+        let lease = trial.leased(id).await;
+        trial.settle(lease, Outcome::Dead { cause: cause.into() }).await;
+        trial.advance(1);
+    }
+    let of = |cause: &str| Filter { cause: Some(cause.into()), ..Filter::default() };
+    assert_eq!(listed(&trial, of("timed out after # s")).await, ["a", "c"]);
+    assert_eq!(listed(&trial, of("no network")).await, ["b"]);
+    assert!(listed(&trial, of("timed out after 31 s")).await.is_empty(), "it is no group");
+    let received_since = Some(trial.entry("b").await.received_at);
+    let recent = Filter { received_since, ..of("timed out after # s") };
+    assert_eq!(listed(&trial, recent).await, ["c"]);
+}
+
+/// Causes are counted by state and group, the largest first. What was requeued is followed by the time of it.
+pub async fn causes_are_counted_and_followed_over_a_requeue(mut trial: Trial<impl Subject>) {
+    let cause = |cause: &str| Outcome::Dead { cause: cause.into() };
+    for (id, why) in [("a", "no network"), ("b", "after 1 s"), ("c", "after 2 s")] {
+        let lease = trial.leased(id).await;
+        trial.settle(lease, cause(why)).await;
+        trial.advance(1);
+    }
+    trial.put("corrupt", State::Corrupt).await;
+    trial.put("done", State::Done).await;
+    let seen = async |at| {
+        let causes = trial.store().causes(at).await.unwrap().into_iter();
+        let short = |it: CauseCount| (it.state, it.cause.map(String::from), it.count);
+        causes.map(short).collect::<Vec<_>>()
+    };
+    let causes = seen(None).await;
+    assert_eq!(causes[0], (State::Dead, Some("after # s".into()), 2));
+    assert_eq!(causes[1], (State::Dead, Some("no network".into()), 1));
+    assert_eq!((causes[2].0, causes.len()), (State::Corrupt, 3));
+    let group = trial.store().causes(None).await.unwrap().remove(0);
+    let (first, last) = (trial.entry("b").await.since, trial.entry("c").await.since);
+    assert_eq!((group.first, group.last), (first, last));
+
+    let at = trial.now();
+    assert!(seen(Some(at)).await.is_empty());
+    let both = vec![(key("b"), None), (key("c"), None), (key("absent"), None)];
+    assert_eq!(trial.store().requeue(both, at).await.unwrap(), [true, true, false]);
+    assert_eq!(seen(Some(at)).await, [(State::Waiting, None, 2)]);
+    let claimed = trial.claim().await.claimed;
+    for Claimed { key, lease, .. } in claimed {
+        let is_first = key.job_id.as_str() == "b";
+        trial.settle(lease, if is_first { Outcome::Done } else { cause("after 3 s") }).await;
+    }
+    let mut became = seen(Some(at)).await;
+    became.sort_unstable();
+    assert_eq!(became, [(State::Done, None, 1), (State::Dead, Some("after # s".into()), 1)]);
+    let again = Filter { requeued_at: Some(at), ..Filter::default() };
+    assert_eq!(listed(&trial, again).await, ["b", "c"]);
+    assert_eq!(trial.entry("c").await.requeued_at, Some(at));
+}
+
+/// Arrivals and deaths are counted by the hour, since a time.
+pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subject>) {
+    trial.put("early", State::Dead).await;
+    trial.advance(7_200);
+    let since = trial.now();
+    assert!(trial.store().hours(since).await.unwrap().is_empty());
+    trial.put("a", State::Dead).await;
+    trial.record("b", FIRST).await;
+    trial.advance(3_600);
+    trial.record("c", FIRST).await;
+    let hours = trial.store().hours(since).await.unwrap();
+    let counts: Vec<_> = hours.iter().map(|hour| (hour.arrived, hour.died)).collect();
+    assert_eq!(counts, [(2, 1), (1, 0)]);
+    assert_eq!(hours[1].hour.duration_since(hours[0].hour).unwrap(), HourCount::LENGTH);
+    assert!(hours[0].hour <= since && since < hours[1].hour);
 }
 
 /// A page with the last entry is the last page, even if it is full.

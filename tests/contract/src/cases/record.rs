@@ -46,11 +46,15 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
         attempts: 0,
         received_at: trial.now(),
         target: "default".into(),
+        source: Source::Webhook,
+        length: Some(FIRST.len() as u64),
+        title: None,
         at: trial.now(),
         since: trial.now(),
         conflicts: 0,
         node: None,
         cause: None,
+        requeued_at: None,
         failures: Vec::new(),
     };
     assert_eq!(entry, expected);

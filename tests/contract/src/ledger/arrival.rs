@@ -1,6 +1,6 @@
 //! Copies of articles, and what becomes of their entries.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     EntryKey, JobState, Prune, Reason, Source, State,
@@ -191,7 +191,10 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Ledge
         trial.work(id, unhandled()).await;
         assert_eq!(trial.state(id).await, JobState::Expected);
         let is_done = match id {
-            "requeued" => trial.store().requeue(vec![(key(id), None)]).await.unwrap()[0],
+            "requeued" => {
+                trial.store().requeue(vec![(key(id), None)], SystemTime::UNIX_EPOCH).await.unwrap()
+                    [0]
+            }
             _ => trial.store().discard(vec![key(id)], "never mind".into()).await.unwrap()[0],
         };
         assert!(is_done);

@@ -151,7 +151,11 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubje
     assert_eq!(trial.claim().await.claimed, []);
     assert_eq!(trial.deliver("forged").await, Recorded::OtherJob);
     let requeued = vec![(key("forged").quarantine(), None)];
-    assert_eq!(trial.store().requeue(requeued).await.unwrap(), [false], "it stays there");
+    assert_eq!(
+        trial.store().requeue(requeued, SystemTime::UNIX_EPOCH).await.unwrap(),
+        [false],
+        "it stays there"
+    );
 
     assert!(trial.deliver("job_1").await.is_stored());
     assert_eq!(trial.in_quarantine("job_1").await, 0, "a good copy came");

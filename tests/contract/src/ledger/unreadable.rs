@@ -1,6 +1,6 @@
 //! Answers for entries that no worker can read.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Digest, JobState, Source, State,
@@ -155,7 +155,9 @@ pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubje
 /// A person who requeues the entry takes it in hand, which ends an unreadable job.
 pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
     given_again_after(HOURS_72, &mut trial).await;
-    assert!(trial.store().requeue(vec![(key("job_1"), None)]).await.unwrap()[0]);
+    assert!(
+        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
+    );
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 

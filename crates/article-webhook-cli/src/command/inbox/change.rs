@@ -132,13 +132,14 @@ pub(super) async fn run(
         context.interruption.means(what, "repeat the command for the others");
     };
     interrupted_at(changed);
+    let at = inbox.ledger().now();
     let all = selection.pages(&inbox, async |page| {
         let (page, _) = whole(&change, &selection, &inbox, page).await?;
         let note = |applied| match applied {
             Applied::Changed(count) => changed += count,
             Applied::Left(why) => *left.entry(why).or_default() += 1,
         };
-        let outcome = change.apply(page, &inbox, note).await;
+        let outcome = change.apply(page, at, &inbox, note).await;
         interrupted_at(changed);
         context.output.progress(&format!("{} {changed} of {matched}", change.done()));
         outcome

@@ -58,8 +58,9 @@ pub(super) async fn replay(
 
 /// Requeues it from this state alone: what the reader saw may have changed since.
 async fn changed(shared: &Shared, key: &EntryKey, from: EntryState, done: &str) -> Response {
+    let store = shared.inbox.ledger();
     let requeued: Result<Vec<bool>, Error> =
-        shared.inbox.ledger().requeue(vec![(key.clone(), Some(from))]).await;
+        store.requeue(vec![(key.clone(), Some(from))], store.now()).await;
     match requeued {
         Ok(requeued) if requeued == [true] => {
             shared.inbox.wake();

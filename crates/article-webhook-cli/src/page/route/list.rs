@@ -10,7 +10,7 @@ use maud::Markup;
 use super::answer::{Page, page};
 use crate::page::{
     shared::Shared,
-    view::{self, Listed, Query, TITLE_BYTES},
+    view::{self, Listed, Query},
 };
 
 pub(super) async fn list(State(shared): Page, RawQuery(query): RawQuery) -> Response {
@@ -23,9 +23,7 @@ async fn read(shared: &Shared, query: &Query) -> Result<Markup, Error> {
         Some(filter) => shared.inbox.list(filter).await?,
         None => Entries::default(),
     };
-    let keys = page.entries.iter().map(|entry| entry.key.clone()).collect();
-    let excerpts = shared.inbox.excerpts(keys, TITLE_BYTES).await?;
     let seen = shared.watch.seen().await;
-    let listed = Listed { page, excerpts, now: SystemTime::now() };
+    let listed = Listed { page, now: SystemTime::now() };
     Ok(view::list(shared, query, seen, &listed))
 }

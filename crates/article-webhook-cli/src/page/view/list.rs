@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{Entry, Excerpt, Filter, ListOrder, Page, State};
+use article_webhook_inbox::{Entry, Filter, ListOrder, Page, State};
 use maud::{Markup, html};
 use url::form_urlencoded::{Serializer, parse};
 
@@ -8,7 +8,6 @@ use super::{
     components::{age, badge, command, entry_path, number, size, text},
     layout::{self, Place},
     panel::panel,
-    title::title,
 };
 use crate::{
     page::{shared::Shared, watch::Seen},
@@ -85,10 +84,9 @@ impl Query {
     }
 }
 
-/// A page of entries, and the beginning of the body of each.
+/// A page of entries.
 pub(in crate::page) struct Listed {
     pub(in crate::page) page: Page,
-    pub(in crate::page) excerpts: Vec<Option<Excerpt>>,
     pub(in crate::page) now: SystemTime,
 }
 
@@ -161,32 +159,21 @@ fn table(shared: &Shared, listed: &Listed) -> Markup {
                 }
             }
             tbody {
-                @for (entry, excerpt) in listed.page.entries.iter().zip(&listed.excerpts) {
-                    (row(shared, entry, excerpt.as_ref(), listed.now))
-                }
+                @for entry in &listed.page.entries { (row(shared, entry, listed.now)) }
             }
         }
     }
 }
 
-/// What stands in place of a title. It is looked for in the beginning of a body alone.
-fn untitled(excerpt: Option<&Excerpt>) -> &'static str {
-    let is_whole = |excerpt: &Excerpt| {
-        excerpt.length.is_none_or(|length| length <= excerpt.start.len() as u64)
-    };
-    if excerpt.is_none_or(is_whole) { "No title" } else { "Long body: its title is inside" }
-}
-
-fn row(shared: &Shared, entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTime) -> Markup {
-    let found = excerpt.and_then(title).filter(|title| !title.trim().is_empty());
+fn row(shared: &Shared, entry: &Entry, now: SystemTime) -> Markup {
     html! {
         tr id={"entry-" (entry.id)} {
             td.state { (badge(entry.state)) }
             td.what {
                 a href=(entry_path(shared, &entry.key)) {
-                    @match &found {
-                        Some(found) => span.title { (text(&cut(found))) },
-                        None => span.title.none { (untitled(excerpt)) },
+                    @match &entry.title {
+                        Some(title) => span.title { (text(&cut(title))) },
+                        None => span.title.none { "No title" },
                     }
                     span.more {
                         span.job { (text(entry.key.job_id.as_str())) }
@@ -195,8 +182,8 @@ fn row(shared: &Shared, entry: &Entry, excerpt: Option<&Excerpt>, now: SystemTim
                 }
             }
             td.event { (text(entry.key.event.as_str())) }
-            td.source { @if let Some(excerpt) = excerpt { (excerpt.source.as_str()) } }
-            td.size { @if let Some(length) = excerpt.and_then(|excerpt| excerpt.length) { (size(length)) } }
+            td.source { (entry.source.as_str()) }
+            td.size { @if let Some(length) = entry.length { (size(length)) } }
             td.attempts { (entry.attempts) span.hidden { " attempts" } }
             td.age { (age(entry.received_at, now)) }
         }

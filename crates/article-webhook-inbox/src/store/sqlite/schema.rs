@@ -30,6 +30,9 @@ const SCHEMA: &str = "
         since INTEGER NOT NULL,
         held INTEGER NOT NULL,
         target TEXT NOT NULL,
+        search TEXT NOT NULL DEFAULT '',
+        cause_group TEXT,
+        requeued_at INTEGER,
         document TEXT NOT NULL,
         checksum INTEGER NOT NULL,
         UNIQUE (job_id, event)
@@ -40,6 +43,9 @@ const SCHEMA: &str = "
     CREATE INDEX article_inbox_entries_held ON article_inbox_entries (at) WHERE state = 'done' AND held > 0;
     CREATE INDEX article_inbox_entries_stuck ON article_inbox_entries (state, id)
         WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined';
+    CREATE INDEX article_inbox_entries_causes ON article_inbox_entries (state, cause_group, since)
+        WHERE state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined';
+    CREATE INDEX article_inbox_entries_requeued ON article_inbox_entries (requeued_at) WHERE requeued_at IS NOT NULL;
     CREATE INDEX article_inbox_entries_other ON article_inbox_entries (event, id)
         WHERE event <> 'article.complete';
 

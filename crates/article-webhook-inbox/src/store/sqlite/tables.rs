@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     Error,
-    call::{Counts, Excerpt, LedgerCounts},
+    call::{CauseCount, Counts, HourCount, LedgerCounts},
     codec,
     rules::{Bucket, JobRows},
     script::{
@@ -222,12 +222,6 @@ impl Tables for SqliteTables<'_> {
         self.answer(bodies)
     }
 
-    fn excerpts(&mut self, entries: Vec<i64>, bytes: usize) -> Pending<'_, Vec<Option<Excerpt>>> {
-        let excerpt = |id| entry::excerpt(self.connection, id, bytes);
-        let excerpts = entries.into_iter().map(excerpt).collect();
-        self.answer(excerpts)
-    }
-
     fn intents(&mut self, which: Intents) -> Pending<'_, Vec<IntentRows>> {
         let intents = intent::load(self.connection, &which, self.now, self.findings);
         self.answer(intents)
@@ -266,6 +260,16 @@ impl Tables for SqliteTables<'_> {
     fn counts(&mut self) -> Pending<'_, Counts> {
         let counts = select::counts(self.connection);
         self.answer(counts)
+    }
+
+    fn causes(&mut self, requeued_at: Option<SystemTime>) -> Pending<'_, Vec<CauseCount>> {
+        let causes = select::causes(self.connection, requeued_at);
+        self.answer(causes)
+    }
+
+    fn hours(&mut self, since: SystemTime) -> Pending<'_, Vec<HourCount>> {
+        let hours = select::hours(self.connection, since);
+        self.answer(hours)
     }
 
     fn ledger_counts(&mut self) -> Pending<'_, LedgerCounts> {

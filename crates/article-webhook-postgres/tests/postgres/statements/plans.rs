@@ -68,7 +68,7 @@ async fn call_each(store: &PostgresStore) {
         store.list(filter).await.unwrap();
     }
     store.show(key(6)).await.unwrap();
-    store.requeue(vec![(key(1003), None)]).await.unwrap();
+    store.requeue(vec![(key(1003), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     store.discard(vec![key(1004)], "not wanted".into()).await.unwrap();
     let lines = store.export(Export::Entry(key(1005))).await.unwrap().items;
     store.erase(vec![job(1005)]).await.unwrap();

@@ -1,6 +1,9 @@
 //! What is done with the entries of a page, and what became of each.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
 use tokio::time::sleep;
@@ -53,10 +56,11 @@ impl Change {
     }
 
     /// Changes the entries of a page, and says what became of each. A job is erased with all its entries. What has very large
-    /// bodies takes more than one transaction.
+    /// bodies takes more than one transaction. What is requeued remembers the time.
     pub(super) async fn apply(
         &self,
         mut page: Vec<Entry>,
+        at: SystemTime,
         inbox: &Inbox,
         mut note: impl FnMut(Applied),
     ) -> Result<(), Error> {
@@ -87,7 +91,7 @@ impl Change {
                 // One that has left its state since it was selected stays as it is: it may be done now.
                 _ => {
                     let from = |entry: &Entry| (entry.key.clone(), Some(entry.state));
-                    store.requeue(page.iter().map(from).collect()).await
+                    store.requeue(page.iter().map(from).collect(), at).await
                 }
             };
             let (changed, _) = patiently(call).await?;
@@ -166,7 +170,7 @@ mod tests {
                 Applied::Left(why) => why,
             });
         };
-        change.apply(vec![entry], &inbox, note).await.unwrap();
+        change.apply(vec![entry], SystemTime::now(), &inbox, note).await.unwrap();
         became.remove(0)
     }
 

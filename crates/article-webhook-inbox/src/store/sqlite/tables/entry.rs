@@ -6,9 +6,7 @@ use rusqlite::{Connection, Row as SqlRow, params, types::ValueRef};
 
 use super::value::{delete, index_differs, new_id, remove, text};
 use crate::{
-    Digest, EntryKey, State,
-    call::Excerpt,
-    codec,
+    Digest, EntryKey, State, codec,
     rules::{BodyBytes, BodyLine, BodyRow, Change, EntryRows, JobRows, Row, Tracked},
     script::LoadedBody,
     store::sqlite::{
@@ -168,13 +166,13 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
     for entry in &mut job.entries {
         let held = i64::try_from(entry.held()).unwrap_or(i64::MAX);
         let (received_at, target) = (to_millis(entry.received_at), entry.target());
+        let search = entry.search_text(&job.job_id);
         let (job_id, event) = (job.job_id.as_str(), entry.event.as_str());
         match entry.row.change() {
             Change::Nothing => {
                 if entry.bodies.iter().any(|body| !matches!(body.change(), Change::Nothing)) {
-                    let save =
-                        "UPDATE article_inbox_entries SET held = ?2, target = ?3 WHERE id = ?1";
-                    let parameters = params![entry.row.id, held, &*target];
+                    let save = "UPDATE article_inbox_entries SET held = ?2, target = ?3, search = ?4 WHERE id = ?1";
+                    let parameters = params![entry.row.id, held, &*target, search];
                     connection.prepare_cached(save)?.execute(parameters)?;
                 }
             }
@@ -185,8 +183,8 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
                 connection
                     .prepare_cached(
                         "INSERT INTO article_inbox_entries (id, job_id, event, received_at, state, attempts, fence, at, \
-                         since, held, target, document, checksum) \
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                         since, held, target, search, cause_group, requeued_at, document, checksum) \
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                     )?
                     .execute(params![
                         id,
@@ -200,6 +198,9 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
                         to_millis(row.since),
                         held,
                         &*target,
+                        search,
+                        row.group(),
+                        row.requeued_at.map(to_millis),
                         document,
                         checksum
                     ])?;
@@ -211,7 +212,8 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
                 connection
                     .prepare_cached(
                         "UPDATE article_inbox_entries SET received_at = ?2, state = ?3, attempts = ?4, fence = ?5, at = ?6, \
-                         since = ?7, held = ?8, target = ?9, document = ?10, checksum = ?11 WHERE id = ?1",
+                         since = ?7, held = ?8, target = ?9, search = ?10, cause_group = ?11, requeued_at = ?12, \
+                         document = ?13, checksum = ?14 WHERE id = ?1",
                     )?
                     .execute(params![
                         entry.row.id,
@@ -223,6 +225,9 @@ pub(super) fn save(connection: &Connection, job: &mut JobRows) -> Result<(), Fau
                         to_millis(row.since),
                         held,
                         &*target,
+                        search,
+                        row.group(),
+                        row.requeued_at.map(to_millis),
                         document,
                         checksum
                     ])?;
@@ -338,27 +343,6 @@ pub(in crate::store::sqlite) fn bodies_one_by_one(
         Ok(Some(Some(line).filter(|_| damage.is_none() && is_intact)))
     };
     (0..SLOTS_PER_ENTRY).filter_map(|number| read(number).unwrap_or(Some(None))).collect()
-}
-
-/// The first bytes of the first body of an entry.
-pub(super) fn excerpt(
-    connection: &Connection,
-    id: i64,
-    bytes: usize,
-) -> Result<Option<Excerpt>, Fault> {
-    let mut statement = connection.prepare_cached(concat!(
-        "SELECT ",
-        body_columns!(),
-        ", CASE WHEN length(body) <= ?3 THEN substr(body, 1, ?2) END \
-         FROM article_inbox_bodies WHERE slot BETWEEN ?1 * 16 AND ?1 * 16 + 15 ORDER BY slot LIMIT 1"
-    ))?;
-    let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-    let mut rows = statement.query([id, number(bytes), number(Excerpt::MAX_LENGTH)])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let (known, _) = body(row)?;
-    let length = known.has_bytes().then(|| known.length());
-    let start = row.get_ref(6)?.as_blob().map(Bytes::copy_from_slice).unwrap_or_default();
-    Ok(Some(Excerpt { source: known.source, length, start }))
 }
 
 fn save_bodies(connection: &Connection, entry: &EntryRows) -> Result<(), Fault> {

@@ -9,7 +9,8 @@ use super::value::text;
 use crate::{
     JobState, State,
     call::{
-        Claim, Counts, DELIVERY_PERIOD, Events, Filter, LedgerCounts, ListOrder, OVERDUE_AFTER,
+        CauseCount, Claim, Counts, DELIVERY_PERIOD, Events, Filter, HourCount, LedgerCounts,
+        ListOrder, MILLIS_PER_HOUR, OVERDUE_AFTER,
     },
     rules::MIN_QUARANTINE_COST,
     script::{Entries, Expected, Next},
@@ -178,7 +179,8 @@ fn due(
 }
 
 fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
-    let Filter { state, event, job_id, target, received_before, after, order, limit } = filter;
+    let Filter { state, event, job_id, target, received_before, received_since, .. } = filter;
+    let Filter { cause, requeued_at, after, order, limit, .. } = filter;
     let mut statement = String::from("SELECT id FROM article_inbox_entries WHERE TRUE");
     let mut parameters: Vec<Value> = Vec::new();
     let mut condition = |text: &str, value: Value| {
@@ -212,10 +214,23 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
     if let Some(before) = received_before {
         condition("received_at < ?", Value::Integer(to_millis(*before)));
     }
+    if let Some(since) = received_since {
+        condition("received_at >= ?", Value::Integer(to_millis(*since)));
+    }
+    if let Some(cause) = cause {
+        // A transaction of the application that completes an entry leaves the column as it is.
+        condition("state <> 'done' AND cause_group = ?", Value::Text(cause.as_ref().into()));
+    }
+    if let Some(at) = requeued_at {
+        condition("requeued_at = ?", Value::Integer(to_millis(*at)));
+    }
+    if let Some(term) = filter.search_term() {
+        condition("instr(search, ?) > 0", Value::Text(term));
+    }
     if event.as_ref().is_some_and(|event| event.as_str() != "article.complete") {
         statement.push_str(" AND event <> 'article.complete'");
     }
-    if let Some(State::Dead | State::Unhandled | State::Corrupt | State::Quarantined) = state {
+    if state.is_some_and(State::needs_person) {
         statement.push_str(
             " AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')",
         );
@@ -326,6 +341,61 @@ pub(super) fn counts(connection: &Connection) -> Result<Counts, Fault> {
         counts.push((state.unwrap_or(State::Corrupt), row.get::<_, i64>(1)?.unsigned_abs()));
     }
     Ok(counts.into_iter().collect())
+}
+
+/// How many entries there are for each state and group of causes.
+pub(super) fn causes(
+    connection: &Connection,
+    requeued_at: Option<SystemTime>,
+) -> Result<Vec<CauseCount>, Fault> {
+    let of = match requeued_at {
+        Some(_) => "requeued_at = ?1",
+        None => {
+            "?1 IS NULL AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')"
+        }
+    };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT state, iif(state = 'done', NULL, cause_group), count(*), min(since), max(since) \
+         FROM article_inbox_entries WHERE {of} GROUP BY 1, 2"
+    ))?;
+    let mut rows = statement.query([requeued_at.map(to_millis)])?;
+    let mut causes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let time =
+            |index| row.get_ref(index).map(|time| from_millis(time.as_i64().unwrap_or_default()));
+        causes.push(CauseCount {
+            state: text(row.get_ref(0)?)
+                .and_then(|name| State::from_name(&name))
+                .unwrap_or(State::Corrupt),
+            cause: text(row.get_ref(1)?).map(|cause| cause.as_str().into()),
+            count: row.get::<_, i64>(2)?.unsigned_abs(),
+            first: time(3)?,
+            last: time(4)?,
+        });
+    }
+    Ok(causes)
+}
+
+/// How many entries arrived and died in each hour, since this time.
+pub(super) fn hours(connection: &Connection, since: SystemTime) -> Result<Vec<HourCount>, Fault> {
+    let count = |statement: &str| -> Result<Vec<(i64, u64)>, Fault> {
+        let mut statement = connection.prepare_cached(statement)?;
+        let parameters = [to_millis(since), MILLIS_PER_HOUR, HourCount::MAX_ENTRIES.into()];
+        let counts = statement
+            .query_map(parameters, |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+        Ok(counts.collect::<Result<_, _>>()?)
+    };
+    let arrived = count(
+        "SELECT received_at / ?2, count(*) FROM \
+         (SELECT received_at FROM article_inbox_entries NOT INDEXED ORDER BY id DESC LIMIT ?3) \
+         WHERE received_at >= ?1 GROUP BY 1",
+    )?;
+    let died = count(
+        "SELECT since / ?2, count(*) FROM article_inbox_entries INDEXED BY article_inbox_entries_causes \
+         WHERE state = 'dead' AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined') \
+         AND since >= ?1 AND ?3 > 0 GROUP BY 1",
+    )?;
+    Ok(HourCount::collect(arrived, died))
 }
 
 /// The figures of the ledger. They come from the indexes alone.

@@ -1,18 +1,25 @@
 use std::fmt;
 
-use article_webhook_inbox::Excerpt;
+use article_webhook::adapter::repair;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// How many bytes of a body are read to find the title, which may stand after the HTML.
-pub(in crate::page) const TITLE_BYTES: usize = 64 * 1024;
+/// How much of a body is read to find the title, which may stand after the HTML.
+const MAX_READ_BYTES: usize = 64 << 10;
 
-/// The title of the article whose first bytes these are, if it is among them.
-pub(super) fn title(excerpt: &Excerpt) -> Option<String> {
+/// How much of a title is kept.
+const MAX_TITLE_CHARS: usize = 200;
+
+/// The title of the article in a body, without decoding the rest. `None`: it has none, or not among its first bytes.
+#[must_use]
+pub fn title_of(body: &[u8]) -> Option<Box<str>> {
+    let start = &body[..body.len().min(MAX_READ_BYTES)];
+    let repaired = repair(start);
     let mut found = None;
-    let mut json = serde_json::Deserializer::from_slice(&excerpt.start);
-    // It ends with an error where the excerpt ends. What was found until then counts.
+    let mut json = serde_json::Deserializer::from_slice(repaired.as_deref().unwrap_or(start));
+    // It ends with an error where the read bytes end. What was found until then counts.
     let _ = Seek { path: &["article", "title"], found: &mut found }.deserialize(&mut json);
-    found
+    let title: String = found?.trim().chars().take(MAX_TITLE_CHARS).collect();
+    (!title.is_empty()).then(|| title.into())
 }
 
 /// Looks for the text at a path, and passes over everything else.
@@ -48,6 +55,10 @@ impl<'de> Visitor<'de> for Seek<'_> {
             match self.path.split_first() {
                 Some((first, path)) if key == *first => {
                     map.next_value_seed(Seek { path, found: self.found })?;
+                    // Nothing that comes later can change it.
+                    if self.found.is_some() {
+                        return Err(serde::de::Error::custom("found"));
+                    }
                 }
                 _ => _ = map.next_value::<IgnoredAny>()?,
             }
@@ -58,31 +69,27 @@ impl<'de> Visitor<'de> for Seek<'_> {
 
 #[cfg(test)]
 mod tests {
-    use article_webhook_inbox::Source;
-
     use super::*;
-
-    fn of(start: &str) -> Option<String> {
-        title(&Excerpt {
-            source: Source::Webhook,
-            length: None,
-            start: start.to_owned().into_bytes().into(),
-        })
-    }
 
     #[test]
     fn a_title_is_found_although_the_rest_is_cut() {
-        assert_eq!(of(r#"{"article":{"title":"A","html":"<p>"#).as_deref(), Some("A"));
+        let of = |start: &str| title_of(start.as_bytes());
+        assert_eq!(of(r#"{"article":{"title":" A ","html":"<p>"#).as_deref(), Some("A"));
         assert_eq!(
             of(r#"{"x":[{"title":"B"}],"article":{"y":1,"title":"A\u00e9"}}"#).as_deref(),
             Some("Aé")
         );
+        assert_eq!(of(r#"{"article":{"title":"half \ud83c"}}"#).as_deref(), Some("half \u{fffd}"));
+        let long = "é".repeat(MAX_TITLE_CHARS + 1);
+        let kept = of(&format!(r#"{{"article":{{"title":"{long}"}}}}"#)).unwrap();
+        assert_eq!(kept.chars().count(), MAX_TITLE_CHARS);
         for none in [
             "",
             "{",
             "[]",
             r#"{"title":"B"}"#,
             r#"{"article":{"title":1}}"#,
+            r#"{"article":{"title":"  "}}"#,
             r#"{"article":{"title":"A"#,
         ] {
             assert_eq!(of(none), None, "{none}");
