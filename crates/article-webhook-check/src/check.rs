@@ -103,7 +103,7 @@ impl Check {
         )
     }
 
-    /// Runs every case, or only the first delivery if its failure [explains](CheckReport::stopped) all others.
+    /// Runs every case, or only the first ones if their failures [explain](CheckReport::stopped) all others.
     ///
     /// # Errors
     ///

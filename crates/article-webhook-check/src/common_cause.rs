@@ -1,7 +1,26 @@
-use crate::http::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response};
+use crate::{
+    cases::Expectation,
+    http::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response},
+    runner::Answer,
+};
 
-/// Why every other case would fail as the first delivery did, and what to do; `None` if the others may tell more.
-pub(crate) fn common_cause(first: &Observed) -> Option<&'static str> {
+/// Why every other case would fail as those before did, and what to do; `None` if the others may tell more.
+pub(crate) fn common_cause(all: &[Answer]) -> Option<&'static str> {
+    let is_server_error = |answer: &Answer| matches!(answer.observed.status(), Some(500..=599));
+    // A receiver that cannot store refuses strangers all the same.
+    let has_stranger = all.iter().any(|answer| answer.expect == Expectation::Refused(401));
+    match all {
+        [Answer { observed, .. }] => cause_of_first(observed),
+        all if has_stranger && all.iter().all(is_server_error) => Some(
+            "the receiver answers every request with a server error, also one without a token: its log should say why, such as a \
+             database that cannot be reached",
+        ),
+        _ => None,
+    }
+}
+
+/// The same after the first delivery.
+fn cause_of_first(first: &Observed) -> Option<&'static str> {
     Some(match first {
         Observed::Unreachable => "nothing accepts connections any more: did the receiver end?",
         Observed::TlsAlert => TLS,

@@ -3,30 +3,25 @@ use crate::{
     cases::Expectation,
     endpoint::Endpoint,
     http::{Observed, Response},
+    runner::Answer,
 };
 
 /// A shorter secret is not searched for, because any text may contain it by chance.
 const SHORTEST_SECRET: usize = 8;
 
 /// Findings that need more than one response.
-pub(crate) fn overall_findings(
-    endpoint: &Endpoint,
-    all: &[(Expectation, Observed)],
-) -> Vec<CheckFinding> {
-    let responses: Vec<_> = all.iter().filter_map(|(_, observed)| observed.response()).collect();
-    let unauthorized = observed(all, Expectation::Refused(401));
-    let unauthorized: Vec<_> = unauthorized.into_iter().filter_map(Observed::response).collect();
+pub(crate) fn overall_findings(endpoint: &Endpoint, all: &[Answer]) -> Vec<CheckFinding> {
+    let responses: Vec<_> = all.iter().filter_map(|answer| answer.observed.response()).collect();
+    let of = |expect| all.iter().filter(move |answer| answer.expect == expect);
+    let unauthorized = of(Expectation::Refused(401));
+    let unauthorized: Vec<_> =
+        unauthorized.filter_map(|answer| answer.observed.response()).collect();
     vec![
         one_refusal_for_all(&unauthorized),
         no_secret(endpoint, &responses),
         no_redirect(&responses),
-        in_time(&observed(all, Expectation::Accepted)),
+        in_time(&of(Expectation::Accepted).collect::<Vec<_>>()),
     ]
-}
-
-fn observed(all: &[(Expectation, Observed)], wanted: Expectation) -> Vec<&Observed> {
-    let wanted = all.iter().filter(|(expect, _)| *expect == wanted);
-    wanted.map(|(_, observed)| observed).collect()
 }
 
 fn one_refusal_for_all(unauthorized: &[&Response]) -> CheckFinding {
@@ -87,15 +82,20 @@ fn no_redirect(responses: &[&Response]) -> CheckFinding {
 
 /// The service does not document its timeout. Responses within 5 s are safe with any sender, and the check
 /// waits no longer.
-fn in_time(deliveries: &[&Observed]) -> CheckFinding {
-    let responses = deliveries.iter().filter_map(|observed| observed.response());
-    let slowest = responses.map(|response| response.after).max();
-    let late = deliveries.iter().filter(|observed| matches!(observed, Observed::TimedOut)).count();
-    let received = match slowest {
-        Some(slowest) if late == 0 => format!("the slowest in {} ms", slowest.as_millis()),
-        _ => format!("{late} responses did not come"),
+fn in_time(deliveries: &[&Answer]) -> CheckFinding {
+    let times = deliveries
+        .iter()
+        .filter_map(|answer| Some((answer.observed.response()?.after, answer.case)));
+    let is_late = |answer: &&&Answer| matches!(answer.observed, Observed::TimedOut);
+    let mut late: Vec<_> = deliveries.iter().filter(is_late).map(|answer| answer.case).collect();
+    late.dedup();
+    let (is_in_time, received) = match (times.max(), late.is_empty()) {
+        (Some((slowest, case)), true) => {
+            (true, format!("the slowest in {} ms: {case}", slowest.as_millis()))
+        }
+        (None, true) => (false, "no response".to_owned()),
+        (_, false) => (false, format!("no response in time: {}", late.join(", "))),
     };
-    let is_in_time = late == 0 && slowest.is_some();
     CheckFinding {
         name: "answers within 5 s",
         verdict: if is_in_time { Verdict::Pass } else { Verdict::Fail },

@@ -34,7 +34,7 @@ pub struct CheckReport {
     pub receiver: String,
     /// One finding per case, in the order of the run.
     pub findings: Vec<CheckFinding>,
-    /// Why the check ended after the first case: what explains its failure explains all others.
+    /// Why the check ended early: what explains the failures until then explains all others.
     pub stopped: Option<&'static str>,
     /// How long the check took; serialised as `milliseconds`.
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]

@@ -1,5 +1,6 @@
 use std::{
     hash::{BuildHasher, RandomState},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -9,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     CheckFinding,
-    cases::{self, JOB_ID_PREFIX, Phase, Sample},
+    cases::{self, Expectation, JOB_ID_PREFIX, Phase, Sample},
     common_cause::common_cause,
     cross_checks::overall_findings,
     endpoint::Endpoint,
@@ -21,7 +22,14 @@ use crate::{
 const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time limit for one case.
-const CASE_TIMEOUT: Duration = Duration::from_secs(10);
+const CASE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What came back in a case. Some cases have several.
+pub(crate) struct Answer {
+    pub(crate) case: &'static str,
+    pub(crate) expect: Expectation,
+    pub(crate) observed: Observed,
+}
 
 /// Runs every case, phase by phase, until `end`, or until one finding explains all others. Then it also returns why.
 pub(crate) async fn run(
@@ -30,11 +38,12 @@ pub(crate) async fn run(
 ) -> (Vec<CheckFinding>, Option<&'static str>) {
     // The job ids differ from those of any other run, or the receiver would take them for duplicates.
     let run = RandomState::new().hash_one("run");
-    let (mut findings, mut all) = (Vec::new(), Vec::new());
+    let (mut findings, mut all) = (Vec::new(), Vec::<Answer>::new());
     for Phase { cases, concurrency } in cases::phases(&endpoint) {
         let shared = Arc::new(endpoint.clone());
+        let before = findings.len();
         let runs = stream::iter(cases).enumerate().map(|(index, case)| {
-            let number = findings.len() + index;
+            let number = before + index;
             let (endpoint, job_id) =
                 (Arc::clone(&shared), format!("{JOB_ID_PREFIX}{run:016x}-{number}"));
             let sample = Sample { endpoint, job_id };
@@ -45,18 +54,20 @@ pub(crate) async fn run(
                 (case, observed.unwrap_or_else(|_| vec![late]))
             }
         });
-        let runs: Vec<_> = runs.buffered(concurrency).collect().await;
-        for (case, observed) in runs {
+        let mut runs = pin!(runs.buffered(concurrency));
+        while let Some((case, observed)) = runs.next().await {
             findings.push(case.finding(&observed));
-            all.extend(observed.into_iter().map(|observed| (case.expect, observed)));
-        }
-        if let [(_, first)] = &*all {
-            let stopped = common_cause(first);
+            all.extend(observed.into_iter().map(|observed| Answer {
+                case: case.name,
+                expect: case.expect,
+                observed,
+            }));
+            let stopped = common_cause(&all);
             if stopped.is_some() {
                 return (findings, stopped);
             }
         }
-        if all.iter().all(|(_, observed)| observed.response().is_none()) {
+        if all.iter().all(|answer| answer.observed.response().is_none()) {
             endpoint.response_timeout = SHORT_TIMEOUT;
         }
     }

@@ -99,27 +99,28 @@ fn another(sample: &Sample) -> Sample {
 }
 
 async fn one_after_the_other(sample: Sample) -> Vec<Observed> {
+    let (first, second) = (sample.delivery(), another(&sample).delivery());
     let mut connection = match Connection::open(&sample.endpoint).await {
         Ok(connection) => connection,
         Err(observed) => return vec![observed],
     };
-    let first = connection.exchange(&sample.delivery()).await;
-    let second = another(&sample).delivery();
+    let (first, _) = connection.exchange(first.method, &first.pieces()).await;
     let second = if closes(&first) {
         exchange(&sample.endpoint, &second).await
     } else {
-        connection.exchange(&second).await
+        connection.exchange(second.method, &second.pieces()).await.0
     };
     vec![first, second]
 }
 
 async fn pipelined(sample: Sample) -> Vec<Observed> {
+    let (first, second) = (sample.delivery(), another(&sample).delivery());
+    let both = [first.bytes(), second.bytes()].concat();
     let mut connection = match Connection::open(&sample.endpoint).await {
         Ok(connection) => connection,
         Err(observed) => return vec![observed],
     };
-    let (first, second) = (sample.delivery(), another(&sample).delivery());
-    connection.send(&[first.bytes(), second.bytes()].concat()).await;
+    connection.send(&both).await;
     let first = connection.response("POST").await;
     let second = if closes(&first) {
         exchange(&sample.endpoint, &second).await
@@ -130,11 +131,12 @@ async fn pipelined(sample: Sample) -> Vec<Observed> {
 }
 
 async fn cut_in_the_middle(sample: Sample) -> Vec<Observed> {
+    let half = sample.delivery().first_half();
     let mut connection = match Connection::open(&sample.endpoint).await {
         Ok(connection) => connection,
         Err(observed) => return vec![observed],
     };
-    connection.send(&sample.delivery().first_half()).await;
+    connection.send(&half).await;
     connection.shut_down_writing().await;
     vec![connection.response("POST").await]
 }

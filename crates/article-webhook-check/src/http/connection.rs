@@ -7,7 +7,11 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{observed::Observed, request::Request, response_reader::ResponseReader};
+use super::{
+    observed::Observed,
+    request::{Piece, Request},
+    response_reader::ResponseReader,
+};
 use crate::endpoint::Endpoint;
 
 /// The sender's side of a connection. It writes any bytes, also those that are not HTTP.
@@ -17,12 +21,28 @@ pub(crate) struct Connection {
     response_timeout: Duration,
 }
 
+/// How many bytes are written before the writer shows that it goes on.
+const CHUNK: usize = 64 << 10;
+
 /// One request on a connection of its own.
+///
+/// A receiver closes a connection on which nothing comes for a while. So the bytes are made before it is opened, and if it was
+/// closed before they were written, as happens on a busy machine, they are sent once more.
 pub(crate) async fn exchange(endpoint: &Endpoint, request: &Request) -> Observed {
-    match Connection::open(endpoint).await {
-        Ok(mut connection) => connection.exchange(request).await,
-        Err(observed) => observed,
+    let pieces = request.pieces();
+    let mut observed = Observed::Closed;
+    for _ in 0..2 {
+        let is_written;
+        let mut connection = match Connection::open(endpoint).await {
+            Ok(connection) => connection,
+            Err(observed) => return observed,
+        };
+        (observed, is_written) = connection.exchange(request.method, &pieces).await;
+        if is_written || !matches!(observed, Observed::Closed) {
+            break;
+        }
     }
+    observed
 }
 
 impl Connection {
@@ -41,28 +61,32 @@ impl Connection {
         }
     }
 
-    /// Reads while it writes: a receiver may answer and close before it has read the whole body.
-    pub(crate) async fn exchange(&mut self, request: &Request) -> Observed {
-        let limit = self.response_timeout + request.duration();
-        let Self { stream, responses, .. } = self;
+    /// Returns also whether everything was written. Reads while it writes: a receiver may answer and close before it has read the
+    /// whole body.
+    pub(crate) async fn exchange(&mut self, method: &str, pieces: &[Piece]) -> (Observed, bool) {
+        let Self { stream, responses, response_timeout } = self;
         let (mut from, mut to) = stream.split();
         let sending = async {
-            for piece in request.pieces() {
-                if to.write_all(&piece.bytes).await.is_err() {
-                    break; // the response says why
+            for piece in pieces {
+                for chunk in piece.bytes.chunks(CHUNK) {
+                    match timeout(*response_timeout, to.write_all(chunk)).await {
+                        Ok(Ok(())) => {}
+                        Ok(Err(_)) => return false, // the response says why
+                        Err(_) => return true,
+                    }
                 }
                 sleep(piece.pause).await;
             }
-            Instant::now()
+            true
         };
-        let exchange = async {
-            let mut responding = pin!(responses.response(&mut from, request.method));
-            select! {
-                observed = &mut responding => observed,
-                sent = sending => timed_from(responding.await, sent),
-            }
+        let mut responding = pin!(responses.response(&mut from, method));
+        let is_written = select! {
+            observed = &mut responding => return (observed, false),
+            is_written = sending => is_written,
         };
-        timeout(limit, exchange).await.unwrap_or(Observed::TimedOut)
+        let sent = Instant::now();
+        let observed = timeout(*response_timeout, responding).await;
+        (timed_from(observed.unwrap_or(Observed::TimedOut), sent), is_written)
     }
 
     pub(crate) async fn send(&mut self, bytes: &[u8]) {

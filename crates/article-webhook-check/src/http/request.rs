@@ -85,14 +85,6 @@ impl Request {
         Self { framing: Framing::Pieces(count), ..self }
     }
 
-    /// The sum of all pauses.
-    pub(crate) fn duration(&self) -> Duration {
-        match self.framing {
-            Framing::Pieces(count) => PAUSE * u32::try_from(count + 1).unwrap_or(u32::MAX),
-            _ => Duration::ZERO,
-        }
-    }
-
     /// The bytes on the wire, without pauses.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.pieces().into_iter().flat_map(|piece| piece.bytes).collect()

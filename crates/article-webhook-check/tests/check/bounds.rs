@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -146,4 +147,48 @@ async fn interim_responses_without_end_fail() {
 async fn closing_without_a_response_fails() {
     let report = report(|stream| head(&stream)).await;
     assert_eq!(delivery(&report).received, "connection closed without a response");
+}
+
+/// A receiver on a busy machine: it closes each first connection before the request was read, and then answers as it should.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_closed_before_the_request_is_written_is_tried_once_more() {
+    static CONNECTIONS: AtomicUsize = AtomicUsize::new(0);
+    let report = check(serve(|mut stream| {
+        if CONNECTIONS.fetch_add(1, Ordering::SeqCst) == 1 {
+            // The first connection asks whether anything listens. Nothing of the request of the second is read.
+            return;
+        }
+        head(&stream);
+        let _ = stream.write_all(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
+    }))
+    .await;
+    assert!(delivery(&report).received.starts_with("401"), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_errors_to_everything_stop_the_check() {
+    let report = report(|mut stream| {
+        head(&stream);
+        let _ =
+            stream.write_all(b"HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n");
+    })
+    .await;
+    let stopped = report.stopped.expect("every other case would fail as well");
+    assert!(stopped.contains("server error") && stopped.contains("its log"), "{report}");
+    assert!(report.findings.len() < 45, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_answer_is_reported_with_the_name_of_its_case() {
+    let report = report(|mut stream| {
+        let mut some = [0; 8192];
+        let length = stream.read(&mut some).unwrap_or_default();
+        if some[..length].windows(13).any(|word| word == b"\"language\":\"e") {
+            thread::sleep(Duration::from_secs(90));
+        }
+        let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+    })
+    .await;
+    let prompt = report.findings.iter().find(|finding| finding.name == "answers within 5 s");
+    assert_eq!(prompt.unwrap().received, "no response in time: unknown fields", "{report}");
 }

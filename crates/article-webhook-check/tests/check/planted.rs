@@ -152,9 +152,14 @@ async fn a_receiver_that_refuses_a_good_delivery_stops_the_check() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_that_fails_at_times_is_checked_to_the_end() {
-    let report =
-        check(serve(Router::new().fallback(|| async { StatusCode::BAD_GATEWAY })).await).await;
+async fn a_receiver_that_cannot_store_is_checked_to_the_end() {
+    async fn fault(request: Request, right: Next) -> Response {
+        match right.run(request).await {
+            taken if taken.status().is_success() => StatusCode::BAD_GATEWAY.into_response(),
+            refused => refused,
+        }
+    }
+    let report = check(serve(axum_sink().layer(from_fn(fault))).await).await;
     assert!(report.stopped.is_none() && report.findings.len() > 60, "{report}");
 }
 
