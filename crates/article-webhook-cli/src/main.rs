@@ -4,6 +4,7 @@ mod exit;
 mod text;
 
 mod failure;
+mod secrets;
 
 mod output;
 mod settings;
@@ -26,6 +27,7 @@ use clap::Parser;
 use crate::{arguments::Arguments, context::Context, exit::Exit, failure::Failure, output::Output};
 
 fn main() -> ExitCode {
+    secrets::note_arguments();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return arguments::shown(&error).into(),

@@ -19,7 +19,7 @@ use serde_json::json;
 pub(crate) use table::Table;
 
 use self::queue::Queue;
-use crate::{exit::Exit, failure::Failure, text::escape};
+use crate::{exit::Exit, failure::Failure, secrets, text::escape};
 
 /// How long the end of a command waits for a reader that is slow.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -148,11 +148,12 @@ impl Output {
 
     /// A line for people. Text from outside must be escaped before.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
+        let line = secrets::removed(line);
         if let Some(queues) = &self.queues {
             queues.stdout.push(format!("{line}\n"));
             return Ok(());
         }
-        write_line(&mut stdout().lock(), line).map_err(|error| Failure::of_output(&error))
+        write_line(&mut stdout().lock(), &line).map_err(|error| Failure::of_output(&error))
     }
 
     /// A line of JSON.
@@ -176,11 +177,14 @@ impl Output {
         }
     }
 
-    /// A document: as it is into a file or a pipe, and escaped on a terminal.
+    /// A document: an exact copy into a file or a pipe, and escaped and without secrets on a terminal.
     pub(crate) fn document(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = stdout().lock();
         let written = match out.is_terminal() {
-            true => write_line(&mut out, &escape::lines(&String::from_utf8_lossy(bytes))),
+            true => {
+                let text = escape::lines(&String::from_utf8_lossy(bytes));
+                write_line(&mut out, &secrets::removed(&text))
+            }
             false => out.write_all(bytes).and_then(|()| out.flush()),
         };
         written.map_err(|error| Failure::of_output(&error))
@@ -188,20 +192,21 @@ impl Output {
 
     /// A line on standard error, about the work and not about its result.
     pub(crate) fn note(&self, line: &str) {
+        let line = secrets::removed(line);
         if let Some(queues) = &self.queues {
             queues.stderr.push(format!("{line}\n"));
             return;
         }
         self.clear_progress();
         // Nothing can be said where standard error is closed.
-        let _ = write_line(&mut stderr().lock(), line);
+        let _ = write_line(&mut stderr().lock(), &line);
     }
 
     /// Shows how far long work is, on a line that the next one replaces. Only on a terminal.
     pub(crate) fn progress(&self, line: &str) {
         if self.has_progress {
             let mut to = stderr().lock();
-            let _ = write!(to, "\r\x1b[K{line}").and_then(|()| to.flush());
+            let _ = write!(to, "\r\x1b[K{}", secrets::removed(line)).and_then(|()| to.flush());
         }
     }
 

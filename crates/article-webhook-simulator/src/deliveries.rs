@@ -18,4 +18,4 @@ pub use outcome::{DeliveryAnswer, DeliveryOutcome};
 pub use push::Push;
 pub use send_mode::SendMode;
 pub use sender::{Sender, Sending};
-pub(crate) use socket_sender::{Network, SocketSender};
+pub(crate) use socket_sender::{Network, SocketSender, is_loopback};

@@ -7,7 +7,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use super::input::awaited;
-use crate::failure::Failure;
+use crate::{failure::Failure, secrets};
 
 /// The environment variables, and those of the file that `--env-file` names. A variable that is set goes before one of
 /// the file.
@@ -20,6 +20,11 @@ pub(crate) struct Environment {
 impl Environment {
     pub(crate) fn new(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = file else { return Ok(Self::default()) };
+        if path.as_os_str().as_encoded_bytes().contains(&b'=') && !path.exists() {
+            // It may be a secret, so it is not repeated.
+            return Err(Failure::usage("--env-file is given a variable and not a file")
+                .fix("write NAME='VALUE' into a file, and name that: --env-file PATH"));
+        }
         let wrong = |error| match error {
             dotenvy::Error::Io(error) => {
                 Failure::usage(format!("--env-file: {} cannot be read", path.display()))
@@ -69,10 +74,12 @@ impl Environment {
         file: Option<&Path>,
     ) -> Result<Zeroizing<String>, Failure> {
         let Some(path) = file else {
-            return self.get(name).ok_or_else(|| {
+            let secret = self.get(name).ok_or_else(|| {
                 Failure::usage(format!("{name} is not set"))
                     .fix(format!("set {name}, name a file with {option} PATH, or a .env file with --env-file PATH"))
-            });
+            })?;
+            secrets::note(&secret);
+            return Ok(secret);
         };
         // The path is not repeated: it may be the secret itself, given by mistake.
         let text = awaited(|| fs::read_to_string(path)).map(Zeroizing::new);
@@ -81,7 +88,9 @@ impl Environment {
                 .because(&error)
                 .fix(format!("name a file that has the secret: {option} PATH"))
         })?;
-        Ok(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
+        let secret = Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned());
+        secrets::note(&secret);
+        Ok(secret)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     blocking, other_processes,
     url::{has_password, is_of_another_kind, is_url},
 };
-use crate::{failure::Failure, settings::Environment};
+use crate::{failure::Failure, secrets, settings::Environment};
 
 /// An inbox on the command line: its file, the URL of a PostgreSQL database, or `env:NAME` for a variable that has either.
 #[derive(Clone)]
@@ -43,7 +43,8 @@ impl InboxArgument {
             return Err(Failure::usage("what follows env: is not the name of a variable")
                 .fix("write env:DATABASE_URL, and set DATABASE_URL to the inbox"));
         }
-        let value = environment.get(name).ok_or_else(|| {
+        let value = environment.get(name).inspect(|value| secrets::note_password(value));
+        let value = value.ok_or_else(|| {
             Failure::usage(format!("{name} is not set, or is empty"))
                 .fix("set it to the inbox: its file, or the URL of a PostgreSQL database")
         })?;

@@ -6,6 +6,7 @@ mod collecting;
 mod damaged;
 mod demo;
 mod doctor;
+mod echoed;
 mod endless;
 mod examples;
 mod forwarding;

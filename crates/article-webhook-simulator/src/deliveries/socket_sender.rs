@@ -110,7 +110,8 @@ async fn answer(response: Response<Incoming>) -> DeliveryAnswer {
     DeliveryAnswer { status, start: String::from_utf8_lossy(&start).into_owned() }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a host of a URL or of a `Host` header is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }

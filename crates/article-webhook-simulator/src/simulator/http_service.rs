@@ -8,14 +8,14 @@ use std::{
 
 use article_webhook_server as server;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response, StatusCode, header, uri::Authority};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, Limited};
 use tokio::time::timeout;
 use tower_service::Service;
 
 use super::engine::Engine;
-use crate::api::unreadable_body;
+use crate::{api::unreadable_body, deliveries::is_loopback};
 
 /// The limit for bodies of calls. The document defines none; this one is far above any order.
 const MAX_BODY: usize = 1 << 20;
@@ -40,6 +40,9 @@ impl Service<Request<server::ServerBody>> for HttpService {
         let engine = self.0.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
+            if !is_of_this_machine(&head.headers) {
+                return Ok(another_host());
+            }
             let response = match whole(body).await {
                 Some(body) => engine.call(&Request::from_parts(head, body)).await,
                 None => unreadable_body(),
@@ -47,6 +50,20 @@ impl Service<Request<server::ServerBody>> for HttpService {
             Ok(response.map(Full::new))
         })
     }
+}
+
+/// Whether `Host` is a name of this machine. A page of another origin may have had its own name resolved to this machine.
+fn is_of_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
+    host.is_some_and(|host: Authority| is_loopback(host.host()))
+}
+
+fn another_host() -> Response<Full<Bytes>> {
+    let text =
+        "the simulated service answers this machine alone: call it by localhost or 127.0.0.1\n";
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    response
 }
 
 /// `None` if the body ends early, is too large or is late.

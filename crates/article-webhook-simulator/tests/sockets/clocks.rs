@@ -10,7 +10,11 @@ use std::{
 use article_webhook_simulator::{
     DeliveryOutcome, Push, Sender, Sending, SimulatedJobState, Simulator, SimulatorClock,
 };
-use tokio::{net::TcpStream, time::sleep};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::sleep,
+};
 
 use crate::receiver::Receiver;
 
@@ -150,5 +154,29 @@ async fn dropping_it_shuts_it_down() {
     while TcpStream::connect(&address).await.is_ok() {
         assert!(start.elapsed() < Duration::from_secs(5));
         sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A page of another origin whose name was resolved to this machine sends its own name.
+#[tokio::test]
+async fn a_call_by_another_name_than_this_machines_is_refused() {
+    let simulator = Simulator::builder().start().await.unwrap();
+    let address = simulator.base_url().trim_start_matches("http://").to_owned();
+    for (host, status) in [
+        (&*address, 401),
+        ("localhost", 401),
+        ("[::1]:8080", 401),
+        ("rebound.example", 421),
+        ("127.0.0.1.rebound.example", 421),
+        ("", 421),
+    ] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request =
+            format!("GET /v1/jobs/job_1 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host:?}: {answer}");
+        assert!(status == 401 || answer.ends_with("call it by localhost or 127.0.0.1\n"));
     }
 }

@@ -1,5 +1,5 @@
 use std::{
-    fs::File,
+    fs::OpenOptions,
     io::{self, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -145,7 +145,12 @@ fn show(result: &ArticleResult, html: &str, output: &Output) -> Result<(), Failu
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = || -> io::Result<()> {
-        let mut file = File::create_new(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // For this user alone: it is what was paid for.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
         file.write_all(bytes)?;
         file.sync_all()
     };

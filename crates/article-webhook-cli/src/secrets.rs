@@ -1,0 +1,94 @@
+//! The secrets that the process has loaded. They are taken out of every text that leaves it, whoever wrote the text: a service
+//! may echo a token, and a page for debugging may echo a request. Exact copies of what is stored are left as they are.
+
+use std::{
+    borrow::Cow,
+    env,
+    sync::{PoisonError, RwLock},
+};
+
+use percent_encoding::percent_decode_str;
+use zeroize::Zeroizing;
+
+/// The longest come first, because one may be a part of another.
+static SECRETS: RwLock<Vec<Zeroizing<String>>> = RwLock::new(Vec::new());
+
+/// A shorter secret may be in any text by chance.
+const MIN_LENGTH: usize = 8;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[secret]";
+
+/// Notes a secret: what follows its scheme, such as `Bearer`, if it has one.
+pub(crate) fn note(secret: &str) {
+    note_value(secret.split_once(' ').map_or(secret, |(_, value)| value).trim());
+}
+
+/// Notes a value, and how it stands in JSON.
+fn note_value(value: &str) {
+    let quoted = Zeroizing::new(serde_json::Value::from(value).to_string());
+    add([value, &quoted[1..quoted.len() - 1]]);
+}
+
+/// Notes the password in the URL of a database, as it stands there and as the database knows it.
+pub(crate) fn note_password(url: &str) {
+    let Some((_, rest)) = url.split_once("://") else { return };
+    let user_and_password = rest.rsplit_once('@').and_then(|(before, _)| before.split_once(':'));
+    let in_front = user_and_password.map(|(_, password)| password);
+    let parameters = rest.split(['?', '&']).skip(1);
+    let named = parameters.filter_map(|parameter| parameter.strip_prefix("password="));
+    for password in in_front.into_iter().chain(named).filter(|password| !password.is_empty()) {
+        note_value(password);
+        note_value(&percent_decode_str(password).decode_utf8_lossy());
+        // A short one too, where it stands in a URL.
+        add([&*format!(":{password}@"), &format!("password={password}")]);
+    }
+}
+
+/// Notes what is a password in an argument, so that no error that quotes the argument repeats it.
+pub(crate) fn note_arguments() {
+    env::args_os().filter_map(|argument| argument.into_string().ok()).for_each(|argument| {
+        note_password(&argument);
+    });
+}
+
+fn add(new: [&str; 2]) {
+    let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
+    for secret in new {
+        if secret.len() >= MIN_LENGTH && secrets.iter().all(|known| **known != secret) {
+            secrets.push(Zeroizing::new(secret.to_owned()));
+        }
+    }
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+}
+
+/// The text without secrets.
+pub(crate) fn removed(text: &str) -> Cow<'_, str> {
+    let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
+    secrets.iter().fold(Cow::Borrowed(text), |text, secret| {
+        if text.contains(&***secret) { text.replace(&***secret, HIDDEN).into() } else { text }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_taken_out_in_each_form_and_a_short_one_is_not() {
+        note("Bearer unit-test\"secret");
+        note("short");
+        note_password("postgres://blog:unit%20test%20pw@db.example/blog");
+        note_password("postgres://blog:second@db.example/blog");
+        for (text, without) in [
+            ("Bearer unit-test\"secret.", "Bearer [secret]."),
+            (r#"{"echo":"unit-test\"secret"}"#, r#"{"echo":"[secret]"}"#),
+            ("a short text", "a short text"),
+            ("unit%20test%20pw, unit test pw", "[secret], [secret]"),
+            ("postgres://blog:pass@db.example", "postgres://blog:pass@db.example"),
+            ("postgres://blog:second@db.example", "postgres://blog[secret]db.example"),
+        ] {
+            assert_eq!(removed(text), without);
+        }
+    }
+}

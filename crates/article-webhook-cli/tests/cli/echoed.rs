@@ -1,0 +1,138 @@
+//! A peer that echoes what it was sent: no secret that the tool has loaded leaves it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    thread,
+};
+
+use crate::tool::{seen, text, tool};
+
+const KEY: &str = "sk-canary-\"0123456789";
+const TOKEN: &str = "Bearer canary-token-0123456789";
+
+/// Answers each request with its head and its body in every field that the tool shows.
+fn echo(status: u16) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut head, mut length) = (String::new(), 0);
+            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap_or(0) > 0 {
+                let line = head.lines().last().unwrap_or_default().to_lowercase();
+                if let Some(value) = line.strip_prefix("content-length: ") {
+                    length = value.trim().parse().unwrap();
+                }
+            }
+            let mut body = vec![0; length];
+            _ = reader.read_exact(&mut body);
+            let echo = format!("{head}{}", String::from_utf8_lossy(&body));
+            let answer = serde_json::json!({
+                "job_id": "job_1", "brand_id": "brand_1", "status": "done", "error": echo, "message": echo,
+                "article": { "title": echo, "html": echo, "meta_description": echo },
+                "brands": [{ "brand_id": echo, "name": echo }], "publish_targets": [{ "url": echo, "auth_token": echo }],
+                "details": { "message": echo }, "topic": echo, "upgrade_url": echo,
+            });
+            let answer = answer.to_string();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                answer.len()
+            );
+            _ = stream.write_all(&[head.as_bytes(), answer.as_bytes()].concat());
+        }
+    });
+    url
+}
+
+#[test]
+fn what_a_peer_echoes_is_shown_without_secrets_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let [token, inbox] = ["token", "inbox.db"].map(|name| folder.path().join(name));
+    fs::write(&token, TOKEN).unwrap();
+    let mut has_echoed = false;
+    for status in [200, 202, 400, 401, 404, 500] {
+        let url = echo(status);
+        let commands: [&[&str]; 7] = [
+            &["get", "job_1", "--api-url", &url],
+            &["get", "job_1", "--html", "--api-url", &url],
+            &["order", "--topic", "Running", "--api-url", &url],
+            &["targets", "brand_1", "--api-url", &url],
+            &[
+                "targets",
+                "brand_1",
+                "--webhook-url",
+                "https://blog.example/",
+                "--token-file",
+                text(&token),
+                "--yes",
+                "--api-url",
+                &url,
+            ],
+            &["doctor", "--service", "--api-url", &url],
+            &["send", &url, "--token-file", text(&token)],
+        ];
+        for command in commands {
+            for format in [&[][..], &["--json"]] {
+                let mut run = tool([]);
+                run.args(command)
+                    .args(format)
+                    .env("ARTICLE_API_KEY", KEY)
+                    .env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+                let (_, out, error) = seen(&run.current_dir(folder.path()).output().unwrap());
+                has_echoed |= out.contains("[secret]");
+                // An exact copy goes into a pipe as it is.
+                let is_exact = command.contains(&"--html") && format.is_empty();
+                for shown in [&out, &error] {
+                    assert!(
+                        is_exact || !shown.contains("canary-"),
+                        "{command:?} {format:?} {status}: {shown}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(has_echoed, "something was echoed");
+    assert!(!inbox.exists());
+}
+
+#[test]
+fn what_looks_like_a_secret_in_an_argument_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://blog:canary@127.0.0.1:9/blog";
+    let commands: [&[&str]; 6] = [
+        &["inbox", "list", url],
+        &["inbox", "show", "inbox.db", url],
+        &["get", url],
+        &["inbox", "copy", url, url],
+        &["doctor", "--inbox", url],
+        &["doctor", "--env-file", "ARTICLE_WEBHOOK_TOKEN=canary"],
+    ];
+    for command in commands {
+        for format in [&[][..], &["--json"]] {
+            let mut run = tool([]);
+            run.args(command).args(format).env("ARTICLE_API_KEY", KEY).current_dir(folder.path());
+            let (exit, out, error) = seen(&run.output().unwrap());
+            assert_ne!(exit, Some(0), "{command:?}");
+            assert!(
+                !out.contains("canary") && !error.contains("canary"),
+                "{command:?}: {out}{error}"
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn what_get_writes_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("job.json");
+    let mut get = tool(["get", "job_1", "--output", text(&file), "--api-url", &echo(200)]);
+    let (exit, out, error) = seen(&get.env("ARTICLE_API_KEY", KEY).output().unwrap());
+    assert_eq!(exit, Some(0), "{out}{error}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(fs::read_to_string(&file).unwrap().contains("canary-"), "it is an exact copy");
+}
