@@ -149,8 +149,7 @@ impl PostgresSettings {
 pub(crate) struct Prepared {
     /// The version of the tables.
     pub(crate) version: usize,
-    /// What an operator should know. Each finding is a sentence.
-    pub(crate) findings: Vec<String>,
+    pub(crate) findings: ServerFindings,
 }
 
 /// Brings the tables of the inbox up to this version, unless they are only read.
@@ -196,33 +195,38 @@ impl Work for Prepare {
         if let Some(defect) = defects(tx).await?.all().next() {
             return Err(Fault::Unsuitable(defect));
         }
-        prepared.findings.extend(known_risks(tx).await?);
+        note_risks(tx, &mut prepared.findings).await?;
         Ok(prepared)
     }
 }
 
-/// What an operator should know of the server now.
-pub(crate) struct ServerFindings;
-
-impl Work for ServerFindings {
-    type Output = Vec<String>;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
-        wrong_settings(tx).await
-    }
+/// What an operator should know of the server. Each finding is a sentence.
+#[derive(Default)]
+pub(crate) struct ServerFindings {
+    /// Deliveries cannot be stored, or workers are hindered.
+    pub(crate) faults: Vec<String>,
+    /// Nothing is hindered now.
+    pub(crate) warnings: Vec<String>,
 }
 
-/// What is wrong with the settings of the server now. Each finding is a sentence.
-pub(crate) async fn wrong_settings(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
-    let mut findings = known_risks(tx).await?;
-    findings.extend(defects(tx).await?.all());
-    match check_row(first(&tx.query(Statement::new(SERVER)).await?)?) {
-        // What is only read may be on a standby.
-        Err(Fault::ReadOnly) if tx.purpose() == Purpose::Read => {}
-        Err(fault) => findings.insert(0, fault.error().to_string()),
-        Ok(()) => {}
+/// Looks at the server, its settings and the tables as they are now.
+pub(crate) struct CheckServer;
+
+impl Work for CheckServer {
+    type Output = ServerFindings;
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Output, Fault> {
+        let mut findings = ServerFindings::default();
+        note_risks(tx, &mut findings).await?;
+        findings.faults.extend(defects(tx).await?.all());
+        match check_row(first(&tx.query(Statement::new(SERVER)).await?)?) {
+            // What is only read may be on a standby.
+            Err(Fault::ReadOnly) if tx.purpose() == Purpose::Read => {}
+            Err(fault) => findings.faults.insert(0, fault.error().to_string()),
+            Ok(()) => {}
+        }
+        Ok(findings)
     }
-    Ok(findings)
 }
 
 /// What is wrong with the tables and the rights of the role.
@@ -232,37 +236,44 @@ async fn defects(tx: &mut Transaction<'_>) -> Result<Defects, Fault> {
 }
 
 /// What an operator should know, and what does not refuse a start.
-async fn known_risks(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
-    let mut findings = standbys(tx).await?;
+async fn note_risks(tx: &mut Transaction<'_>, findings: &mut ServerFindings) -> Result<(), Fault> {
+    note_standbys(tx, findings).await?;
     let rows = tx.query(Statement::new(IS_OPEN)).await?;
     if rows.first().map_or(Ok(false), |row| row.try_get(0))? {
-        findings.push(format!(
+        findings.warnings.push(format!(
             "every role may create functions in the schema {}, and so run its own with the rights of the inbox: REVOKE CREATE \
              ON SCHEMA {} FROM PUBLIC, or name a schema of the inbox's own",
             tx.schema(),
             tx.schema()
         ));
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// What a failover may lose, or what is not acknowledged now.
-async fn standbys(tx: &mut Transaction<'_>) -> Result<Vec<String>, Fault> {
+async fn note_standbys(
+    tx: &mut Transaction<'_>,
+    findings: &mut ServerFindings,
+) -> Result<(), Fault> {
     let rows = tx.query(Statement::new(STANDBYS)).await?;
     let found = first(&rows)?;
-    let findings = [
-        "a standby follows this server asynchronously: a failover to it may lose what was acknowledged; set \
-         synchronous_standby_names",
-        "no synchronous standby is connected, so that no delivery is acknowledged: bring one back, or change \
-         synchronous_standby_names",
-    ];
-    let mut risks = Vec::new();
-    for (column, finding) in findings.into_iter().enumerate() {
-        if found.try_get(column)? {
-            risks.push(finding.to_owned());
-        }
+    let (follows_asynchronously, none_to_wait_for): (bool, bool) =
+        (found.try_get(0)?, found.try_get(1)?);
+    if follows_asynchronously {
+        findings.warnings.push(
+            "a standby follows this server asynchronously: a failover to it may lose what was acknowledged; set \
+             synchronous_standby_names"
+                .to_owned(),
+        );
     }
-    Ok(risks)
+    if none_to_wait_for {
+        findings.faults.push(
+            "no synchronous standby is connected, so that no delivery is acknowledged: bring one back, or change \
+             synchronous_standby_names"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Brings the tables up to this version. Nodes that start at once wait for each other.
@@ -296,7 +307,7 @@ async fn migrate(
         )));
     }
     if version >= steps.len() {
-        return Ok(Prepared { version, findings: Vec::new() });
+        return Ok(Prepared { version, findings: ServerFindings::default() });
     }
     if let (0, Some(name)) = (version, in_the_way) {
         return Err(Fault::Unsuitable(format!(
@@ -340,7 +351,8 @@ async fn migrate(
         "the inbox in the schema \"{schema}\" is new and empty, and there is one in {elsewhere}: if that is the one that is meant, \
          name it with PostgresSettings::schema, or with ?schema=NAME for the tool"
     );
-    Ok(Prepared { version, findings: Vec::from_iter(is_elsewhere.then_some(is_new)) })
+    let warnings = Vec::from_iter(is_elsewhere.then_some(is_new));
+    Ok(Prepared { version, findings: ServerFindings { faults: Vec::new(), warnings } })
 }
 
 /// The version of the tables.

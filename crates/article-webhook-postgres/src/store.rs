@@ -27,7 +27,7 @@ use crate::{
     log,
     notifications::Notifications,
     probe::Probe,
-    schema,
+    schema::{self, CheckServer, ServerFindings},
     settings::{PostgresSettings, Purpose},
     tables::Scripted,
 };
@@ -71,7 +71,8 @@ pub struct PostgresStore {
     notifications: Arc<Notifications>,
     recording: Arc<Batches<Arrival>>,
     settling: Arc<Batches<(Lease, Outcome)>>,
-    findings: Arc<Findings>,
+    faults: Arc<Findings>,
+    warnings: Arc<Findings>,
     /// What hinders workers, as the last probe found it.
     hindrances: Arc<Findings>,
 }
@@ -108,9 +109,16 @@ impl PostgresStore {
         // Outcomes of one connection share most commits, and leave the others to claims.
         let settling = Arc::new(Batches::new(Arc::clone(&database), 1));
         let notifications = Arc::new(Notifications::new(Arc::clone(&database)));
-        let (known, hindrances) = (Arc::<Findings>::default(), Arc::default());
-        known.set(prepared.findings);
-        Ok(Self { database, notifications, recording, settling, findings: known, hindrances })
+        let [faults, warnings, hindrances] = [(); 3].map(|()| Arc::default());
+        let store =
+            Self { database, notifications, recording, settling, faults, warnings, hindrances };
+        store.note(prepared.findings);
+        Ok(store)
+    }
+
+    fn note(&self, found: ServerFindings) {
+        self.faults.set(found.faults);
+        self.warnings.set(found.warnings);
     }
 
     /// Tries what deliveries and workers do. Fails if deliveries cannot be stored.
@@ -153,10 +161,10 @@ impl Work for CheckAll {
     type Output = Vec<Finding>;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Vec<Finding>, Fault> {
-        let settings = schema::wrong_settings(tx).await?;
+        let ServerFindings { faults, warnings } = CheckServer.run(tx).await?;
         let found = Scripted(Check).run(tx).await?;
         let damage = tx.take_damage().into_iter().chain(found).map(Finding::Damage);
-        Ok(settings.into_iter().map(Finding::Setting).chain(damage).collect())
+        Ok(faults.into_iter().chain(warnings).map(Finding::Setting).chain(damage).collect())
     }
 }
 
@@ -247,8 +255,7 @@ impl Run for PostgresStore {
     fn health(&self) -> Pending<'_, StoreHealth> {
         Box::pin(async move {
             self.database.connections.check_open()?;
-            let findings =
-                self.database.transact(PoolKind::Working, Access::Read, schema::ServerFindings);
+            let findings = self.database.transact(PoolKind::Working, Access::Read, CheckServer);
             let probe = async {
                 let works = self.database.settings.purpose == Purpose::Work;
                 if works && self.hindrances.are_older_than(PROBE_INTERVAL) {
@@ -261,13 +268,14 @@ impl Run for PostgresStore {
             let mut health = StoreHealth::default();
             health.blocked = self.database.blocked.get();
             match found.unwrap_or_else(|_| Err(late("PostgreSQL", HEALTH_TIMEOUT))) {
-                Ok(findings) => self.findings.set(findings),
+                Ok(found) => self.note(found),
                 Err(_) if health.blocked.is_some() => {}
                 Err(error) => return Err(error),
             }
             health.findings = self.hindrances.get();
-            health.findings.extend(self.findings.get());
+            health.findings.extend(self.faults.get());
             health.findings.extend(self.database.damage.all());
+            health.warnings = self.warnings.get();
             Ok(health)
         })
     }

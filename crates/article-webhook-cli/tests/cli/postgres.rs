@@ -538,13 +538,15 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
         seen(&tool(["inbox", "status", "--full", &server.url()]).args(json).output().unwrap())
     };
     let (exit, out, _) = check(&[]);
-    assert_eq!(exit, Some(1), "{out}");
-    assert!(out.contains("\nfound       a standby follows"), "{out}");
+    assert_eq!(exit, Some(0), "it is advice: {out}");
+    assert!(out.contains("\nwarning     a standby follows"), "{out}");
     assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is told once: {out}");
     let (exit, out, _) = check(&["--json"]);
     let found: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((exit, &found["well"], &found["damage"]), (Some(1), &false.into(), &json!([])));
-    assert_eq!(found["settings"].as_array().unwrap().len(), 1, "{out}");
+    assert_eq!((exit, &found["well"], &found["damage"]), (Some(0), &true.into(), &json!([])));
+    assert_eq!(found["findings"], json!([]));
+    assert_eq!(found["warnings"].as_array().unwrap().len(), 1, "{out}");
+    assert_eq!(found["settings"], found["warnings"]);
 
     let asynchronous = fix(&server.url(), "standby_asynchronous");
     assert_eq!(asynchronous.as_deref(), Some("set synchronous_standby_names"));
@@ -557,6 +559,13 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     }
     has(&server.url(), "writable", "ok");
     assert_eq!(fix(&server.url(), "standby_asynchronous"), None);
+
+    client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'gone'").await.unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    while psql(&server.url(), "SHOW synchronous_standby_names") != "gone" {}
+    let (exit, out, _) = run(&["inbox", "status", "--read-only", &server.url()]);
+    assert_eq!(exit, Some(1), "no delivery is acknowledged: {out}");
+    assert!(out.contains("\nfound       no synchronous standby is connected"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool

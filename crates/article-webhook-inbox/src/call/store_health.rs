@@ -10,6 +10,7 @@ use std::time::SystemTime;
 ///     let inbox = Inbox::memory();
 ///     let health = inbox.health().await.store?;
 ///     assert_eq!((health.wal_bytes, health.blocked, health.retention_from), (0, None, None));
+///     assert_eq!(health.warnings, [""; 0]);
 ///
 ///     inbox.close().await?;
 ///     assert_eq!(inbox.health().await.store.unwrap_err(), "the inbox is closed");
@@ -31,6 +32,9 @@ pub struct StoreHealth {
     /// Damage that was found since the store was opened, and what was done about it. Each finding is a sentence. The
     /// first 32 are kept; a [check](crate::Inbox::check) finds all.
     pub findings: Vec<String>,
+    /// What may lose an acknowledged delivery later, or let others act as the inbox, and hinders nothing now. Each is a sentence that
+    /// says what to do.
+    pub warnings: Vec<String>,
     /// When retention begins: ten minutes after the store was opened, because what arrived before is old by any clock then. A
     /// day after that, if the clock was seven days or more ahead of the last time that was stored. `None` if the store
     /// does not know.

@@ -147,7 +147,7 @@ fn a_schema_in_which_every_role_may_create_functions_is_told() {
     let schema = schema(&settings);
     wait(async move {
         let store = PostgresStore::connect(settings.clone()).await.unwrap();
-        let reported = async |store: &PostgresStore| store.health().await.unwrap().findings;
+        let reported = async |store: &PostgresStore| store.health().await.unwrap().warnings;
         assert_eq!(reported(&store).await, [""; 0]);
         let program = scene::connect(&url).await;
         let grant = format!("GRANT CREATE ON SCHEMA {schema} TO PUBLIC");

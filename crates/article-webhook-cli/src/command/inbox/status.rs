@@ -138,6 +138,7 @@ impl Status {
             "blocked": self.store.blocked,
             "next_start": self.store.next_start,
             "findings": self.store.findings,
+            "warnings": self.store.warnings,
             "damage": self.checked.as_ref().map(|[damage, _]| damage),
             "settings": self.checked.as_ref().map(|[_, settings]| settings),
         })
@@ -206,12 +207,17 @@ impl Status {
         for finding in &self.store.findings {
             row("found", Tone::Bad, escape::line(finding));
         }
+        for warning in &self.store.warnings {
+            row("warning", Tone::Busy, escape::line(warning));
+        }
         let Some([damage, settings]) = &self.checked else { return table };
         if damage.is_empty() {
             row("sound", Tone::Good, "no damage found".to_owned());
         }
         damage.iter().for_each(|found| row("damage", Tone::Bad, escape::line(found)));
-        let more = settings.iter().filter(|setting| !self.store.findings.contains(setting));
+        let told = [&self.store.findings, &self.store.warnings];
+        let more =
+            settings.iter().filter(|setting| !told.iter().any(|told| told.contains(setting)));
         more.for_each(|found| row("setting", Tone::Busy, escape::line(found)));
         table
     }

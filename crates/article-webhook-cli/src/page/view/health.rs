@@ -92,6 +92,7 @@ fn store(health: &Health) -> Markup {
             html! {
                 @if let Some(blocked) = &store.blocked { (check("bad", "The store is blocked", &text(blocked))) }
                 @for finding in &store.findings { (check("bad", "Damage was found", &text(finding))) }
+                @for warning in &store.warnings { (check("busy", "A warning of the store", &text(warning))) }
                 @if store.blocked.is_none() && store.findings.is_empty() {
                     (check("good", "No damage was found", &log))
                 }

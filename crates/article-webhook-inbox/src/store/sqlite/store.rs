@@ -347,7 +347,8 @@ impl Run for SqliteStore {
             let (blocked, retention_from) = (blocked.or(status.blocked()), status.retention_from());
             let findings = findings.all();
             let next_start = status.next_start();
-            Ok(StoreHealth { wal_bytes, blocked, next_start, findings, retention_from })
+            let warnings = Vec::new();
+            Ok(StoreHealth { wal_bytes, blocked, next_start, findings, warnings, retention_from })
         })
     }
 

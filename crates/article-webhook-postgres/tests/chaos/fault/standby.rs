@@ -51,9 +51,9 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     database.wait_for("SELECT FROM pg_stat_replication WHERE state = 'streaming'");
     log::keep();
     let before = connect(&database);
-    let findings = wait(before.health()).unwrap().findings;
+    let warnings = wait(before.health()).unwrap().warnings;
     let warning = "a standby follows this server asynchronously";
-    assert!(findings.iter().any(|finding| finding.starts_with(warning)), "{findings:?}");
+    assert!(warnings.iter().any(|found| found.starts_with(warning)), "{warnings:?}");
     let (log, reported) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
     assert_eq!(log.matches(&reported).count(), 1, "{log}");
     wait(before.record(arrival("job_1"))).unwrap();
