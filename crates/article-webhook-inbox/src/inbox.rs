@@ -41,6 +41,7 @@ use crate::{
 
 pub use health::{Health, LedgerHealth};
 pub use operator::Requeued;
+pub use idle_watch::UNCLAIMED_AFTER;
 #[cfg(feature = "signal")]
 pub use stop_signal::stop_signal;
 

@@ -40,7 +40,7 @@ pub use entry::{
 pub use error::Error;
 #[cfg(feature = "signal")]
 pub use inbox::stop_signal;
-pub use inbox::{Health, Inbox, LedgerHealth, Requeued};
+pub use inbox::{Health, Inbox, LedgerHealth, Requeued, UNCLAIMED_AFTER};
 pub use store::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::{Backup, Restored, Salvaged, SqliteLocation, SqliteSettings, SqliteStore};

@@ -41,8 +41,8 @@ use crate::{
 pub struct Health {
     /// Whether the store takes deliveries, or why not, as [`ready`](crate::Inbox::ready) finds it.
     pub writable: Result<(), String>,
-    /// How long the oldest due entry has been due; `None` if no entry is due. It grows when no worker runs, or too few, or
-    /// if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
+    /// How long the oldest due entry has been due; `None` if no entry is due. It grows beyond [`UNCLAIMED_AFTER`](crate::UNCLAIMED_AFTER)
+    /// when no worker runs, or too few, or if the failure of a job waits and no worker has a [handler](crate::Worker::on_failure) for it.
     /// The error says why it is unknown.
     pub overdue: Result<Option<Duration>, String>,
     /// How many entries are [unhandled](crate::State::Unhandled): what came is no article to this version, and a person must
@@ -109,7 +109,7 @@ impl Inbox {
     /// of the ledger are those of [`ledger_health`](Self::ledger_health).
     pub async fn health(&self) -> Health {
         let store = &self.0.store;
-        let due_since = self.with_timeout(store.due_since());
+        let due_for = self.with_timeout(Box::pin(self.due_for()));
         let ledger = self.with_timeout(Box::pin(self.ledger_health()));
         let paused_since = self.with_timeout(store.paused_since());
         let in_state =
@@ -117,9 +117,9 @@ impl Inbox {
         let unhandled = self.with_timeout(in_state(State::Unhandled));
         let quarantined = self.with_timeout(in_state(State::Quarantined));
         let store_health = self.with_timeout(store.health());
-        let (writable, due_since, unhandled, quarantined, paused_since, ledger, store_health) = join!(
+        let (writable, due_for, unhandled, quarantined, paused_since, ledger, store_health) = join!(
             self.writable(),
-            due_since,
+            due_for,
             unhandled,
             quarantined,
             paused_since,
@@ -133,9 +133,7 @@ impl Inbox {
         }
         let paused_since = paused_since.map_err(|error| error.to_string());
         let ledger = ledger.map_err(|error| error.to_string());
-        let now = store.now();
-        let age = |since| now.duration_since(since).unwrap_or_default();
-        let overdue = due_since.map(|since| since.map(age)).map_err(|error| error.to_string());
+        let overdue = due_for.map_err(|error| error.to_string());
         if let Ok(overdue) = overdue {
             telemetry::overdue(overdue.unwrap_or_default());
         }

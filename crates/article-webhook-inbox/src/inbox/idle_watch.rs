@@ -15,8 +15,8 @@ use crate::{
     telemetry,
 };
 
-/// How long an entry may be due without a worker. It is also the interval between two checks.
-const MAX_IDLE: Duration = Duration::from_secs(60);
+/// A worker claims what is due within seconds. What has been due for this long, 60 seconds, no worker has claimed, or too few.
+pub const UNCLAIMED_AFTER: Duration = Duration::from_secs(60);
 
 /// How many leased entries are read, to find one under a lease that holds.
 const MAX_LEASED: u32 = 100;
@@ -39,10 +39,10 @@ impl Inbox {
         let inbox = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             loop {
-                sleep(MAX_IDLE).await;
+                sleep(UNCLAIMED_AFTER).await;
                 let Some(inbox) = inbox.upgrade().map(Inbox) else { return };
                 match timeout(STORE_TIMEOUT, inbox.unclaimed_for()).await {
-                    Ok(Ok(Some(age))) if age >= MAX_IDLE => telemetry::no_worker(age),
+                    Ok(Ok(Some(age))) if age >= UNCLAIMED_AFTER => telemetry::no_worker(age),
                     Ok(Ok(None)) => {
                         inbox.0.idle_watch.is_watching.store(false, Ordering::Relaxed);
                         return;
@@ -54,17 +54,23 @@ impl Inbox {
         });
     }
 
+    /// How long the oldest due entry has been due, as [`Health::overdue`](crate::Health::overdue).
+    #[doc(hidden)]
+    pub async fn due_for(&self) -> Result<Option<Duration>, Error> {
+        let due_since = self.0.store.due_since().await?;
+        let now = self.0.store.now();
+        Ok(due_since.map(|since| now.duration_since(since).unwrap_or_default()))
+    }
+
     /// For how long no process has claimed the oldest due entry: zero while one works. `None` if nothing is due.
     async fn unclaimed_for(&self) -> Result<Option<Duration>, Error> {
         let store = &self.0.store;
-        let (due_since, now) = (store.due_since().await?, store.now());
-        let age = |since: SystemTime| now.duration_since(since).unwrap_or_default();
-        let Some(age) = due_since.map(age) else { return Ok(None) };
+        let Some(age) = self.due_for().await? else { return Ok(None) };
         // A worker of this process claims, or logs why it cannot.
-        let is_worked_on = age < MAX_IDLE
+        let is_worked_on = age < UNCLAIMED_AFTER
             || self.0.workers.workers().running > 0
             || store.paused_since().await?.is_some()
-            || self.has_leases(now).await?;
+            || self.has_leases(store.now()).await?;
         Ok(Some(if is_worked_on { Duration::ZERO } else { age }))
     }
 

@@ -5,7 +5,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_inbox::{Counts, JobState, LedgerCounts, State, store::StoreHealth};
+use article_webhook_inbox::{
+    Counts, JobState, LedgerCounts, State, UNCLAIMED_AFTER, store::StoreHealth,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -35,9 +37,6 @@ it, if deliveries cannot be stored, or if damage was found.";
 
 /// The states that nothing but a person, or a good copy, ends well.
 const BAD: [State; 4] = [State::Dead, State::Unhandled, State::Quarantined, State::Corrupt];
-
-/// A worker claims what is due within seconds.
-const UNCLAIMED: Duration = Duration::from_secs(60);
 
 struct Status {
     counts: Counts,
@@ -88,12 +87,11 @@ async fn look(
         checked =
             Some([damage, settings].map(|found| found.iter().map(ToString::to_string).collect()));
     }
-    let age = |since| ledger.now().duration_since(since).unwrap_or_default();
     Ok(Status {
         counts: inbox.counts().await?,
         jobs: ledger.ledger_counts().await?,
         writable,
-        due_for: ledger.due_since().await?.map(age),
+        due_for: inbox.due_for().await?,
         paused_since: ledger.paused_since().await?,
         store: ledger.health().await?,
         has_log: place.is_file(),
@@ -105,7 +103,7 @@ impl Status {
     fn is_well(&self) -> bool {
         let store = &self.store;
         self.bad().is_empty()
-            && self.due_for.is_none_or(|due_for| due_for < UNCLAIMED)
+            && self.due_for.is_none_or(|due_for| due_for < UNCLAIMED_AFTER)
             && !matches!(self.writable, Some(Err(_)))
             && store.blocked.is_none()
             && store.next_start.is_none()
@@ -186,7 +184,10 @@ impl Status {
         }
         match self.due_for {
             None => row("oldest due", Tone::Good, "nothing waits for a worker".to_owned()),
-            Some(age) if age < UNCLAIMED || self.paused_since.is_some() => {
+            Some(age) if age < UNCLAIMED_AFTER => {
+                row("oldest due", Tone::Busy, "for less than a minute".to_owned());
+            }
+            Some(age) if self.paused_since.is_some() => {
                 row("oldest due", Tone::Busy, format!("for {}", moment::span(age)));
             }
             Some(age) => {

@@ -19,12 +19,9 @@ async fn look(shared: &Shared) -> Health {
         let writable = Some(health.writable);
         return Health { writable, overdue: health.overdue, store: health.store };
     }
-    let ledger = shared.inbox.ledger();
-    let age = |since| ledger.now().duration_since(since).unwrap_or_default();
-    let overdue = ledger.due_since().await.map(|since| since.map(age));
     Health {
         writable: None,
-        overdue: overdue.map_err(|error| error.to_string()),
-        store: ledger.health().await.map_err(|error| error.to_string()),
+        overdue: shared.inbox.due_for().await.map_err(|error| error.to_string()),
+        store: shared.inbox.ledger().health().await.map_err(|error| error.to_string()),
     }
 }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use article_webhook_inbox::UNCLAIMED_AFTER;
 use maud::{Markup, html};
 
 use super::{
@@ -17,9 +18,6 @@ pub(in crate::page) struct Health {
     pub(in crate::page) overdue: Result<Option<Duration>, String>,
     pub(in crate::page) store: Result<article_webhook_inbox::store::StoreHealth, String>,
 }
-
-/// An entry that is due for longer than this waits for a worker that is not there.
-const LATE: Duration = Duration::from_secs(60);
 
 pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
     let content = html! {
@@ -67,10 +65,10 @@ fn writable(health: &Health) -> Markup {
 fn worker(health: &Health) -> Markup {
     match &health.overdue {
         Ok(None) => check("good", "Nothing waits for a worker", &html! { "No entry is due." }),
-        Ok(Some(age)) if *age < LATE => check(
+        Ok(Some(age)) if *age < UNCLAIMED_AFTER => check(
             "good",
             "No entry waits for long",
-            &html! { "The oldest that is due waits for " (span(*age)) "." },
+            &html! { "The oldest that is due waits for less than a minute." },
         ),
         Ok(Some(age)) => check(
             "busy",

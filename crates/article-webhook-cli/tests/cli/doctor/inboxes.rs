@@ -127,7 +127,13 @@ async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_
 
     let new = Old::new(Duration::ZERO);
     new.deliver("job_1").await;
-    new.found().await.has("inbox.due", "ok");
+    let found = new.found().await;
+    found.has("inbox.due", "ok");
+    assert!(
+        found.out.contains("the oldest entry has been due for less than a minute"),
+        "{}",
+        found.out
+    );
 }
 
 #[tokio::test]

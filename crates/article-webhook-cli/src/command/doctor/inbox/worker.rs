@@ -1,14 +1,11 @@
 //! Whether a worker keeps up.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use article_webhook::Event;
-use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
+use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State, UNCLAIMED_AFTER};
 
 use crate::{command::doctor::finding::Finding, text::moment};
-
-/// A worker claims what is due within seconds.
-const UNCLAIMED: Duration = Duration::from_secs(60);
 
 /// How many entries of a kind are looked at.
 const LISTED: u32 = 1000;
@@ -28,8 +25,8 @@ pub(super) async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
         return Ok(vec![Finding::ok("inbox.nothing_due", "nothing waits for a worker")]);
     };
     let age = |since| now.duration_since(since).unwrap_or_default();
-    if age(since) < UNCLAIMED {
-        let found = format!("an entry has been due for {}", moment::span(age(since)));
+    if age(since) < UNCLAIMED_AFTER {
+        let found = "the oldest entry has been due for less than a minute";
         return Ok(vec![Finding::ok("inbox.due", found)]);
     }
     let mut live = Live::default();
@@ -112,7 +109,7 @@ impl Live {
         if entry.state == State::Leased && entry.at > now {
             self.is_worked_on = true;
             self.is_failure_worked_on |= is_failure;
-        } else if now.duration_since(entry.at).is_ok_and(|age| age >= UNCLAIMED) {
+        } else if now.duration_since(entry.at).is_ok_and(|age| age >= UNCLAIMED_AFTER) {
             let oldest = if is_failure { &mut self.failures } else { &mut self.articles };
             *oldest = Some(oldest.map_or(entry.at, |oldest| oldest.min(entry.at)));
         }
