@@ -169,7 +169,32 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
         "error: the role \"{role}\" lacks rights\nfix:   as the owner of the tables, {grants}\n"
     );
     assert_eq!(error, what);
+    let doctor = || {
+        let mut doctor = tool(["doctor", "--json", "--inbox", &of_role]);
+        let (_, out, _) = seen(&doctor.env("ARTICLE_INBOX_READ_ONLY", "1").output().unwrap());
+        let found = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        found
+            .filter(|it| it["code"].as_str().is_some_and(|code| code.starts_with("inbox.")))
+            .collect::<Vec<_>>()
+    };
+    let refused = doctor().pop().unwrap();
+    assert_eq!(
+        (&refused["code"], &refused["fix"]),
+        (&json!("inbox.refused"), &json!(format!("as the owner of the tables, {grants}")))
+    );
+    let mode = "rights to read, because ARTICLE_INBOX_READ_ONLY is set";
+    assert_eq!(refused["cause"], format!("the role needs the {mode}"));
     client.batch_execute(&grants).await.unwrap();
+    // As a standby, on which nothing is ever written.
+    let read_only = format!("ALTER ROLE {role} SET default_transaction_read_only = on");
+    client.batch_execute(&read_only).await.unwrap();
+    let found = doctor();
+    let rights = found.iter().find(|it| it["code"] == "inbox.rights").unwrap();
+    assert_eq!(rights["found"], format!("the role has the {mode}"));
+    assert_eq!(found.iter().find(|it| it["severity"] == "fail"), None);
+    client.batch_execute(&read_only.replace("= on", "= off")).await.unwrap();
+    has(&of_role, "refused", "fail");
+    has(&url, "rights", "ok");
 
     for command in [
         &["inbox", "list", &*of_role][..],

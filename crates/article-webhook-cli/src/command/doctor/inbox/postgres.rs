@@ -33,6 +33,13 @@ const SHOWN: [&str; 6] = [
 
 /// Of the sessions of others, a role sees the database alone. Replication uses connections of its own.
 fn question(schema: &str) -> String {
+    // `to_regclass` fails where the role may not use the schema.
+    let table = |name: &str| {
+        format!(
+            "SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+             WHERE n.nspname = '{schema}' AND c.relname = 'article_inbox_{name}'"
+        )
+    };
     let settings = SHOWN.map(|name| format!("current_setting('{name}') AS {name}")).join(", ");
     format!(
         "SELECT {settings}, current_setting('server_version') AS version, \
@@ -41,8 +48,9 @@ fn question(schema: &str) -> String {
          (SELECT count(*) FROM pg_stat_replication) AS standbys, \
          current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int \
          - (SELECT count(*) FROM pg_stat_activity WHERE datid IS NOT NULL) AS free, \
-         to_regclass('{schema}.article_inbox_meta') IS NOT NULL AS has_inbox, \
-         coalesce(pg_total_relation_size(to_regclass('{schema}.article_inbox_bodies')), 0) AS bytes"
+         EXISTS ({}) AS has_inbox, coalesce(pg_total_relation_size(({})), 0) AS bytes",
+        table("meta"),
+        table("bodies")
     )
 }
 
@@ -58,7 +66,15 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
             return findings;
         }
     };
+    let may_change = context.environment.may_change_inbox().is_ok();
     findings.extend(server.findings());
+    if may_change && server.is("read_only") {
+        findings.push(
+            Finding::fail("inbox.read_only_server", "PostgreSQL allows no writing")
+                .because("it is a standby, or default_transaction_read_only is on")
+                .fix("name the primary server, or all of them with target_session_attrs=read-write in the URL"),
+        );
+    }
     if !server.is("has_inbox") {
         findings.push(match database.inboxes().await {
             Ok(inboxes) => {
@@ -69,13 +85,22 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
         });
         return findings;
     }
-    match place.shared().await {
+    let (opened, mode) = match may_change {
+        true => (place.shared().await, "rights of a receiver and a worker"),
+        false => (place.read().await, "rights to read, because ARTICLE_INBOX_READ_ONLY is set"),
+    };
+    match opened {
         Ok(inbox) => {
+            findings.push(Finding::ok("inbox.rights", format!("the role has the {mode}")));
             let bytes = u64::try_from(server.number("bytes")).unwrap_or_default();
             let opened = Opened { inbox, name: place.shown(), bytes, of_damage: OF_DAMAGE };
             findings.extend(content(&opened, context).await);
         }
-        Err(failure) => findings.push(refused(failure)),
+        Err(failure) => {
+            let mut finding = refused(failure);
+            finding.cause.get_or_insert_with(|| format!("the role needs the {mode}"));
+            findings.push(finding);
+        }
     }
     findings
 }
@@ -143,13 +168,6 @@ impl Server {
                         .fix(format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")),
                 );
             }
-        }
-        if self.is("read_only") {
-            findings.push(
-                Finding::fail("inbox.read_only_server", "PostgreSQL allows no writing")
-                    .because("it is a standby, or default_transaction_read_only is on")
-                    .fix("name the primary server, or all of them with target_session_attrs=read-write in the URL"),
-            );
         }
         if self.number("standbys") > 0 && self.text("synchronous_standby_names").is_empty() {
             findings.push(
