@@ -8,7 +8,7 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, CauseCount, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter,
     Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
-    LedgerPage, LedgerPruned, Page, Prune, Pruned, Source, State,
+    LedgerPage, LedgerPruned, Page, Prune, Pruned, Since, Source, State,
     store::{
         self, Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -202,13 +202,13 @@ impl Store for Connection {
         self.world.store.completion(lease)
     }
 
-    fn pause(&self) -> Pending<'_, ()> {
-        self.world.store.pause()
+    fn pause(&self, by: Box<str>) -> Pending<'_, ()> {
+        self.world.store.pause(by)
     }
     fn resume(&self) -> Pending<'_, ()> {
         self.world.store.resume()
     }
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+    fn paused_since(&self) -> Pending<'_, Option<Since>> {
         self.world.store.paused_since()
     }
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {

@@ -16,7 +16,7 @@ mod settle;
 mod store_health;
 
 pub use arrival::{Arrival, Recorded};
-pub use claim::{Claim, Claimed, Claims, Events, Lease};
+pub use claim::{Claim, Claimed, Claims, Events, Lease, Since};
 pub use completion::Completion;
 pub use finding::Finding;
 pub use import::Imported;

@@ -40,8 +40,8 @@ use crate::{
 };
 
 pub use health::{Health, LedgerHealth};
-pub use operator::Requeued;
 pub use idle_watch::UNCLAIMED_AFTER;
+pub use operator::Requeued;
 #[cfg(feature = "signal")]
 pub use stop_signal::stop_signal;
 

@@ -29,7 +29,7 @@ mod inbox;
 pub use call::{
     CauseCount, Completion, Counts, ExpectedJob, Filter, Finding, HourCount, Imported, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing,
-    OVERDUE_AFTER, Page, Pause, PauseReason, Prune, Pruned, Reason, StoreHealth,
+    OVERDUE_AFTER, Page, Pause, PauseReason, Prune, Pruned, Reason, Since, StoreHealth,
 };
 pub use clock::Clock;
 pub use digest::Digest;

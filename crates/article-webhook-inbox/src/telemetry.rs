@@ -16,14 +16,17 @@
 
 mod rate_limit;
 
-use std::{fmt::Display, time::Duration};
+use std::{
+    fmt::Display,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::{DecodeError, Delivery, Drift, JobId, Refused, adapter::SeenDrift};
 
 use self::rate_limit::RateLimit;
 use crate::{
     Digest, EntryKey, Error,
-    call::{Claims, LedgerPruned, Outcome, Pruned, Quarantined, Recorded},
+    call::{Claims, LedgerPruned, Outcome, Pruned, Quarantined, Recorded, Since},
 };
 
 /// A log event. All have one target, so that one filter selects them. After `limited LIMIT`, an event that can occur at any
@@ -208,10 +211,11 @@ pub(crate) fn claimed(claims: &Claims) {
     }
 }
 
-/// Claims are paused for this time, or are not any more.
-pub(crate) fn paused(paused_for: Option<Duration>) {
-    if let Some(paused_for) = paused_for {
-        log!(warn: ?paused_for, "an operator or a salvage has paused claims: no worker gets an entry until `article-webhook inbox resume`");
+/// Claims are paused, or are not any more.
+pub(crate) fn paused(since: Option<&Since>, now: SystemTime) {
+    if let Some(Since { at, by }) = since {
+        let paused_for = now.duration_since(*at).unwrap_or_default();
+        log!(warn: ?paused_for, by = by.as_deref(), "an operator or a salvage has paused claims: no worker gets an entry until `article-webhook inbox resume`");
     } else {
         log!(info: "the pause of claims has ended");
     }

@@ -20,9 +20,9 @@ use crate::{
     notifications,
 };
 use article_webhook_inbox::{
-    CauseCount, Counts, Error, HourCount, LedgerCounts,
+    CauseCount, Counts, Error, HourCount, LedgerCounts, Since,
     store::{
-        Bucket, Claim, Pending, from_millis,
+        Bucket, Claim, Pending,
         tables::{
             JobRows,
             script::{
@@ -30,7 +30,6 @@ use article_webhook_inbox::{
                 Script, Tables,
             },
         },
-        to_millis,
     },
 };
 
@@ -195,20 +194,19 @@ impl Tables for PgTables<'_, '_> {
         })
     }
 
-    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<Since>> {
         Box::pin(async move {
             let since = match &self.due {
-                Some(due) if mark == Mark::Paused => Ok(due.paused),
+                Some(due) if mark == Mark::Paused => Ok(due.paused.clone()),
                 _ => select::since(self.tx, mark).await,
             };
-            let since = self.answer(since)?;
-            Ok((since != 0).then(|| from_millis(since)))
+            self.answer(since)
         })
     }
 
-    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
+    fn set_since(&mut self, mark: Mark, since: Option<Since>) -> Pending<'_, ()> {
         Box::pin(async move {
-            let set = select::set_since(self.tx, mark, since.map_or(0, to_millis)).await;
+            let set = select::set_since(self.tx, mark, since).await;
             self.answer(set)
         })
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use article_webhook_inbox::Since;
+
 /// RFC 3339 in UTC, to the millisecond, for `--json`.
 pub(crate) fn exact(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time).to_string()
@@ -35,6 +37,12 @@ pub(crate) fn relative(time: SystemTime, now: SystemTime) -> String {
         Ok(ahead) => format!("in {}", span(ahead)),
         Err(past) => format!("{} ago", span(past.duration())),
     }
+}
+
+/// Since when something is so, and who made it so: `2026-11-27 03:04:05 UTC by ops@db1`. The name is not escaped.
+pub(crate) fn since(Since { at, by }: &Since) -> String {
+    let by = by.as_deref().map_or(String::new(), |by| format!(" by {by}"));
+    shown(*at) + &by
 }
 
 /// An age of the command line, such as `90s`, `15min`, `2h` or `7d`.

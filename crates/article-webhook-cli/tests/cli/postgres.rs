@@ -271,7 +271,12 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
     ));
     let back = format!("DROP SCHEMA {schema} CASCADE; ALTER SCHEMA {gone} RENAME TO {schema}");
     client.batch_execute(&back).await.unwrap();
-    assert!(done(&["inbox", "status", &url])[0]["paused_since"].is_string());
+    let status = &done(&["inbox", "status", &url])[0];
+    assert!(
+        status["paused_since"].is_string() && status["paused_by"].as_str().unwrap().contains('@')
+    );
+    has(&url, "paused", "warn");
+    assert!(found(&url).1.contains(status["paused_by"].as_str().unwrap()));
     let again = &done(&["inbox", "migrate", &url])[0];
     assert_eq!((&again["made"], &again["warning"]), (&false.into(), &Value::Null));
     client.batch_execute(&format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}")).await.unwrap();

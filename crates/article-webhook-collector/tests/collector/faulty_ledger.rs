@@ -6,9 +6,9 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Clock, Completion, Counts, Entry, EntryKey, Error, Excerpt, ExpectedJob, Filter, Finding,
-    Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned,
-    MemoryStore, Page, Prune, Pruned, State,
+    Body, CauseCount, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter,
+    Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
+    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, Since, State,
     store::{
         Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -129,9 +129,9 @@ impl Store for FaultyLedger {
         hours(since: SystemTime) -> Vec<HourCount>;
         requeue(entries: Vec<(EntryKey, Option<State>)>, at: SystemTime) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
-        pause() -> ();
+        pause(by: Box<str>) -> ();
         resume() -> ();
-        paused_since() -> Option<SystemTime>;
+        paused_since() -> Option<Since>;
         erase(jobs: Vec<JobId>) -> Vec<u64>;
         export(part: Export) -> LedgerPage<ExportLine>;
         import(lines: Vec<ExportLine>) -> Imported;

@@ -76,7 +76,17 @@ pub struct Claims {
     /// A failure is due, and the claim takes [none](Events::ExceptFailures).
     pub failures_wait: bool,
     /// Since when claims are paused, if they are: nothing was claimed.
-    pub paused_since: Option<SystemTime>,
+    pub paused_since: Option<Since>,
+}
+
+/// A time since when something is so, and who made it so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+pub struct Since {
+    /// The time.
+    pub at: SystemTime,
+    /// The name that was [given](crate::Inbox::pause). A salvage and an administrator's statement give none.
+    pub by: Option<Box<str>>,
 }
 
 /// An entry under a lease.

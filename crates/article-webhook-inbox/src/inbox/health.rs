@@ -8,7 +8,7 @@ use tokio::{join, time::Instant};
 use super::Inbox;
 use crate::{
     Error, State,
-    call::{Filter, LedgerCounts, Pause, StoreHealth},
+    call::{Filter, LedgerCounts, Pause, Since, StoreHealth},
     telemetry,
     worker::{StuckHandler, Workers},
 };
@@ -51,8 +51,8 @@ pub struct Health {
     /// How many entries are [quarantined](crate::State::Quarantined): deliveries were refused, and what is kept of them may be
     /// the only copy of an article. A person must look. At most 100 are counted. The error says why it is unknown.
     pub quarantined: Result<usize, String>,
-    /// Since when claims are [paused](Inbox::pause); `None` if they are not. The error says why it is unknown.
-    pub paused_since: Result<Option<SystemTime>, String>,
+    /// Since when claims are [paused](Inbox::pause), and by whom; `None` if they are not. The error says why it is unknown.
+    pub paused_since: Result<Option<Since>, String>,
     /// The workers of this inbox in this process: whether one runs, and why one ended.
     pub workers: Workers,
     /// Handlers that go on although their attempts were given up, those that began first first. With

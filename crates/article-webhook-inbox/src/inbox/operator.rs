@@ -152,7 +152,8 @@ impl Inbox {
 
     /// Pauses the handing out of entries at once, for the workers of all processes that share the store: for a deployment, or while
     /// what the handlers need is down. Deliveries are stored as always, and handlers that run go on. The pause outlasts a
-    /// restart. [`resume`](Self::resume) ends it, and [`Health::paused_since`](crate::Health::paused_since) shows it.
+    /// restart. [`resume`](Self::resume) ends it. [`Health::paused_since`](crate::Health::paused_since) shows it and who paused, which
+    /// is a name such as `ops@db1`. A second pause changes nothing.
     ///
     /// ```
     /// use article_webhook_inbox::{Inbox, State};
@@ -161,7 +162,7 @@ impl Inbox {
     /// #[tokio::main(flavor = "current_thread")]
     /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ///     let (inbox, publish) = (Inbox::memory(), |_| async { Ok(()) });
-    ///     inbox.pause().await?;
+    ///     inbox.pause("ops@db1").await?;
     ///     assert_eq!(inbox.accept(fixture::complete().delivery()?).await, Reply::Stored);
     ///     inbox.worker(publish).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Waiting), 1);
@@ -176,8 +177,8 @@ impl Inbox {
     /// # Errors
     ///
     /// The store failed.
-    pub async fn pause(&self) -> Result<(), Error> {
-        self.0.store.pause().await
+    pub async fn pause(&self, by: impl Into<Box<str>>) -> Result<(), Error> {
+        self.0.store.pause(by.into()).await
     }
 
     /// Ends a [pause](Self::pause). The workers of all processes go on within a second.

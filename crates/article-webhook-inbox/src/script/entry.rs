@@ -10,7 +10,7 @@ use article_webhook::JobId;
 use super::{Effect, IntentRows, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
-    call::{Arrival, Lease, Outcome, Recorded, Settled},
+    call::{Arrival, Lease, Outcome, Recorded, Settled, Since},
     rules::{EntryRows, IntentRow, JobRows, MAX_BODY_BYTES, decode_anew},
 };
 
@@ -219,7 +219,7 @@ impl Script for Discard {
 
 /// Pauses the claims of all processes. A second pause changes nothing.
 #[derive(Debug)]
-pub struct Pause;
+pub struct Pause(pub Option<Box<str>>);
 
 impl Script for Pause {
     type Output = ();
@@ -227,7 +227,10 @@ impl Script for Pause {
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
         match tables.since(Mark::Paused).await? {
             Some(_) => Ok(()),
-            None => tables.set_since(Mark::Paused, Some(tables.now())).await,
+            None => {
+                let since = Since { at: tables.now(), by: self.0.clone() };
+                tables.set_since(Mark::Paused, Some(since)).await
+            }
         }
     }
 }

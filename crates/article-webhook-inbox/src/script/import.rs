@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::{Effect, IntentRows, Intents, Mark, NamedJobs, Script, Tables};
 use crate::{
     Error,
-    call::Imported,
+    call::{Imported, Since},
     rules::{EntryLine, ExportLine, IntentRow, JobRow, JobRows},
 };
 
@@ -96,7 +96,8 @@ impl Script for Begin {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
         for mark in [Mark::Begun, Mark::Paused, Mark::Gaps] {
-            tables.set_since(mark, Some(tables.now())).await?;
+            let since = Since { at: tables.now(), by: None };
+            tables.set_since(mark, Some(since)).await?;
         }
         Ok(())
     }

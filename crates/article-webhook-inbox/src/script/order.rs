@@ -7,7 +7,9 @@ use article_webhook::{Event, JobId};
 use super::{IntentRows, Intents, Jobs, Mark, NamedJobs, Script, Tables, intents_of, row_of};
 use crate::{
     Error,
-    call::{BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason},
+    call::{
+        BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason, Since,
+    },
     rules::{IntentRow, JobRows, MAX_CALL_TIME, NotOrdered},
     timestamp::later,
 };
@@ -296,7 +298,10 @@ impl Script for NoteGaps {
     async fn run(&self, tables: &mut dyn Tables) -> Result<(), Error> {
         match tables.since(Mark::Gaps).await? {
             Some(_) => Ok(()),
-            None => tables.set_since(Mark::Gaps, Some(tables.now())).await,
+            None => {
+                let since = Since { at: tables.now(), by: None };
+                tables.set_since(Mark::Gaps, Some(since)).await
+            }
         }
     }
 }

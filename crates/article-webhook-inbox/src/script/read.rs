@@ -9,7 +9,7 @@ use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
         CauseCount, Counts, Events, ExpectedJob, Filter, HourCount, Intent, IntentState, JobFilter,
-        LedgerCounts, LedgerPage, Page,
+        LedgerCounts, LedgerPage, Page, Since,
     },
     rules::{Bucket, JobRows},
 };
@@ -35,9 +35,9 @@ impl Script for Count {
 pub struct PausedSince;
 
 impl Script for PausedSince {
-    type Output = Option<SystemTime>;
+    type Output = Option<Since>;
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<Option<SystemTime>, Error> {
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Option<Since>, Error> {
         tables.since(Mark::Paused).await
     }
 }
@@ -246,7 +246,8 @@ impl Script for CountLedger {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<LedgerCounts, Error> {
         let counts = tables.ledger_counts().await?;
-        Ok(LedgerCounts { gaps_since: tables.since(Mark::Gaps).await?, ..counts })
+        let gaps_since = tables.since(Mark::Gaps).await?.map(|since| since.at);
+        Ok(LedgerCounts { gaps_since, ..counts })
     }
 }
 

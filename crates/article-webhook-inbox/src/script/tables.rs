@@ -6,6 +6,7 @@ use crate::{
     Body, Error, State,
     call::{
         CauseCount, Claim, Counts, Events, Filter, HourCount, IntentState, JobFilter, LedgerCounts,
+        Since,
     },
     rules::{Bucket, IntentRow, JobRows, Tracked},
 };
@@ -69,10 +70,10 @@ pub trait Tables: Send {
     fn save_bucket(&mut self, bucket: Bucket) -> Pending<'_, ()>;
 
     /// Since when the store has a mark, if it has it.
-    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>>;
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<Since>>;
 
     /// Sets a mark, or removes it.
-    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()>;
+    fn set_since(&mut self, mark: Mark, since: Option<Since>) -> Pending<'_, ()>;
 
     /// What the bodies in quarantine take of the budget for them: each its length, and
     /// [that much](crate::rules::MIN_QUARANTINE_COST) at least.

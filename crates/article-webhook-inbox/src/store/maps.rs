@@ -5,7 +5,9 @@ use bytes::Bytes;
 
 use crate::{
     Body, EntryKey, Error, State,
-    call::{CauseCount, Counts, HourCount, IntentState, LedgerCounts, ListOrder, MILLIS_PER_HOUR},
+    call::{
+        CauseCount, Counts, HourCount, IntentState, LedgerCounts, ListOrder, MILLIS_PER_HOUR, Since,
+    },
     rules::{
         BodyBytes, BodyRow, Bucket, Change, EntryRows, IntentRow, JobRow, JobRows, Row, Tracked,
     },
@@ -23,7 +25,7 @@ pub(crate) struct Maps {
     bytes: BTreeMap<(i64, [u8; 32]), Bytes>,
     intents: BTreeMap<i64, (Box<str>, IntentRow)>,
     bucket: Bucket,
-    marks: [Option<SystemTime>; 3],
+    marks: [Option<Since>; 3],
     last_id: i64,
 }
 
@@ -326,11 +328,11 @@ impl Tables for MapTables<'_> {
         answer(())
     }
 
-    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
-        answer(self.maps.marks[mark as usize])
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<Since>> {
+        answer(self.maps.marks[mark as usize].clone())
     }
 
-    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
+    fn set_since(&mut self, mark: Mark, since: Option<Since>) -> Pending<'_, ()> {
         self.maps.marks[mark as usize] = since;
         answer(())
     }

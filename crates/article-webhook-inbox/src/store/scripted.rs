@@ -13,7 +13,7 @@ use crate::{
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
         IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
         Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
-        Quarantined, Recorded, Settled, StoreHealth,
+        Quarantined, Recorded, Settled, Since, StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{self, Export, Merge, Script},
@@ -164,15 +164,15 @@ impl<R: Run> Store for R {
         self.write(script::Discard(entries, cause))
     }
 
-    fn pause(&self) -> Pending<'_, ()> {
-        self.write(script::Pause)
+    fn pause(&self, by: Box<str>) -> Pending<'_, ()> {
+        self.write(script::Pause(Some(by)))
     }
 
     fn resume(&self) -> Pending<'_, ()> {
         self.write(script::Resume)
     }
 
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+    fn paused_since(&self) -> Pending<'_, Option<Since>> {
         self.read(script::PausedSince)
     }
 

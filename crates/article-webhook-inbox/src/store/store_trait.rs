@@ -13,7 +13,7 @@ use crate::{
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
         IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
         Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
-        Quarantined, Recorded, Settled, StoreHealth,
+        Quarantined, Recorded, Settled, Since, StoreHealth,
     },
     rules::{Bucket, ExportLine},
     script::{Export, Merge},
@@ -96,14 +96,14 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Makes waiting, unhandled and corrupt entries dead, with this cause. Returns which became so.
     fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>>;
 
-    /// Pauses the claims of all processes, until they are [resumed](Self::resume).
-    fn pause(&self) -> Pending<'_, ()>;
+    /// Pauses the claims of all processes in this name, until they are [resumed](Self::resume).
+    fn pause(&self, by: Box<str>) -> Pending<'_, ()>;
 
     /// Ends a [pause](Self::pause).
     fn resume(&self) -> Pending<'_, ()>;
 
     /// Since when claims are paused, if they are.
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>>;
+    fn paused_since(&self) -> Pending<'_, Option<Since>>;
 
     /// Erases everything about jobs, so that no file contains any of it. Returns the number of entries of each: of the first
     /// jobs only, if the bodies of all are too much for one transaction.

@@ -205,7 +205,7 @@ impl Loop {
             self.attempts.registry.claimed_without_failures(&claims);
         }
         let time = self.attempts.store.now();
-        self.attempts.registry.note_pause(claims.paused_since, time);
+        self.attempts.registry.note_pause(claims.paused_since.clone(), time);
         let next_due = claims.next_due.map(|due| due.duration_since(time).unwrap_or_default());
         let leases = claims.claimed.iter().map(|claimed| claimed.lease);
         let may_begin = self.schedule.claimed(now(), leases, next_due);

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::{
     EntryKey, Error,
-    call::{Claims, Events},
+    call::{Claims, Events, Since},
     store::Store,
     telemetry,
 };
@@ -145,7 +145,7 @@ struct State {
     on_failure: u32,
     has_warned_of_failures: bool,
     /// Since when claims are paused, as the last claim found it.
-    paused_since: Option<SystemTime>,
+    paused_since: Option<Since>,
     last_thread: u64,
     threads: BTreeMap<u64, Thread>,
     /// Attempts of all workers that are not over: their handlers run, or their outcomes are not stored yet.
@@ -267,9 +267,11 @@ impl Registry {
     }
 
     /// Logs that a pause began or ended, once for all workers. `now` is the time of the store.
-    pub(super) fn note_pause(&self, since: Option<SystemTime>, now: SystemTime) {
-        if std::mem::replace(&mut self.state().paused_since, since) != since {
-            telemetry::paused(since.map(|since| now.duration_since(since).unwrap_or_default()));
+    pub(super) fn note_pause(&self, since: Option<Since>, now: SystemTime) {
+        let mut state = self.state();
+        if state.paused_since != since {
+            telemetry::paused(since.as_ref(), now);
+            state.paused_since = since;
         }
     }
 

@@ -11,7 +11,7 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, CauseCount, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter,
     Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
-    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, State,
+    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, Since, State,
     store::{
         Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -221,13 +221,13 @@ impl Store for Faulty {
     fn discard(&self, entries: Vec<EntryKey>, cause: String) -> Pending<'_, Vec<bool>> {
         self.store.discard(entries, cause)
     }
-    fn pause(&self) -> Pending<'_, ()> {
-        self.store.pause()
+    fn pause(&self, by: Box<str>) -> Pending<'_, ()> {
+        self.store.pause(by)
     }
     fn resume(&self) -> Pending<'_, ()> {
         self.store.resume()
     }
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
+    fn paused_since(&self) -> Pending<'_, Option<Since>> {
         self.store.paused_since()
     }
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {

@@ -107,7 +107,7 @@ impl Store for Reference {
             let (mut tables, now) = self.open()?;
             let (mut claims, mut claiming) = (Claims::default(), Claiming::new(claim, now));
             if tables.paused_since.is_some() {
-                claims.paused_since = tables.paused_since;
+                claims.paused_since = tables.paused_since.clone();
                 claims.next_due = Some(now + Claim::PAUSED_INTERVAL);
                 return Ok(claims);
             }
@@ -308,10 +308,10 @@ impl Store for Reference {
         })
     }
 
-    fn pause(&self) -> Pending<'_, ()> {
+    fn pause(&self, by: Box<str>) -> Pending<'_, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            tables.paused_since.get_or_insert(now);
+            tables.paused_since.get_or_insert(Since { at: now, by: Some(by) });
             Ok(())
         })
     }
@@ -323,8 +323,8 @@ impl Store for Reference {
         })
     }
 
-    fn paused_since(&self) -> Pending<'_, Option<SystemTime>> {
-        Box::pin(async move { Ok(self.open()?.0.paused_since) })
+    fn paused_since(&self) -> Pending<'_, Option<Since>> {
+        Box::pin(async move { Ok(self.open()?.0.paused_since.clone()) })
     }
 
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>> {

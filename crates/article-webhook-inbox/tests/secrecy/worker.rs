@@ -205,7 +205,7 @@ async fn a_receiver_whose_entries_no_worker_claims_says_so() {
     deliver(&inbox, "job_1").await;
     deliver(&inbox, "job_2").await;
     assert!(warned(minute - SECOND).await.is_empty(), "it is not due for long");
-    inbox.pause().await.unwrap();
+    inbox.pause("ops@db1").await.unwrap();
     assert!(warned(SECOND).await.is_empty(), "claims are paused");
     inbox.resume().await.unwrap();
     let claim = Claim {
@@ -233,7 +233,7 @@ async fn a_receiver_whose_entries_no_worker_claims_says_so() {
 async fn a_pause_and_its_end_are_logged_once_each() {
     observe();
     let inbox = Inbox::memory();
-    inbox.pause().await.unwrap();
+    inbox.pause("ops@db1").await.unwrap();
     let logs = async |text| {
         while logged(text).is_empty() {
             tokio::time::sleep(SECOND).await;
@@ -245,7 +245,11 @@ async fn a_pause_and_its_end_are_logged_once_each() {
     let operate = async {
         let lines = logs(begun).await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
-        assert!(lines[0].contains("paused_for="), "{}", lines[0]);
+        assert!(
+            lines[0].contains("paused_for=") && lines[0].contains("by=\"ops@db1\""),
+            "{}",
+            lines[0]
+        );
         inbox.resume().await.unwrap();
         assert_eq!(logs(ended).await.len(), 1);
     };

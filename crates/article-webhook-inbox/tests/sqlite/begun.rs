@@ -192,7 +192,7 @@ async fn a_copy_that_was_interrupted_is_made_again() {
     assert_eq!((copied.added, copied.present), (0, from.counts().await.unwrap().total()));
     assert_eq!(state().await, (false, false));
     let before = inbox.counts().await.unwrap();
-    inbox.pause().await.unwrap();
+    inbox.pause("ops@db1").await.unwrap();
     inbox.copy_from(&from).await.unwrap();
     assert_eq!(inbox.counts().await.unwrap(), before, "a second copy changes nothing");
     assert!(inbox.health().await.paused_since.unwrap().is_some(), "nor ends another pause");

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_inbox::{Failed, Job, State};
+use article_webhook_inbox::{Failed, Job, Since, State};
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
@@ -52,11 +52,11 @@ async fn new_entries_go_first_and_each_fourth_claim_takes_a_retry() {
 #[tokio::test]
 async fn while_the_inbox_is_paused_deliveries_are_stored_and_nothing_is_handed_out() {
     let (scene, runs) = (Scene::new(), Count::default());
-    let since = scene.clock.now();
+    let since = Since { at: scene.clock.now(), by: Some("ops@db1".into()) };
     assert_eq!(scene.inbox.health().await.paused_since, Ok(None));
-    scene.inbox.pause().await.unwrap();
+    scene.inbox.pause("ops@db1").await.unwrap();
     scene.clock.advance(Duration::from_secs(5));
-    scene.inbox.pause().await.unwrap();
+    scene.inbox.pause("ops@db1").await.unwrap();
     assert_eq!(scene.inbox.health().await.paused_since, Ok(Some(since)));
     let counted = runs.clone();
     let worker = scene.inbox.worker(move |_| {

@@ -80,7 +80,7 @@ async fn a_requeued_entry_is_worked_on_at_once() {
 async fn a_pause_that_another_process_ends_is_over_without_a_poll() {
     let scene = Scene::new();
     let other = Inbox::new(scene.store.clone());
-    other.pause().await.unwrap();
+    other.pause("ops@db1").await.unwrap();
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
     let shutdown = async {
         scene.deliver("job_1").await;

@@ -1,8 +1,9 @@
 CREATE TABLE article_inbox_meta (
     name text COLLATE "C" PRIMARY KEY,
-    value bigint NOT NULL
+    value bigint NOT NULL,
+    set_by text COLLATE "C"
 );
--- Claims hand out nothing while `paused` is a time in milliseconds and not 0. Orders may be missing in the ledger while
+-- Claims hand out nothing while `paused` is a time in milliseconds and not 0; `set_by` names who paused them. Orders may be missing in the ledger while
 -- `ledger_gaps` is one. The content of another inbox is still to be merged while `begun` is one.
 INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 0), ('paused', 0), ('ledger_gaps', 0), ('begun', 0);
 

@@ -2,19 +2,23 @@
 
 use std::{collections::HashMap, time::SystemTime};
 
-use article_webhook_inbox::store::{
-    Claim, Events, from_millis,
-    tables::{
-        JobRows,
-        script::{LoadedBody, Next},
+use article_webhook_inbox::{
+    Since,
+    store::{
+        Claim, Events, from_millis,
+        tables::{
+            JobRows,
+            script::{LoadedBody, Next},
+        },
+        to_millis,
     },
-    to_millis,
 };
 use tokio_postgres::Row;
 
 use super::{
     entries,
     jobs::{self, job_lock},
+    select::since_of,
     value::{number, value},
 };
 use crate::{
@@ -63,7 +67,7 @@ macro_rules! next {
 const DUE: &str = concat!(
     "WITH claim AS MATERIALIZED (SELECT ",
     now!(),
-    " AS now, value AS paused, CASE value WHEN 0 THEN $2 ELSE 0 END AS wanted FROM article_inbox_meta WHERE name = 'paused'), \
+    " AS now, value AS paused, set_by, CASE value WHEN 0 THEN $2 ELSE 0 END AS wanted FROM article_inbox_meta WHERE name = 'paused'), \
      waiting AS MATERIALIZED (SELECT e.id, e.job_id, e.at, r.is_retry <> $4 AS turn FROM ",
     ranges!(),
     " CROSS JOIN LATERAL (SELECT id, job_id, at FROM article_inbox_entries AS e WHERE state = 'waiting' \
@@ -79,7 +83,7 @@ const DUE: &str = concat!(
     "), next AS MATERIALIZED (",
     next!("found.ids", "found, "),
     ") SELECT ids, (SELECT min(at) FROM next WHERE $3 OR NOT is_failure), (SELECT min(at) FROM next WHERE is_failure), paused, \
-     set_config('article_inbox.due', ids::text, true) FROM found, claim"
+     set_by, set_config('article_inbox.due', ids::text, true) FROM found, claim"
 );
 
 /// The same for entries of these events, or for failures alone.
@@ -100,8 +104,8 @@ pub(super) struct Due {
     pub(super) ids: Vec<i64>,
     pub(super) jobs: Vec<JobRows>,
     pub(super) bodies: HashMap<i64, Vec<LoadedBody>>,
-    /// Since when claims are paused, or 0.
-    pub(super) paused: i64,
+    /// Since when claims are paused.
+    pub(super) paused: Option<Since>,
     /// When the next entry is due that was not found, and when the next failure is.
     next: Option<i64>,
     failure: Option<i64>,
@@ -127,7 +131,7 @@ impl Due {
         let now = to_millis(tx.now());
         let soon = |at| if at <= now && !is_limited { now + LOCKED_RETRY_MILLIS } else { at };
         let next = value(due, 1).map(soon);
-        Ok(Self { ids, jobs, bodies, paused: number(due, 3), next, failure: value(due, 2) })
+        Ok(Self { ids, jobs, bodies, paused: since_of(due, [3, 4]), next, failure: value(due, 2) })
     }
 
     /// When the next of these rows is due, if it is known: that is, if the claim took all that it found.

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook::Event;
 use article_webhook_inbox::{
-    CauseCount, Counts, HourCount, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, State,
+    CauseCount, Counts, HourCount, JobState, LedgerCounts, ListOrder, OVERDUE_AFTER, Since, State,
     store::{
         DELIVERY_PERIOD, MILLIS_PER_HOUR, from_millis,
         tables::{
@@ -129,21 +129,33 @@ pub(super) async fn expected(
     Ok(ids(&tx.query(select).await?))
 }
 
-/// Since when the inbox has a mark, or 0.
-pub(super) async fn since(tx: &mut Transaction<'_>, mark: Mark) -> Result<i64, Fault> {
-    let mut since = Statement::new("SELECT value FROM article_inbox_meta WHERE name = $1")
+/// Since when the inbox has a mark.
+pub(super) async fn since(tx: &mut Transaction<'_>, mark: Mark) -> Result<Option<Since>, Fault> {
+    let mut since = Statement::new("SELECT value, set_by FROM article_inbox_meta WHERE name = $1")
         .with(mark.name().to_owned());
     if !tx.is_read_only() && mark == Mark::Paused {
         since = since.and(" FOR UPDATE");
     }
-    Ok(first(&tx.query(since).await?)?.try_get(0)?)
+    Ok(since_of(first(&tx.query(since).await?)?, [0, 1]))
 }
 
-/// Sets a mark, or removes it with 0.
-pub(super) async fn set_since(tx: &mut Transaction<'_>, mark: Mark, at: i64) -> Result<(), Fault> {
-    if since(tx, mark).await? != at {
-        let set = "WITH written AS (UPDATE article_inbox_meta SET value = $2 WHERE name = $1 RETURNING 1)";
-        tx.write(Statement::new(set).with(mark.name().to_owned()).with(at), 1);
+/// The time in one column, which is 0 if there is none, and the name in the other.
+pub(super) fn since_of(row: &Row, [at, by]: [usize; 2]) -> Option<Since> {
+    let at = Some(number(row, at)).filter(|at| *at != 0)?;
+    Some(Since { at: from_millis(at), by: value::<&str>(row, by).map(Into::into) })
+}
+
+/// Sets a mark, or removes it.
+pub(super) async fn set_since(
+    tx: &mut Transaction<'_>,
+    mark: Mark,
+    new: Option<Since>,
+) -> Result<(), Fault> {
+    if since(tx, mark).await? != new {
+        let set = "WITH written AS (UPDATE article_inbox_meta SET value = $2, set_by = $3 WHERE name = $1 RETURNING 1)";
+        let (at, by) = new.map_or((0, None), |Since { at, by }| (to_millis(at), by));
+        let set = Statement::new(set).with(mark.name().to_owned()).with(at);
+        tx.write(set.with(by.map(String::from)), 1);
     }
     Ok(())
 }

@@ -108,9 +108,10 @@ fn a_pause_holds_for_the_next_claim_of_every_node_and_so_does_its_end() {
         let [one, other] = [settings.clone(), settings].map(PostgresStore::connect);
         let (one, other) = (one.await.unwrap(), other.await.unwrap());
         one.record(arrival("job_1", "{}")).await.unwrap();
-        one.pause().await.unwrap();
+        one.pause("ops@db1".into()).await.unwrap();
         let paused = other.claim(CLAIM).await.unwrap();
         assert!(paused.claimed.is_empty());
+        assert_eq!(paused.paused_since.unwrap().by.as_deref(), Some("ops@db1"));
         assert!(paused.next_due.unwrap() <= other.now() + Claim::PAUSED_INTERVAL);
         one.resume().await.unwrap();
         assert_eq!(other.claim(CLAIM).await.unwrap().claimed.len(), 1);

@@ -123,7 +123,7 @@ fn an_inbox_that_is_opened_to_be_read_changes_nothing() {
     for refused in [
         wait(reader.record(arrival("job_2", "{}"))).map(drop),
         wait(reader.claim(crate::CLAIM)).map(drop),
-        wait(reader.pause()),
+        wait(reader.pause("ops@db1".into())),
         wait(reader.probe()),
     ] {
         assert_eq!(refused.unwrap_err().to_string(), says);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    EntryKey, State,
+    EntryKey, Since, State,
     store::{Arrival, Claim, Claims, Events, Outcome, Settled, to_millis},
 };
 use tokio::task::JoinSet;
@@ -73,16 +73,16 @@ pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Su
     let running = trial.leased("running").await;
     trial.claim().await;
     trial.record("waiting", FIRST).await;
-    let paused = trial.now();
-    trial.store().pause().await.unwrap();
+    let paused = Since { at: trial.now(), by: Some("ops@db1".into()) };
+    trial.store().pause("ops@db1".into()).await.unwrap();
     trial.advance(1);
-    trial.store().pause().await.unwrap();
-    assert_eq!(trial.store().paused_since().await.unwrap(), Some(paused));
+    trial.store().pause("another@db1".into()).await.unwrap();
+    assert_eq!(trial.store().paused_since().await.unwrap(), Some(paused.clone()));
     trial.record("stored", FIRST).await;
     trial.settle(running, retry(0)).await;
     for claim in [CLAIM, Claim { attempts: 1, ..CLAIM }, EXCEPT_FAILURES] {
         let next_due = Some(trial.now() + Claim::PAUSED_INTERVAL);
-        let nothing = Claims { next_due, paused_since: Some(paused), ..Claims::default() };
+        let nothing = Claims { next_due, paused_since: Some(paused.clone()), ..Claims::default() };
         assert_eq!(trial.store().claim(claim).await.unwrap(), nothing);
     }
     trial.store().resume().await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use article_webhook_inbox::{
-    Prune, Reason, State,
+    Prune, Reason, Since, State,
     store::{Expect, Outcome, Recorded, Settled},
 };
 
@@ -111,8 +111,8 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("waiting", State::Waiting).await;
     trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();
     trial.store().requeue(vec![(key("dead"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
-    trial.store().pause().await.unwrap();
-    let paused_since = Some(trial.now());
+    trial.store().pause("ops@db1".into()).await.unwrap();
+    let paused_since = Some(Since { at: trial.now(), by: Some("ops@db1".into()) });
     let before = trial.all().await;
     trial.reopen();
     assert_eq!(trial.all().await, before);

@@ -253,7 +253,7 @@ pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_mer
 pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(
     trial: Trial<impl LedgerSubject>,
 ) {
-    trial.store().pause().await.unwrap();
+    trial.store().pause("ops@db1".into()).await.unwrap();
     trial.ledger().note_gaps().await.unwrap();
     let end = Merge::End { is_paused: false, has_gaps: false };
     trial.store().merge(end).await.unwrap();

@@ -50,14 +50,14 @@ pub(super) async fn run(arguments: CopyArguments, context: &Context) -> Result<E
         context.output.json(&json!({
             "added": copied.added,
             "present": copied.present,
-            "paused_since": paused_since.map(exact),
+            "paused_since": paused_since.map(|since| exact(since.at)),
             "ledger_has_gaps": gaps_since.is_some(),
         }))?;
         return Ok(Exit::Done);
     }
     let (added, present) = (entries(copied.added), already(copied.present));
     context.output.line(&format!("added {added}; {present}"))?;
-    match paused_since.map(exact) {
+    match paused_since.map(|since| exact(since.at)) {
         Some(since) => {
             context.output.line(&format!("paused since {since}: `inbox resume` ends that"))?;
         }

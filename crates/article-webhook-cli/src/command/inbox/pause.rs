@@ -1,17 +1,32 @@
 use serde_json::json;
 
 use crate::{
-    context::Context, exit::Exit, failure::Failure, store::InboxArgument, text::moment::exact,
+    context::Context,
+    exit::Exit,
+    failure::Failure,
+    store::InboxArgument,
+    text::{escape, moment},
 };
 
-/// Pauses the workers of all processes. Says since when they are paused, which may be before.
+/// Who runs the tool.
+fn operator() -> String {
+    let [user, host] = [whoami::username(), whoami::hostname()]
+        .map(|name| name.unwrap_or_else(|_| "unknown".to_owned()));
+    format!("{user}@{host}")
+}
+
+/// Pauses the workers of all processes. Says since when they are paused and who paused them, which may be before.
 pub(super) async fn pause(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
     let inbox = inbox.place(&context.environment)?.shared().await?;
-    inbox.pause().await?;
-    let since = inbox.ledger().paused_since().await?.map(exact);
-    let line =
-        format!("paused since {}: `inbox resume` ends that", since.as_deref().unwrap_or("now"));
-    context.output.either(&json!({ "paused_since": since }), &line)?;
+    inbox.pause(operator()).await?;
+    let since = inbox.ledger().paused_since().await?;
+    let shown =
+        since.as_ref().map_or("now".to_owned(), |since| escape::line(&moment::since(since)));
+    let json = json!({
+        "paused_since": since.as_ref().map(|since| moment::exact(since.at)),
+        "paused_by": since.as_ref().and_then(|since| since.by.as_deref()),
+    });
+    context.output.either(&json, &format!("paused since {shown}: `inbox resume` ends that"))?;
     Ok(Exit::Done)
 }
 
@@ -20,6 +35,6 @@ pub(super) async fn resume(inbox: &InboxArgument, context: &Context) -> Result<E
     let inbox = inbox.place(&context.environment)?.shared().await?;
     inbox.resume().await?;
     let line = "not paused: workers get entries again";
-    context.output.either(&json!({ "paused_since": null }), line)?;
+    context.output.either(&json!({ "paused_since": null, "paused_by": null }), line)?;
     Ok(Exit::Done)
 }

@@ -1,12 +1,9 @@
 //! What an operator needs to know of an inbox: first what ended badly, then whether it works, then what it has.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime},
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use article_webhook_inbox::{
-    Counts, JobState, LedgerCounts, State, UNCLAIMED_AFTER, store::StoreHealth,
+    Counts, JobState, LedgerCounts, Since, State, UNCLAIMED_AFTER, store::StoreHealth,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -44,7 +41,7 @@ struct Status {
     /// `None`: not tried, because nothing may be changed.
     writable: Option<Result<(), String>>,
     due_for: Option<Duration>,
-    paused_since: Option<SystemTime>,
+    paused_since: Option<Since>,
     store: StoreHealth,
     /// A file has one beside it. It may be empty.
     has_log: bool,
@@ -131,7 +128,8 @@ impl Status {
             "writable": self.writable.as_ref().map(Result::is_ok),
             "why_not": self.writable.as_ref().and_then(|writable| writable.as_ref().err()),
             "due_since_seconds": self.due_for.map(|due_for| due_for.as_secs()),
-            "paused_since": self.paused_since.map(moment::exact),
+            "paused_since": self.paused_since.as_ref().map(|since| moment::exact(since.at)),
+            "paused_by": self.paused_since.as_ref().and_then(|since| since.by.as_deref()),
             "wal_bytes": self.store.wal_bytes,
             "blocked": self.store.blocked,
             "next_start": self.store.next_start,
@@ -178,8 +176,8 @@ impl Status {
             Some(Err(why)) => row("writable", Tone::Bad, escape::line(why)),
             None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
         }
-        if let Some(since) = self.paused_since {
-            let since = moment::shown(since);
+        if let Some(since) = &self.paused_since {
+            let since = escape::line(&moment::since(since));
             row("paused", Tone::Busy, format!("since {since}: `inbox resume` ends that"));
         }
         match self.due_for {

@@ -284,7 +284,7 @@ impl Sources {
             salvaged.ledger_has_gaps |=
                 source.has_gaps || !matches!(source.once::<i64>(Mark::Gaps.name()), Ok(None));
             if let Ok(Some(_)) = source.once::<i64>(Mark::Paused.name()) {
-                writer.run(Pause)?;
+                writer.run(Pause(None))?;
             }
         }
         if salvaged.ledger_has_gaps {

@@ -14,7 +14,8 @@ pub(super) const VERSION: i64 = 1;
 const SCHEMA: &str = "
     CREATE TABLE article_inbox_meta (
         name TEXT PRIMARY KEY,
-        value ANY NOT NULL
+        value ANY NOT NULL,
+        set_by TEXT
     ) STRICT, WITHOUT ROWID;
     INSERT INTO article_inbox_meta (name, value) VALUES ('schema', 1), ('database', random());
 

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     Error,
-    call::{CauseCount, Counts, HourCount, LedgerCounts},
+    call::{CauseCount, Counts, HourCount, LedgerCounts, Since},
     codec,
     rules::{Bucket, JobRows},
     script::{
@@ -162,24 +162,25 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn load_since(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
-        let since = "SELECT value FROM article_inbox_meta WHERE name = ?1";
+    fn load_since(&self, name: &str) -> Result<Option<Since>, Fault> {
+        let since = "SELECT value, set_by FROM article_inbox_meta WHERE name = ?1";
         let mut statement = self.connection.prepare_cached(since)?;
-        let since =
-            statement.query_row([name], |row| Ok(row.get_ref(0)?.as_i64().unwrap_or_default()));
-        Ok(since.optional()?.map(from_millis))
+        let since = statement.query_row([name], |row| {
+            let at = from_millis(row.get_ref(0)?.as_i64().unwrap_or_default());
+            Ok(Since { at, by: text(row.get_ref(1)?).map(Into::into) })
+        });
+        Ok(since.optional()?)
     }
 
-    fn store_since(&self, name: &str, since: Option<SystemTime>) -> Result<(), Fault> {
+    fn store_since(&self, name: &str, since: Option<Since>) -> Result<(), Fault> {
         match since {
             None => {
                 let end = "DELETE FROM article_inbox_meta WHERE name = ?1";
                 self.connection.prepare_cached(end)?.execute([name])?;
             }
-            Some(since) => {
-                let begin =
-                    "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES (?1, ?2)";
-                self.connection.prepare_cached(begin)?.execute(params![name, to_millis(since)])?;
+            Some(Since { at, by }) => {
+                let begin = "INSERT OR REPLACE INTO article_inbox_meta (name, value, set_by) VALUES (?1, ?2, ?3)";
+                self.connection.prepare_cached(begin)?.execute(params![name, to_millis(at), by])?;
             }
         }
         Ok(())
@@ -242,12 +243,12 @@ impl Tables for SqliteTables<'_> {
         self.answer(saved)
     }
 
-    fn since(&mut self, mark: Mark) -> Pending<'_, Option<SystemTime>> {
+    fn since(&mut self, mark: Mark) -> Pending<'_, Option<Since>> {
         let since = self.load_since(mark.name());
         self.answer(since)
     }
 
-    fn set_since(&mut self, mark: Mark, since: Option<SystemTime>) -> Pending<'_, ()> {
+    fn set_since(&mut self, mark: Mark, since: Option<Since>) -> Pending<'_, ()> {
         let set = self.store_since(mark.name(), since);
         self.answer(set)
     }

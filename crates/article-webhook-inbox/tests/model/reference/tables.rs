@@ -1,5 +1,5 @@
 use super::inbox::{
-    Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, Source, State,
+    Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, Since, Source, State,
     tables::{BodyBytes, BodyRow, codec::NewerFields},
     title_of,
 };
@@ -19,7 +19,7 @@ pub(super) struct Tables {
     pub(super) ids: HashMap<EntryKey, i64>,
     pub(super) ledger: LedgerTables,
     pub(super) is_closed: bool,
-    pub(super) paused_since: Option<SystemTime>,
+    pub(super) paused_since: Option<Since>,
 }
 
 /// An entry with its bodies. The rules change the row, and the rest stays.

@@ -16,7 +16,7 @@ pub(super) async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
     let now = store.now();
     // Then no worker is missing.
     if let Some(since) = store.paused_since().await? {
-        let found = format!("no worker gets an entry since {}", moment::shown(since));
+        let found = format!("no worker gets an entry since {}", moment::since(&since));
         let paused =
             Finding::warn("inbox.paused", found).because("an operator or a salvage paused them");
         return Ok(vec![paused.fix("article-webhook inbox resume INBOX")]);

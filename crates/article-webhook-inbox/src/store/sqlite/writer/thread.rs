@@ -484,7 +484,7 @@ mod tests {
         };
         let log = || std::fs::read(path.with_extension("db-wal")).unwrap()[16..24].to_vec();
         let mut write = |letter: &'static str| {
-            let insert = "INSERT INTO article_inbox_meta VALUES (?1, 0)";
+            let insert = "INSERT INTO article_inbox_meta (name, value) VALUES (?1, 0)";
             let call =
                 fixture.call(move |tx, _, _| Ok(tx.execute(insert, [letter.repeat(30_000)])?));
             fixture.commit();
@@ -609,8 +609,9 @@ mod tests {
         assert_eq!(status.blocked(), None);
         let full = fixture.call(|tx, _, _| {
             tx.execute_batch("PRAGMA max_page_count = 1")?;
-            Ok(tx
-                .execute_batch("INSERT INTO article_inbox_meta VALUES (hex(zeroblob(90000)), 0)")?)
+            Ok(tx.execute_batch(
+                "INSERT INTO article_inbox_meta (name, value) VALUES (hex(zeroblob(90000)), 0)",
+            )?)
         });
         fixture.commit();
         let full = full.answer().unwrap_err().to_string();
