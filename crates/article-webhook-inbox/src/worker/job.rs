@@ -72,7 +72,7 @@ use crate::{
 /// ```
 ///
 /// Keep such a transaction short: deliveries wait for it, and are answered 503 after two seconds. In PostgreSQL no delivery
-/// waits for it; the page of `article-webhook-postgres` shows it with tokio-postgres, sqlx and diesel.
+/// waits for it; the page of `article-webhook-postgres` shows it with tokio-postgres, sqlx, diesel and SeaORM.
 pub struct Job {
     lease: Lease,
     job_id: JobId,
