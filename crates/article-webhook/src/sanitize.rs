@@ -5,8 +5,5 @@ mod too_complex;
 mod tree;
 mod url;
 
-#[cfg(test)]
-mod tests;
-
 pub use sanitizer::{ArticleSanitizer, InvalidSetting};
 pub use too_complex::TooComplex;

@@ -1,7 +1,7 @@
-//! What the whole sanitiser keeps, removes and refuses.
+//! What the sanitiser keeps, removes and refuses.
+#![cfg(feature = "sanitize")]
 
-use super::{ArticleSanitizer, TooComplex};
-use crate::UntrustedHtml;
+use article_webhook::{ArticleSanitizer, TooComplex, UntrustedHtml};
 
 fn by(sanitizer: &ArticleSanitizer, html: &str) -> Result<String, TooComplex> {
     UntrustedHtml::new(html.to_owned()).sanitized_by(sanitizer)
