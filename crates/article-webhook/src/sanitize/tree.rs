@@ -4,8 +4,8 @@ use std::{
 };
 
 use html5ever::{
-    Attribute, LocalName, Namespace, QualName,
-    interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink},
+    Attribute, ExpandedName, LocalName, Namespace, QualName,
+    interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink},
     local_name, ns,
     tendril::StrTendril,
 };
@@ -60,7 +60,7 @@ struct Node {
 
 enum Content {
     Element(LocalName, Vec<Attribute>),
-    Text(String),
+    Text(StrTendril),
 }
 
 impl Tree {
@@ -72,7 +72,7 @@ impl Tree {
             max_operations: FREE_OPERATIONS + bytes * OPERATIONS_PER_BYTE,
             exceeded: Cell::default(),
         };
-        tree.add(Content::Text(String::new()));
+        tree.add(Content::Text(StrTendril::new()));
         tree
     }
 
@@ -124,14 +124,14 @@ impl Tree {
     }
 
     /// Adds text after a node, or a new one for it.
-    fn text_node(&self, after: Option<usize>, text: &str) -> Option<usize> {
+    fn text_node(&self, after: Option<usize>, text: StrTendril) -> Option<usize> {
         if let Some(after) = after
             && let Content::Text(before) = &mut self.nodes.borrow_mut()[after].content
         {
-            before.push_str(text);
+            before.push_tendril(&text);
             return None;
         }
-        Some(self.add(Content::Text(text.to_owned())))
+        Some(self.add(Content::Text(text)))
     }
 
     /// Puts a node into a parent, before one of its children or at the end.
@@ -142,7 +142,7 @@ impl Tree {
         let child = match child {
             NodeOrText::AppendText(text) => {
                 let before = previous(&self.nodes.borrow());
-                self.text_node(before, &text)
+                self.text_node(before, text)
             }
             NodeOrText::AppendNode(node) => {
                 self.unlink(node.index);
@@ -177,28 +177,45 @@ impl Tree {
         let nodes = self.nodes.borrow();
         let mut html = String::with_capacity(capacity);
         let root = nodes[DOCUMENT].first.unwrap_or(DOCUMENT);
-        let mut index = root;
-        loop {
-            let node = &nodes[index];
-            let is_opened = index == root || open(&nodes, node, &mut html);
-            if is_opened && let Some(first) = node.first {
-                index = first;
-                continue;
-            }
-            if is_opened && index != root {
-                close(node, &mut html);
-            }
-            // The next node that is not within this one. Those that end before it are closed.
-            while nodes[index].next.is_none() && index != root {
-                index = nodes[index].parent.unwrap_or(root);
-                if index != root {
-                    close(&nodes[index], &mut html);
+        let mut steps: Vec<_> = nodes[root].first.map(Step::Node).into_iter().collect();
+        while let Some(step) = steps.pop() {
+            let index = match step {
+                Step::Node(index) => index,
+                Step::End(name) => {
+                    html.extend(["</", &**name, ">"]);
+                    continue;
                 }
+            };
+            let node = &nodes[index];
+            steps.extend(node.next.map(Step::Node));
+            match &node.content {
+                Content::Text(text) => escape(text, &['&', '<', '>', '\u{a0}'], &mut html),
+                Content::Element(name, attributes) if is_written(&nodes, node) => {
+                    html.extend(["<", &**name]);
+                    for attribute in attributes {
+                        html.extend([" ", &*attribute.name.local, "=\""]);
+                        escape(&attribute.value, &['&', '<', '>', '\u{a0}', '"'], &mut html);
+                        html.push('"');
+                    }
+                    html.push('>');
+                    if !is_void(name) {
+                        steps.push(Step::End(name));
+                    }
+                    if !is_hidden(name) {
+                        steps.extend(node.first.map(Step::Node));
+                    }
+                }
+                Content::Element(..) => {}
             }
-            let Some(next) = nodes[index].next.filter(|_| index != root) else { return html };
-            index = next;
         }
+        html
     }
+}
+
+/// What is to be written: a node with its content and what follows it, or an element's end.
+enum Step<'a> {
+    Node(usize),
+    End(&'a LocalName),
 }
 
 /// The link to what follows a child, or to the first of all.
@@ -217,50 +234,26 @@ fn before(nodes: &mut [Node], parent: usize, child: Option<usize>) -> &mut Optio
     }
 }
 
-/// Writes a text, or a start tag. Whether what is in the node is written, too.
-fn open(nodes: &[Node], node: &Node, html: &mut String) -> bool {
-    let (name, attributes) = match &node.content {
-        Content::Text(text) => {
-            escape(text, &['&', '<', '>', '\u{a0}'], html);
-            return false;
-        }
-        Content::Element(name, attributes) => (name, attributes),
+/// Whether an element is written. Of those that are hidden, only a frame has attributes.
+fn is_written(nodes: &[Node], node: &Node) -> bool {
+    let Content::Element(name, attributes) = &node.content else { return true };
+    let is_child_of = |parents: &[&str]| {
+        let parent = node.parent.map(|parent| &nodes[parent].content);
+        matches!(parent, Some(Content::Element(parent, _)) if parents.contains(&&**parent))
     };
-    let is_hidden = is_hidden(name);
-    let parent = node.parent.map(|parent| &nodes[parent].content);
-    let is_misplaced = matches!(&**name, "source" | "track")
-        && !matches!(parent, Some(Content::Element(parent, _)) if matches!(&**parent, "audio" | "picture" | "video"));
-    if is_misplaced || (is_hidden && attributes.is_empty()) {
-        return false;
-    }
-    html.push('<');
-    html.push_str(name);
-    for attribute in attributes {
-        html.push(' ');
-        html.push_str(&attribute.name.local);
-        html.push_str("=\"");
-        escape(&attribute.value, &['&', '<', '>', '\u{a0}', '"'], html);
-        html.push('"');
-    }
-    html.push('>');
-    if is_hidden {
-        close(node, html);
-    }
-    !is_hidden
-}
-
-/// Writes an end tag, if the element has one.
-fn close(node: &Node, html: &mut String) {
-    if let Content::Element(name, _) = &node.content
-        && !matches!(&**name, "br" | "col" | "hr" | "img" | "source" | "track" | "wbr")
-    {
-        html.push_str("</");
-        html.push_str(name);
-        html.push('>');
+    match &**name {
+        "source" | "track" => is_child_of(&["audio", "picture", "video"]),
+        _ => !is_hidden(name) || !attributes.is_empty(),
     }
 }
 
-/// Writes text without characters that mean something else.
+/// Whether an element has no content and no end tag.
+fn is_void(name: &LocalName) -> bool {
+    matches!(&**name, "br" | "col" | "hr" | "img" | "source" | "track" | "wbr")
+}
+
+/// Writes text without characters that mean something else. html5ever's serialiser searches the rest of a text anew after each `&`,
+/// which takes a time that grows with the square of its length.
 fn escape(text: &str, special: &[char], html: &mut String) {
     let mut rest = text;
     while let Some(index) = rest.find(special) {
@@ -278,20 +271,10 @@ fn escape(text: &str, special: &[char], html: &mut String) {
     html.push_str(rest);
 }
 
-impl ElemName for &Handle {
-    fn ns(&self) -> &Namespace {
-        &HTML
-    }
-
-    fn local_name(&self) -> &LocalName {
-        &self.name
-    }
-}
-
 impl TreeSink for Tree {
     type Handle = Handle;
     type Output = Self;
-    type ElemName<'a> = &'a Handle;
+    type ElemName<'a> = ExpandedName<'a>;
 
     fn finish(self) -> Self {
         self
@@ -303,9 +286,9 @@ impl TreeSink for Tree {
         Handle { index: DOCUMENT, name: local_name!("") }
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a Handle {
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> ExpandedName<'a> {
         self.charge(1);
-        target
+        ExpandedName { ns: &HTML, local: &target.name }
     }
 
     fn create_element(
