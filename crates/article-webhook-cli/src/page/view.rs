@@ -2,6 +2,7 @@
 //! characters that hide or reorder text.
 
 mod components;
+mod difference;
 mod json;
 mod time_line;
 

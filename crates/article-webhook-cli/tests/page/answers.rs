@@ -258,9 +258,45 @@ async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
     let page = Running::page(&file, &[]);
     let visitor = Visitor::of(&page).await;
     let list = visitor.get("/").await.text;
-    assert!(list.contains("xxx…") && !list.contains(&long), "{list}");
+    assert!(list.contains(&"x".repeat(200)) && !list.contains(&"x".repeat(201)), "{list}");
     let entry = visitor.get("/entry/job_1/article.complete").await.text;
     let (above, json) = entry.split_once("id=\"body\"").unwrap();
     assert!(above.contains("xxx…") && !above.contains(&"x".repeat(201)), "{above}");
     assert!(json.contains("waiting, due <time"), "{json}");
+}
+
+#[tokio::test]
+async fn the_body_that_the_handler_gets_is_shown_first_and_another_by_its_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    for (title, reply) in [("Handed", Reply::Stored), ("Another", Reply::Duplicate)] {
+        let delivery = fixture::complete().job_id("job_1").title(title).delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, reply);
+    }
+    inbox.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let path = "/entry/job_1/article.complete";
+    let first = visitor.get(path).await.text;
+    for shown in [
+        "<h1><bdi>Handed</bdi></h1>",
+        "aria-current=\"true\">body 1: what the handler gets",
+        "body 2: another body, not handed out",
+        "/article/1\"",
+        "/body/1\" download",
+    ] {
+        assert!(first.contains(shown), "{shown}: {first}");
+    }
+    assert!(!first.contains("In what it differs"));
+    let other = visitor.get(&format!("{path}?body=2")).await.text;
+    for shown in [
+        "<h1><bdi>Handed</bdi></h1>",
+        "aria-current=\"true\">body 2: another body, not handed out",
+        "title</th><td><bdi>Handed</bdi></td><td><bdi>Another</bdi></td>",
+        "/article/2\"",
+        "/body/2\" download",
+    ] {
+        assert!(other.contains(shown), "{shown}: {other}");
+    }
 }

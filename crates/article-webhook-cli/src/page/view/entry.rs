@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::{
     components::{age, badge, body_path, button, command, entry_path, moment, size, text},
+    difference::difference,
     json::json,
     layout::{self, Place},
     time_line::{Delivered, time_line},
@@ -30,12 +31,13 @@ pub(in crate::page) struct Shown {
 
 pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let Shown { entry, bodies, job, chosen, now, notice } = shown;
-    let last_article = bodies.iter().rposition(|body| article(body).is_some());
+    let handed = entry.key.handed(bodies);
     let chosen = chosen.map(|number| number.saturating_sub(1));
-    let chosen = chosen.or(last_article).unwrap_or(bodies.len().saturating_sub(1));
+    let chosen = chosen.or(handed).unwrap_or(bodies.len().saturating_sub(1));
     let body = bodies.get(chosen);
     let result = body.and_then(article);
-    let title = result.as_ref().map(|result| cut(&result.article.title));
+    let of_handler = handed.and_then(|handed| article(&bodies[handed]));
+    let title = of_handler.as_ref().map(|result| cut(&result.article.title));
     let heading = title.unwrap_or_else(|| cut(entry.key.job_id.as_str()));
     let content = html! {
         nav.crumbs aria-label="Where you are" { a href=(shared.access.path("/")) { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
@@ -46,15 +48,19 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
         }
         div.columns {
             div.main {
+                @if bodies.len() > 1 { (which(shared, shown, handed, chosen)) }
+                @if let (Some(of_handler), Some(result)) = (&of_handler, &result) && handed != Some(chosen) {
+                    section.card #difference { (difference(of_handler, result)) }
+                }
                 (look(shared, shown, result.as_ref(), chosen))
-                (bodies_and_json(shared, shown, chosen, body))
+                (body_and_json(shared, shown, chosen, body))
             }
             div.side {
                 section.card #facts data-live="facts" aria-label="Facts" { (facts(entry, *now)) }
                 section.card #attempts data-live="attempts" { (attempts(entry, *now)) }
                 section.card { h2 { "The service's timetable" } (time_line(&Delivered::Bodies(bodies), *now)) }
                 section.card { h2 { "The request" } (request(entry, body, *now)) }
-                @if let Some(job) = job { section.card { h2 { "In the ledger" } (in_ledger(job, *now)) } }
+                @if let Some(job) = job { section.card { h2 { a href=(shared.access.path("/ledger")) { "In the ledger" } } (in_ledger(job, body, *now)) } }
                 section.card { h2 { "On the command line" } (commands(shared, entry)) }
             }
         }
@@ -168,6 +174,23 @@ fn request(entry: &Entry, body: Option<&Body>, now: SystemTime) -> Markup {
     }
 }
 
+/// The bodies of the entry. All but one are not handed out.
+fn which(shared: &Shared, shown: &Shown, handed: Option<usize>, chosen: usize) -> Markup {
+    html! {
+        nav.bodies aria-label="Bodies" {
+            @for index in 0..shown.bodies.len() {
+                a href={ (entry_path(shared, &shown.entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
+                    "body " (index + 1) ": "
+                    @if handed == Some(index) { "what the handler gets" } @else { "another body, not handed out" }
+                }
+            }
+        }
+        @if handed.is_none() {
+            p.notice.bad { "None of its bodies can be handed out: they are damaged, or retention has removed them." }
+        }
+    }
+}
+
 fn look(shared: &Shared, shown: &Shown, result: Option<&ArticleResult>, chosen: usize) -> Markup {
     html! {
         section.card.look aria-labelledby="look" {
@@ -202,7 +225,7 @@ fn why_no_article(shown: &Shown, chosen: usize) -> String {
     }
 }
 
-fn bodies_and_json(shared: &Shared, shown: &Shown, chosen: usize, body: Option<&Body>) -> Markup {
+fn body_and_json(shared: &Shared, shown: &Shown, chosen: usize, body: Option<&Body>) -> Markup {
     let Shown { entry, bodies, .. } = shown;
     html! {
         section.card aria-labelledby="body" {
@@ -210,15 +233,6 @@ fn bodies_and_json(shared: &Shared, shown: &Shown, chosen: usize, body: Option<&
                 h2 #body { @if bodies.len() > 1 { "Body " (chosen + 1) } @else { "The body" } }
                 @if body.is_some_and(|body| body.bytes.is_some()) {
                     a.button href=(body_path(shared, &entry.key, "body", chosen + 1)) download { "Download" }
-                }
-            }
-            @if bodies.len() > 1 {
-                nav.bodies aria-label="Bodies" {
-                    @for index in 0..bodies.len() {
-                        a href={ (entry_path(shared, &entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
-                            "body " (index + 1)
-                        }
-                    }
                 }
             }
             @if body.is_some_and(|body| !body.is_intact()) {
@@ -232,13 +246,14 @@ fn bodies_and_json(shared: &Shared, shown: &Shown, chosen: usize, body: Option<&
     }
 }
 
-fn in_ledger(job: &ExpectedJob, now: SystemTime) -> Markup {
+fn in_ledger(job: &ExpectedJob, body: Option<&Body>, now: SystemTime) -> Markup {
+    let intent = body.and_then(|body| body.intent.as_ref()).or(job.intent.as_ref());
     html! {
         dl {
             dt { "state" } dd { (job.state.as_str().replace('_', " ")) }
             dt { "because" } dd { (text(&job.reason.to_string())) }
             dt { "expected" } dd { (moment(job.expected_at, now)) }
-            @if let Some(intent) = &job.intent { dt { "intent" } dd { (text(intent)) } }
+            @if let Some(intent) = intent { dt { "intent" } dd { (text(intent)) } }
             @if job.polls > 0 { dt { "polled" } dd { (counted(job.polls.into(), "time", "times")) } }
         }
     }

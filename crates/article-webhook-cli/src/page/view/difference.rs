@@ -1,0 +1,108 @@
+//! In what two bodies differ, as articles.
+
+use article_webhook::ArticleResult;
+use maud::{Markup, html};
+
+use super::components::{number, text};
+use crate::text::escape::cut;
+
+/// What differs, and how: of the body that the handler gets, and of the other.
+pub(super) fn difference(handed: &ArticleResult, other: &ArticleResult) -> Markup {
+    let (from, to) = (fields(handed), fields(other));
+    let differing: Vec<_> = from.into_iter().zip(to).filter(|(from, to)| from != to).collect();
+    html! {
+        @if differing.is_empty() {
+            p { "As an article it is the same as what the handler gets: only its JSON is written differently." }
+        } @else {
+            table.difference {
+                caption { "In what it differs from what the handler gets" }
+                thead { tr { th scope="col" { "Field" } th scope="col" { "The handler gets" } th scope="col" { "This body" } } }
+                tbody {
+                    @for ((name, from), (_, to)) in differing {
+                        @let (from, to) = (shown(name, &from), shown(name, &to));
+                        tr {
+                            th scope="row" { (name) }
+                            td { (text(&from)) }
+                            // Two long texts may be as long as each other.
+                            td { @if from == to { "another of the same length" } @else { (text(&to)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The name of the field that is shown by its length.
+const HTML: &str = "HTML";
+
+fn shown(name: &str, value: &str) -> String {
+    match (name, value) {
+        (_, "") => "none".to_owned(),
+        (HTML, html) => format!("{} characters", number(html.chars().count() as u64)),
+        (_, value) => cut(value).into_owned(),
+    }
+}
+
+/// All that an article says. What is missing is empty.
+fn fields(result: &ArticleResult) -> [(&'static str, String); 11] {
+    let article = &result.article;
+    let image = result.featured_image.as_ref();
+    let posts = |posts: &[article_webhook::SocialPost]| {
+        let posts = posts.iter().map(|post| post.text().unwrap_or("a post without text"));
+        posts.collect::<Vec<_>>().join(" · ")
+    };
+    let number = |number: Option<f64>| number.map(|it| it.to_string()).unwrap_or_default();
+    [
+        ("title", article.title.clone()),
+        (HTML, article.html.as_untrusted_str().to_owned()),
+        ("words", article.word_count.map(|it| it.to_string()).unwrap_or_default()),
+        ("meta title", article.meta_title.clone().unwrap_or_default()),
+        ("meta description", article.meta_description.clone().unwrap_or_default()),
+        ("E-E-A-T score", number(article.eeat_score)),
+        ("image", image.and_then(|image| image.url.clone()).unwrap_or_default()),
+        ("text of the image", image.and_then(|image| image.alt_text.clone()).unwrap_or_default()),
+        ("posts for LinkedIn", posts(&result.social_posts.linkedin)),
+        ("posts for X", posts(&result.social_posts.x)),
+        ("credits", number(result.credits_used)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use article_webhook::fixture;
+
+    use super::*;
+
+    fn article(title: &str) -> ArticleResult {
+        let body = fixture::complete().job_id("job_1").title(title);
+        ArticleResult::from_json(body.bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_difference_is_told_by_field() {
+        let (handed, mut other) = (article("One"), article("Two"));
+        other.article.html = article_webhook::UntrustedHtml::new("<p>1</p>");
+        other.article.word_count = None;
+        let shown = difference(&handed, &other).into_string();
+        for row in [
+            "title</th><td><bdi>One</bdi></td><td><bdi>Two</bdi>",
+            "characters</bdi></td><td><bdi>8 characters</bdi>",
+            "</bdi></td><td><bdi>none</bdi>",
+        ] {
+            assert!(shown.contains(row), "{row}: {shown}");
+        }
+        assert_eq!(shown.matches("<tr>").count(), 4, "{shown}");
+    }
+
+    #[test]
+    fn equal_articles_in_other_words_of_json_are_the_same() {
+        let shown = difference(&article("One"), &article("One")).into_string();
+        assert!(shown.contains("only its JSON is written differently"), "{shown}");
+        let (handed, mut other) = (article("One"), article("One"));
+        let html = handed.article.html.as_untrusted_str().replace("h2>", "h3>");
+        other.article.html = article_webhook::UntrustedHtml::new(html);
+        let shown = difference(&handed, &other).into_string();
+        assert!(shown.contains("another of the same length"), "{shown}");
+    }
+}
