@@ -8,6 +8,7 @@ mod access;
 mod asset;
 mod entry_path;
 mod panel;
+mod query;
 mod watch;
 
 mod shared;

@@ -19,7 +19,7 @@ pub(super) use components::entry_path;
 pub(super) use entry::{Shown, entry, gone};
 pub(super) use health::{Health, health};
 pub(super) use ledger::{Jobs, ledger};
-pub(super) use list::{Listed, Query, list};
+pub(super) use list::{Listed, list};
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };

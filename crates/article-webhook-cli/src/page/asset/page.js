@@ -61,7 +61,8 @@ function take(next) {
     const now = next.getElementById(old.id);
     if (!now) continue;
     const [oldRows, nowRows] = [old.querySelector("tbody"), now.querySelector("tbody")];
-    if (old.id === "list" && oldRows && nowRows) rows(oldRows, nowRows);
+    const [oldHead, nowHead] = [old.querySelector("thead"), now.querySelector("thead")];
+    if (old.id === "list" && oldRows && nowRows && look(oldHead) === look(nowHead)) rows(oldRows, nowRows);
     else if (look(old) !== look(now)) keepFocus(() => old.replaceChildren(...now.childNodes));
     else ages(old, now);
   }

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{Error, Page as Entries};
+use article_webhook_inbox::Error;
 use axum::{
     extract::{RawQuery, State},
     response::Response,
@@ -9,8 +9,9 @@ use maud::Markup;
 
 use super::answer::{Page, page};
 use crate::page::{
+    query::Query,
     shared::Shared,
-    view::{self, Listed, Query},
+    view::{self, Listed},
 };
 
 pub(super) async fn list(State(shared): Page, RawQuery(query): RawQuery) -> Response {
@@ -19,10 +20,7 @@ pub(super) async fn list(State(shared): Page, RawQuery(query): RawQuery) -> Resp
 }
 
 async fn read(shared: &Shared, query: &Query) -> Result<Markup, Error> {
-    let page = match query.filter() {
-        Some(filter) => shared.inbox.list(filter).await?,
-        None => Entries::default(),
-    };
+    let page = shared.inbox.list(query.filter()).await?;
     let seen = shared.watch.seen().await;
     let listed = Listed { page, now: SystemTime::now() };
     Ok(view::list(shared, query, seen, &listed))

@@ -1,8 +1,7 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{Entry, Filter, ListOrder, Page, State};
+use article_webhook_inbox::{Entry, Page, State};
 use maud::{Markup, html};
-use url::form_urlencoded::{Serializer, parse};
 
 use super::{
     components::{age, badge, command, entry_path, number, size, text},
@@ -10,79 +9,9 @@ use super::{
     panel::panel,
 };
 use crate::{
-    page::{shared::Shared, watch::Seen},
+    page::{query::Query, shared::Shared, watch::Seen},
     text::{command as shown_command, escape::cut},
 };
-
-/// Entries on a page.
-const LENGTH: u32 = 50;
-
-/// What the reader asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(in crate::page) struct Query {
-    state: Option<State>,
-    /// As it was typed.
-    job: String,
-    event: String,
-    after: i64,
-}
-
-impl Query {
-    /// Of the query of a URL. What has no meaning is left out.
-    pub(in crate::page) fn parse(query: &str) -> Self {
-        let mut read = Self::default();
-        for (name, value) in parse(query.as_bytes()) {
-            match &*name {
-                "state" => read.state = State::from_name(&value),
-                "job" => read.job = value.trim().to_owned(),
-                "event" => read.event = value.trim().to_owned(),
-                "after" => read.after = value.parse().unwrap_or_default(),
-                _ => {}
-            }
-        }
-        read
-    }
-
-    /// `None`: no entry can match, because this is no job id.
-    pub(in crate::page) fn filter(&self) -> Option<Filter> {
-        let job_id = match self.job.as_str() {
-            "" => None,
-            job => Some(job.parse().ok()?),
-        };
-        let event = (!self.event.is_empty()).then(|| self.event.as_str().into());
-        let (state, after, limit) = (self.state, self.after.max(0), LENGTH);
-        let order = ListOrder::NewestFirst;
-        Some(Filter { state, job_id, event, after, order, limit, ..Filter::default() })
-    }
-
-    fn is_narrowed(&self) -> bool {
-        self.state.is_some() || !self.job.is_empty() || !self.event.is_empty()
-    }
-
-    fn path(&self, shared: &Shared) -> String {
-        shared.access.path(&format!("/{}", self.text()))
-    }
-
-    /// What follows the path.
-    fn text(&self) -> String {
-        let mut query = Serializer::new(String::new());
-        if let Some(state) = self.state {
-            query.append_pair("state", state.as_str());
-        }
-        for (name, value) in [("job", &self.job), ("event", &self.event)] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        if self.after != 0 {
-            query.append_pair("after", &self.after.to_string());
-        }
-        match query.finish() {
-            query if query.is_empty() => query,
-            query => format!("?{query}"),
-        }
-    }
-}
 
 /// A page of entries.
 pub(in crate::page) struct Listed {
@@ -97,6 +26,9 @@ pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: 
             h1 { "Entries" }
             (search(shared, query))
         }
+        @if !query.cause.is_empty() {
+            p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(path(shared, &Query { cause: String::new(), ..query.from_the_newest() })) { "All causes" } }
+        }
         (states(shared, query, seen))
         div.live #list data-live="list" {
             @if listed.page.entries.is_empty() {
@@ -110,14 +42,21 @@ pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: 
     layout::page(shared, Place::Entries, "Entries", &content)
 }
 
+/// One field. The other conditions of the list stay.
 fn search(shared: &Shared, query: &Query) -> Markup {
+    let requeued = query.requeued.map(|at| at.to_string()).unwrap_or_default();
+    let kept = [
+        ("state", query.state.map(State::as_str).unwrap_or_default()),
+        ("cause", &query.cause),
+        ("requeued", &requeued),
+    ];
     html! {
         form.search method="get" action=(shared.access.path("/")) role="search" {
-            @if let Some(state) = query.state { input type="hidden" name="state" value=(state.as_str()); }
-            label.hidden for="job" { "Job id" }
-            input #job type="search" name="job" value=(query.job) placeholder="Job id" autocomplete="off" spellcheck="false";
-            label.hidden for="event" { "Event" }
-            input #event type="search" name="event" value=(query.event) placeholder="Event" autocomplete="off" spellcheck="false";
+            @for (name, value) in kept {
+                @if !value.is_empty() { input type="hidden" name=(name) value=(value); }
+            }
+            label.hidden for="search" { "A part of a job id, a title or a cause" }
+            input #search type="search" name="q" value=(query.search) placeholder="Job id, title or cause" autocomplete="off" spellcheck="false";
             button type="submit" { "Find" }
         }
     }
@@ -125,7 +64,7 @@ fn search(shared: &Shared, query: &Query) -> Markup {
 
 fn states(shared: &Shared, query: &Query, seen: Seen) -> Markup {
     let tab = |name: &str, state: Option<State>| {
-        let path = Query { state, after: 0, ..query.clone() }.path(shared);
+        let path = path(shared, &Query { state, ..query.from_the_newest() });
         let count =
             seen.counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
@@ -143,7 +82,32 @@ fn states(shared: &Shared, query: &Query, seen: Seen) -> Markup {
     }
 }
 
+fn path(shared: &Shared, query: &Query) -> String {
+    shared.access.path(&format!("/{}", query.text()))
+}
+
+/// Columns that are shown only where they differ within the page.
+struct Columns {
+    has_event: bool,
+    has_source: bool,
+    has_size: bool,
+}
+
+impl Columns {
+    fn of(entries: &[Entry]) -> Self {
+        let differ = |is_other: &dyn Fn(&Entry, &Entry) -> bool| {
+            entries.windows(2).any(|pair| is_other(&pair[0], &pair[1]))
+        };
+        Self {
+            has_event: differ(&|one, other| one.key.event != other.key.event),
+            has_source: differ(&|one, other| one.source != other.source),
+            has_size: differ(&|one, other| one.length != other.length),
+        }
+    }
+}
+
 fn table(shared: &Shared, listed: &Listed) -> Markup {
+    let columns = Columns::of(&listed.page.entries);
     html! {
         table.entries {
             caption.hidden { "Entries, the newest first" }
@@ -151,21 +115,21 @@ fn table(shared: &Shared, listed: &Listed) -> Markup {
                 tr {
                     th.state scope="col" { "State" }
                     th.what scope="col" { "Article" }
-                    th.event scope="col" { "Event" }
-                    th.source scope="col" { "Came by" }
-                    th.size scope="col" { "Size" }
+                    @if columns.has_event { th.event scope="col" { "Event" } }
+                    @if columns.has_source { th.source scope="col" { "Came by" } }
+                    @if columns.has_size { th.size scope="col" { "Size" } }
                     th.attempts scope="col" { "Attempts" }
                     th.age scope="col" { "Received" }
                 }
             }
             tbody {
-                @for entry in &listed.page.entries { (row(shared, entry, listed.now)) }
+                @for entry in &listed.page.entries { (row(shared, entry, &columns, listed.now)) }
             }
         }
     }
 }
 
-fn row(shared: &Shared, entry: &Entry, now: SystemTime) -> Markup {
+fn row(shared: &Shared, entry: &Entry, columns: &Columns, now: SystemTime) -> Markup {
     html! {
         tr id={"entry-" (entry.id)} {
             td.state { (badge(entry.state)) }
@@ -181,9 +145,9 @@ fn row(shared: &Shared, entry: &Entry, now: SystemTime) -> Markup {
                     }
                 }
             }
-            td.event { (text(entry.key.event.as_str())) }
-            td.source { (entry.source.as_str()) }
-            td.size { @if let Some(length) = entry.length { (size(length)) } }
+            @if columns.has_event { td.event { (text(entry.key.event.as_str())) } }
+            @if columns.has_source { td.source { (entry.source.as_str()) } }
+            @if columns.has_size { td.size { @if let Some(length) = entry.length { (size(length)) } } }
             td.attempts { (entry.attempts) span.hidden { " attempts" } }
             td.age { (age(entry.received_at, now)) }
         }
@@ -194,9 +158,9 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
     let send = shown_command::send(&shared.receiver);
     html! {
         div.empty {
-            @if query.is_narrowed() || query.after != 0 {
+            @if *query != Query::default() {
                 h2 { "No entry matches" }
-                p { "A job id and an event are compared as a whole. " a href=(shared.access.path("/")) { "See all entries" } }
+                p { @if !query.search.is_empty() { "A search looks into job ids, titles and the beginnings of causes. " } a href=(shared.access.path("/")) { "See all entries" } }
             } @else if shared.panel.is_some() {
                 h2 { "Nothing has arrived yet" }
                 p { "Press a button above. What arrives appears here by itself." }
@@ -220,33 +184,12 @@ fn pager(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {
-                a href=(Query { after: 0, ..query.clone() }.path(shared)) rel="first" { "← Newest" }
+                a href=(path(shared, &query.from_the_newest())) rel="first" { "← Newest" }
             }
             span.spacer {}
             @if let Some(next) = listed.page.next {
-                a href=(Query { after: next, ..query.clone() }.path(shared)) rel="next" { "Older →" }
+                a href=(path(shared, &Query { after: next, ..query.clone() })) rel="next" { "Older →" }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_means_the_same_when_it_is_written_again() {
-        for query in ["", "state=dead", "state=done&job=a%26b&event=x+y&after=7"] {
-            let read = Query::parse(query);
-            assert_eq!(read.text().trim_start_matches('?'), query);
-        }
-        let read = Query::parse("state=nothing&after=x&job=%20%20&more=1");
-        assert_eq!(read, Query::default());
-        assert!(read.filter().is_some() && !read.is_narrowed());
-    }
-
-    #[test]
-    fn what_is_no_job_id_matches_nothing() {
-        assert_eq!(Query::parse(&format!("job={}", "x".repeat(10_000))).filter(), None);
     }
 }

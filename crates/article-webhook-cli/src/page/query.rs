@@ -1,0 +1,99 @@
+use std::time::{Duration, SystemTime};
+
+use article_webhook_inbox::{Filter, ListOrder, State};
+use url::form_urlencoded::{Serializer, parse};
+
+/// Entries on a page of the list.
+const LENGTH: u32 = 50;
+
+/// Which entries the reader asked for, as the query of a URL says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Query {
+    pub(super) state: Option<State>,
+    /// A group of causes.
+    pub(super) cause: String,
+    /// A part of a job id, a title or a cause, as it was typed.
+    pub(super) search: String,
+    /// Those that were requeued at this time, in milliseconds since 1970.
+    pub(super) requeued: Option<u64>,
+    pub(super) after: i64,
+}
+
+impl Query {
+    /// What has no meaning is left out.
+    pub(super) fn parse(query: &str) -> Self {
+        let mut read = Self::default();
+        for (name, value) in parse(query.as_bytes()) {
+            match &*name {
+                "state" => read.state = State::from_name(&value),
+                "cause" => read.cause = value.into_owned(),
+                "q" => read.search = value.trim().to_owned(),
+                "requeued" => read.requeued = value.parse().ok(),
+                "after" => read.after = value.parse().unwrap_or_default(),
+                _ => {}
+            }
+        }
+        read
+    }
+
+    pub(super) fn filter(&self) -> Filter {
+        let given = |text: &str| (!text.is_empty()).then(|| text.into());
+        Filter {
+            state: self.state,
+            cause: given(&self.cause),
+            search: given(&self.search),
+            requeued_at: self.requeued_at(),
+            after: self.after.max(0),
+            order: ListOrder::NewestFirst,
+            limit: LENGTH,
+            ..Filter::default()
+        }
+    }
+
+    pub(super) fn requeued_at(&self) -> Option<SystemTime> {
+        Some(SystemTime::UNIX_EPOCH + Duration::from_millis(self.requeued?))
+    }
+
+    /// Without the place in the list.
+    pub(super) fn from_the_newest(&self) -> Self {
+        Self { after: 0, ..self.clone() }
+    }
+
+    /// What follows a path, with its `?`.
+    pub(super) fn text(&self) -> String {
+        let mut query = Serializer::new(String::new());
+        let state = self.state.map(State::as_str).unwrap_or_default();
+        let requeued = self.requeued.map(|at| at.to_string()).unwrap_or_default();
+        let after = if self.after == 0 { String::new() } else { self.after.to_string() };
+        for (name, value) in [
+            ("state", state),
+            ("cause", &self.cause),
+            ("q", &self.search),
+            ("requeued", &requeued),
+            ("after", &after),
+        ] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        match query.finish() {
+            query if query.is_empty() => query,
+            query => format!("?{query}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_means_the_same_when_it_is_written_again() {
+        for query in ["", "state=dead&cause=HTTP+503", "state=done&q=a%26b&requeued=17&after=7"] {
+            let read = Query::parse(query);
+            assert_eq!(read.text().trim_start_matches('?'), query);
+        }
+        let read = Query::parse("state=nothing&after=x&q=%20%20&requeued=-1&more=1");
+        assert_eq!(read, Query::default());
+    }
+}
