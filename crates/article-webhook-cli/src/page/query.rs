@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use article_webhook_inbox::{Filter, ListOrder, State};
+use article_webhook_inbox::{CauseCount, Filter, ListOrder, State};
 use url::form_urlencoded::{Serializer, parse};
 
 /// Entries on a page of the list.
@@ -34,6 +34,12 @@ impl Query {
             }
         }
         read
+    }
+
+    /// The entries of a group of causes. Entries without a cause have none: they are all of the state.
+    pub(super) fn of_group(group: &CauseCount) -> Self {
+        let cause = group.cause.as_deref().unwrap_or_default().to_owned();
+        Self { state: Some(group.state), cause, ..Self::default() }
     }
 
     pub(super) fn filter(&self) -> Filter {

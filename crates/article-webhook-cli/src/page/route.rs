@@ -40,6 +40,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/entry/{job}/{event}/article/{number}", get(article::article))
         .route("/entry/{job}/{event}/requeue", post(change::requeue))
         .route("/entry/{job}/{event}/replay", post(change::replay))
+        .route("/requeue", post(change::requeue_group))
         .route("/panel/{name}", post(change::panel))
         .fallback(found_nothing)
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::key));

@@ -11,6 +11,8 @@ mod layout;
 mod entry;
 mod health;
 mod ledger;
+mod overview;
+
 mod list;
 mod panel;
 mod refusal;
@@ -20,6 +22,7 @@ pub(super) use entry::{Shown, entry, gone};
 pub(super) use health::{Health, health};
 pub(super) use ledger::{Jobs, ledger};
 pub(super) use list::{Listed, list};
+pub(super) use overview::first_hour;
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };

@@ -2,16 +2,16 @@ use std::{
     convert::Infallible,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use article_webhook_inbox::{Counts, Entry, Filter, Inbox, LedgerHealth, ListOrder};
+use article_webhook_inbox::{Counts, Entry, Filter, HourCount, Inbox, LedgerHealth, ListOrder};
 use tokio::{
     sync::{Mutex, watch},
     time::timeout,
 };
 
-use super::panel::Panel;
+use super::{panel::Panel, view::first_hour};
 
 /// How often the inbox is looked at while a page is open. It may be that another process writes it.
 const PACE: Duration = Duration::from_millis(300);
@@ -26,12 +26,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const COUNTING: u32 = 20;
 
 /// What was seen of the inbox.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// Changes when something that can be seen has changed.
     pub(super) revision: u64,
     /// `None`: not counted yet.
     pub(super) counts: Option<Counts>,
+    /// What arrived and died in the last hours. `None`: not counted yet.
+    pub(super) hours: Option<Arc<[HourCount]>>,
     /// The same of the ledger.
     ledger: Option<LedgerHealth>,
     has_ended: bool,
@@ -60,7 +62,7 @@ impl Watch {
             let counting = tokio::spawn(self.clone().count());
             let _ = timeout(PATIENCE, counting).await;
         }
-        *self.seen.borrow()
+        self.seen.borrow().clone()
     }
 
     /// Counts, unless that was done a short time ago, compared to how long it takes.
@@ -71,10 +73,16 @@ impl Watch {
             // A store that fails is shown by the page that asks it.
             let counts = self.inbox.counts().await.ok();
             let ledger = self.inbox.ledger_health().await.ok();
-            *next = Instant::now() + start.elapsed() * COUNTING;
             self.seen.send_if_modified(|seen| {
                 seen.counts = counts.or(seen.counts);
                 seen.ledger = ledger.or(seen.ledger);
+                false
+            });
+            // They are counted last, because they read the most.
+            let hours = self.inbox.history(first_hour(SystemTime::now())).await.ok();
+            *next = Instant::now() + start.elapsed() * COUNTING;
+            self.seen.send_if_modified(|seen| {
+                seen.hours = hours.map(Arc::from).or_else(|| seen.hours.take());
                 false
             });
         }
@@ -101,8 +109,8 @@ impl Watch {
             let filter =
                 Filter { order: ListOrder::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
-            let seen = *self.seen.borrow();
-            let revision = fingerprint(&page.entries, seen, self.panel.as_deref());
+            let seen = self.seen.borrow().clone();
+            let revision = fingerprint(&page.entries, &seen, self.panel.as_deref());
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
                 seen.revision = revision;
@@ -119,12 +127,12 @@ impl Changes {
     /// The next revision; `None` when the page ends.
     pub(super) async fn next(&mut self) -> Option<u64> {
         self.0.changed().await.ok()?;
-        let seen = *self.0.borrow_and_update();
+        let seen = self.0.borrow_and_update();
         (!seen.has_ended).then_some(seen.revision)
     }
 }
 
-fn fingerprint(entries: &[Entry], seen: Seen, panel: Option<&dyn Panel>) -> u64 {
+fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
     panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
     for entry in entries {
@@ -135,7 +143,7 @@ fn fingerprint(entries: &[Entry], seen: Seen, panel: Option<&dyn Panel>) -> u64 
         seen.counts.map(|counts| counts.of(state)).hash(&mut hasher);
     }
     // It has no hash of its own, and shows all that it has.
-    format!("{:?}", seen.ledger).hash(&mut hasher);
+    format!("{:?} {:?}", seen.ledger, seen.hours).hash(&mut hasher);
     hasher.finish()
 }
 

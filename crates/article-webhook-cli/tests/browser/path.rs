@@ -39,7 +39,7 @@ async fn a_newcomer_sees_the_first_article() {
     let mut send = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
     send.args(words.by_ref()).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     assert!(send.output().unwrap().status.success());
-    browser.wait("return document.querySelectorAll('tbody tr').length === 1").await;
+    browser.wait("return document.querySelectorAll('#list tbody tr').length === 1").await;
     let title = browser.run("return document.querySelector('td.what .title').textContent").await;
     assert_eq!(title, "How to Choose Running Shoes");
     let counts =
@@ -54,7 +54,7 @@ async fn a_newcomer_sees_the_first_article() {
     let body = browser.run("return document.querySelector('pre.json').textContent").await;
     assert!(body.as_str().unwrap().contains("\"title\": \"How to Choose Running Shoes\""));
     browser.click(".crumbs a").await;
-    browser.wait("return document.querySelectorAll('tbody tr').length === 1").await;
+    browser.wait("return document.querySelectorAll('#list tbody tr').length === 1").await;
     assert_eq!(browser.console().await, [""; 0]);
     browser.end().await;
 }
@@ -71,7 +71,7 @@ async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
     browser.open(&page.url).await;
     browser.wait(IS_LIVE).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
-    let places = "return [...document.querySelectorAll('th, .states a')].map(e => { \
+    let places = "return [...document.querySelectorAll('#list th, .states a')].map(e => { \
         const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })";
     let before = browser.run(places).await;
     let mut times = Vec::new();
@@ -81,7 +81,7 @@ async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
         let request = fixture::complete().job_id(&job);
         assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
         let first =
-            format!("return document.querySelector('tbody tr .job').textContent === '{job}'");
+            format!("return document.querySelector('#list tbody tr .job').textContent === '{job}'");
         browser.wait(&first).await;
         times.push(start.elapsed());
         // Longer than the pause between two readings of a page.
@@ -93,7 +93,7 @@ async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
     assert_eq!(browser.run(places).await, before);
     let fresh = browser.run("return document.querySelectorAll('tr.fresh').length").await;
     assert_eq!(fresh, 5);
-    let heights = browser.run("return new Set([...document.querySelectorAll('tbody tr')].map(e => e.offsetHeight)).size").await;
+    let heights = browser.run("return new Set([...document.querySelectorAll('#list tbody tr')].map(e => e.offsetHeight)).size").await;
     assert_eq!(heights, 1, "every row is as high as the others");
     assert_eq!(browser.console().await, [""; 0]);
     inbox.close().await.unwrap();

@@ -6,6 +6,7 @@ mod access;
 mod answers;
 mod client;
 mod long_list;
+mod overview;
 mod picture;
 mod picture_age;
 mod running;

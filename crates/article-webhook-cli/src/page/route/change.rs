@@ -1,16 +1,19 @@
+use std::{panic::resume_unwind, time::SystemTime};
+
 use article_webhook_inbox::{EntryKey, Error, Filter, State as EntryState};
 use axum::{
     body::Bytes,
-    extract::{Path, State},
+    extract::{Path, RawQuery, State},
     response::{IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, StatusCode};
+use url::form_urlencoded;
 
 use super::{
     answer::{EntryPath, Page, failed, gone, key, nothing},
     guard::{check_form, refused},
 };
-use crate::page::{shared::Shared, view};
+use crate::page::{query::Query, shared::Shared, view};
 
 /// Lets an entry be handled again that is not done.
 pub(super) async fn requeue(
@@ -39,6 +42,39 @@ pub(super) async fn requeue(
         Some(EntryState::Done) => back(&shared, &key, "changed"),
         Some(EntryState::Leased) => back(&shared, &key, "leased"),
         Some(state) => changed(&shared, &key, state, "requeued").await,
+    }
+}
+
+/// Requeues the entries that the query names, all of them or the first: those of one state alone that needs a person.
+pub(super) async fn requeue_group(
+    State(shared): Page,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    form: Bytes,
+) -> Response {
+    if let Err(refusal) = check_form(&shared, &headers, &form) {
+        return refused(&shared, refusal);
+    }
+    let query = Query::parse(query.as_deref().unwrap_or_default());
+    if !query.state.is_some_and(EntryState::needs_person) {
+        return nothing(&shared);
+    }
+    let first = form_urlencoded::parse(&form).find(|(name, _)| name == "first");
+    let at_most = match first.map(|(_, value)| value.parse()) {
+        None => u64::MAX,
+        Some(Ok(at_most)) => at_most,
+        Some(Err(_)) => return nothing(&shared),
+    };
+    let inbox = shared.inbox.clone();
+    // A browser that leaves meanwhile does not end it halfway.
+    let all = tokio::spawn(async move { inbox.requeue_first(query.filter(), at_most).await });
+    match all.await.unwrap_or_else(|panicked| resume_unwind(panicked.into_panic())) {
+        Ok(requeued) => {
+            let at = requeued.at.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+            let at = at.unwrap_or_default().as_millis();
+            Redirect::to(&shared.access.path(&format!("/?requeued={at}"))).into_response()
+        }
+        Err(error) => failed(&shared, error),
     }
 }
 

@@ -21,7 +21,12 @@ pub(super) async fn list(State(shared): Page, RawQuery(query): RawQuery) -> Resp
 
 async fn read(shared: &Shared, query: &Query) -> Result<Markup, Error> {
     let page = shared.inbox.list(query.filter()).await?;
+    let causes = match query.requeued_at() {
+        Some(at) => shared.inbox.causes_of_requeued(at).await?,
+        None if *query == Query::default() => shared.inbox.causes().await?,
+        None => Vec::new(),
+    };
     let seen = shared.watch.seen().await;
-    let listed = Listed { page, now: SystemTime::now() };
-    Ok(view::list(shared, query, seen, &listed))
+    let listed = Listed { page, causes, now: SystemTime::now() };
+    Ok(view::list(shared, query, &seen, &listed))
 }

@@ -1,11 +1,12 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{Entry, Page, State};
+use article_webhook_inbox::{CauseCount, Counts, Entry, Page, State};
 use maud::{Markup, html};
 
 use super::{
     components::{age, badge, command, entry_path, number, size, text},
     layout::{self, Place},
+    overview,
     panel::panel,
 };
 use crate::{
@@ -16,12 +17,29 @@ use crate::{
 /// A page of entries.
 pub(in crate::page) struct Listed {
     pub(in crate::page) page: Page,
+    /// Why entries need a person; of what was requeued, what became of it.
+    pub(in crate::page) causes: Vec<CauseCount>,
     pub(in crate::page) now: SystemTime,
 }
 
-pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: &Listed) -> Markup {
+pub(in crate::page) fn list(
+    shared: &Shared,
+    query: &Query,
+    seen: &Seen,
+    listed: &Listed,
+) -> Markup {
+    let Listed { causes, now, .. } = listed;
+    let counts = match query.requeued {
+        Some(_) => Some(causes.iter().map(|group| (group.state, group.count)).collect()),
+        None => seen.counts,
+    };
     let content = html! {
         (panel(shared))
+        @if let Some(at) = query.requeued_at() {
+            (overview::requeued(shared, at, causes, *now))
+        } @else if *query == Query::default() {
+            (overview::overview(shared, causes, seen.hours.as_deref(), *now))
+        }
         div.tools {
             h1 { "Entries" }
             (search(shared, query))
@@ -29,7 +47,7 @@ pub(in crate::page) fn list(shared: &Shared, query: &Query, seen: Seen, listed: 
         @if !query.cause.is_empty() {
             p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(path(shared, &Query { cause: String::new(), ..query.from_the_newest() })) { "All causes" } }
         }
-        (states(shared, query, seen))
+        (states(shared, query, counts))
         div.live #list data-live="list" {
             @if listed.page.entries.is_empty() {
                 (empty(shared, query))
@@ -62,11 +80,10 @@ fn search(shared: &Shared, query: &Query) -> Markup {
     }
 }
 
-fn states(shared: &Shared, query: &Query, seen: Seen) -> Markup {
+fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     let tab = |name: &str, state: Option<State>| {
         let path = path(shared, &Query { state, ..query.from_the_newest() });
-        let count =
-            seen.counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
+        let count = counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
             a href=(path) data-state=[state.map(State::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
                 span.name { (name) }

@@ -1,0 +1,121 @@
+//! What stands above the list, and what its buttons do.
+
+use article_webhook::{Sink, fixture};
+use article_webhook_inbox::{Failed, Filter, Inbox, Job, SqliteStore, State};
+
+use crate::{client::Visitor, running::Running};
+
+/// Eight entries are dead for one reason and one for another, and one is done. A worker still has the inbox.
+async fn broken(file: &std::path::Path) -> Inbox {
+    let inbox = Inbox::new(SqliteStore::open(file).unwrap());
+    for number in 0..10 {
+        let request = fixture::complete().job_id(&format!("job_{number}"));
+        inbox.accept(request.delivery().unwrap()).await;
+    }
+    let publish = async |job: Job| match job.job_id().as_str() {
+        "job_9" => Ok(()),
+        "job_8" => Err(Failed::because("no such category")),
+        job => Err(Failed::because(format!("{job}: HTTP 503"))),
+    };
+    inbox.worker(publish).attempts(1).run_until_idle().await.unwrap();
+    inbox
+}
+
+/// The first view, once the hours are counted: a page does not wait for that.
+async fn counted(visitor: &Visitor) -> String {
+    loop {
+        let list = visitor.get("/").await.text;
+        if !list.contains("are being counted") {
+            return list;
+        }
+    }
+}
+
+/// The action of the form of a group of causes.
+fn action(list: &str, cause: &str) -> String {
+    let actions = list.split("action=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let action = actions.into_iter().find(|action| action.contains(cause)).unwrap();
+    action.replace("&amp;", "&")
+}
+
+#[tokio::test]
+async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = counted(&visitor).await;
+    for shown in [
+        "<strong>9 dead</strong>",
+        "<strong>10</strong> arrived in 24 hours",
+        "<strong>9</strong> died in 24 hours",
+        "Why 9 are dead",
+        "#: HTTP 503</bdi></a><span class=\"quiet\">8 entries, first",
+        "Requeue all 8</button>",
+        "no such category</bdi></a><span class=\"quiet\">1 entry, ",
+    ] {
+        assert!(list.contains(shown), "{shown}: {list}");
+    }
+    assert_eq!(list.matches(">Try five</button>").count(), 1, "of one entry, all are few");
+    let group = visitor.get("/?state=dead&cause=%23%3A+HTTP+503").await.text;
+    assert_eq!(group.matches("<tr id=\"entry-").count(), 8);
+    assert!(!group.contains("Why 9 are dead"));
+
+    let requeue = action(&list, "HTTP+503");
+    let own = [("sec-fetch-site", "same-origin")];
+    let press = async |form: &str| {
+        let path = visitor.below(&requeue);
+        visitor.send(reqwest::Method::POST, path, &own, form).await
+    };
+    assert_eq!(press("token=0").await.status, 403);
+    let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
+    assert_eq!(press(&format!("token={token}&first=x")).await.status, 404);
+    let answer = press(&format!("token={token}&first=5")).await;
+    assert_eq!(answer.status, 303);
+    let result = visitor.below(answer.header("location")).to_owned();
+    assert!(result.starts_with("/?requeued=1"), "{result}");
+    let shown = visitor.get(&result).await.text;
+    assert!(shown.contains("Requeued: 5 entries"), "{shown}");
+    assert!(shown.contains("<dt>waiting</dt><dd>5</dd>"), "{shown}");
+    assert_eq!(shown.matches("<tr id=\"entry-").count(), 5);
+
+    let publish = async |job: Job| match job.job_id().as_str() {
+        "job_0" => Err(Failed::because("HTTP 503 again")),
+        _ => Ok(()),
+    };
+    inbox.worker(publish).attempts(1).run_until_idle().await.unwrap();
+    let shown = visitor.get(&result).await.text;
+    for part in [
+        "<dt>published</dt><dd>4</dd>",
+        "<dt>failed again</dt><dd>1</dd>",
+        "<bdi>HTTP 503 again</bdi></span><span class=\"quiet\">1 entry dead",
+        "data-state=\"done\" data-some",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let answer = press(&format!("token={token}")).await;
+    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
+    assert!(shown.contains("Requeued: 3 entries"), "{shown}");
+    let dead = Filter { state: Some(State::Dead), ..Filter::default() };
+    assert_eq!(inbox.list(dead).await.unwrap().entries.len(), 2);
+    let answer = press(&format!("token={token}")).await;
+    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
+    assert!(shown.contains("Nothing was requeued"), "{shown}");
+    for state in ["", "?state=done", "?state=leased", "?state=waiting"] {
+        assert_eq!(visitor.post(&format!("/requeue{state}"), &token).await.status, 404, "{state}");
+    }
+    inbox.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn where_all_is_well_there_are_the_charts_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    inbox.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let list = counted(&Visitor::of(&page).await).await;
+    assert!(list.contains("<strong>0</strong> died in 24 hours"), "{list}");
+    assert!(!list.contains("class=\"alarm\"") && !list.contains("Why "), "{list}");
+}
