@@ -60,6 +60,22 @@ impl Query {
         Some(SystemTime::UNIX_EPOCH + Duration::from_millis(self.requeued?))
     }
 
+    /// The list that an entry was opened from, as the query of the entry says it.
+    pub(super) fn of_entry(query: &str) -> Self {
+        let list = parse(query.as_bytes()).find(|(name, _)| name == "list");
+        list.map(|(_, list)| Self::parse(&list)).unwrap_or_default()
+    }
+
+    /// What follows the path of an entry that is opened from this list, with its `?`.
+    pub(super) fn for_entry(&self, more: Option<(&str, &str)>) -> String {
+        let list = self.text();
+        let list = list.strip_prefix('?').map(|list| ("list", list));
+        let mut query = Serializer::new(String::new());
+        let pairs: Vec<_> = more.into_iter().chain(list).collect();
+        let query = query.extend_pairs(&pairs).finish();
+        if pairs.is_empty() { query } else { format!("?{query}") }
+    }
+
     /// Without the place in the list.
     pub(super) fn from_the_newest(&self) -> Self {
         Self { after: 0, ..self.clone() }
@@ -99,6 +115,11 @@ mod tests {
             let read = Query::parse(query);
             assert_eq!(read.text().trim_start_matches('?'), query);
         }
+        let list = Query::parse("state=dead&cause=HTTP+503&after=7");
+        let of_entry = list.for_entry(Some(("body", "2")));
+        assert_eq!(of_entry, "?body=2&list=state%3Ddead%26cause%3DHTTP%2B503%26after%3D7");
+        assert_eq!(Query::of_entry(&of_entry[1..]), list);
+        assert_eq!(Query::default().for_entry(None), "");
         let read = Query::parse("state=nothing&after=x&q=%20%20&requeued=-1&more=1");
         assert_eq!(read, Query::default());
     }

@@ -18,5 +18,6 @@ mod foreign;
 
 mod foreign_page;
 mod hostile;
+mod operator;
 mod path;
 mod pictures;

@@ -201,7 +201,10 @@ async fn everything_is_read_and_a_button_works_without_javascript() {
     browser.click("td.what a").await;
     browser.click("#state button").await;
     browser
-        .until_url(&format!("{}/entry/job%5F64d4083e/article%2Ecomplete?done=requeued", page.base))
+        .until_url(&format!(
+            "{}/entry/job%5F64d4083e/article%2Ecomplete?done=requeued&list=state%3Ddead",
+            page.base
+        ))
         .await;
     browser.end().await;
 }

@@ -2,7 +2,12 @@
 
 use std::{env, fs, path::PathBuf};
 
-use crate::{driver::Browser, picture, running::Running, scene};
+use serde_json::json;
+
+use crate::{driver::Browser, operator, picture, running::Running, scene};
+
+/// What it returns must be empty.
+const ACCESSIBLE: &str = include_str!("accessible.js");
 
 #[tokio::test]
 async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
@@ -14,10 +19,12 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
     let (full, empty) = (folder.path().join("inbox.db"), folder.path().join("empty.db"));
     scene::inbox(&full).await;
     let page = Running::page(&full, &[]);
+    let broken = folder.path().join("broken.db");
+    let _inbox = operator::broken(&broken).await;
+    let broken = Running::page(&broken, &[]);
     let fresh = Running::listen(&empty);
     let demo = Running::demo(&folder.path().join("demo.db"));
-    for (url, base) in [(&page.url, &page.base), (&fresh.url, &fresh.base), (&demo.url, &demo.base)]
-    {
+    for Running { url, base, .. } in [&page, &broken, &fresh, &demo] {
         browser.open(url).await;
         browser.wait(&format!("return location.href === '{base}/'")).await;
     }
@@ -25,6 +32,8 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         ("list", format!("{}/", page.base)),
         ("entry", format!("{}/entry/job_7c1e4a52/article.complete", page.base)),
         ("dead", format!("{}/?state=dead", page.base)),
+        ("groups", format!("{}/", broken.base)),
+        ("failed", format!("{}/entry/job_01/article.complete?list=state%3Ddead", broken.base)),
         ("ledger", format!("{}/ledger", page.base)),
         ("health", format!("{}/health", page.base)),
         ("empty", format!("{}/", fresh.base)),
@@ -48,6 +57,8 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
                     .wait("return document.getElementById('connection').dataset.state === 'on'")
                     .await;
             }
+            let accessible = browser.run(ACCESSIBLE).await;
+            assert_eq!(accessible, json!([]), "{name}, {scheme}, {width} px");
             let wide =
                 browser.run("return document.documentElement.scrollWidth > innerWidth").await;
             assert_eq!(wide, false, "{name} is wider than {width} px");
@@ -62,6 +73,18 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
             browser.screenshot(&pictures.join(format!("{name}_{scheme}_{width}.png"))).await;
             browser.size(width, 900).await;
         }
+    }
+    // It would say so.
+    let harm = "const main = document.querySelector('main'); const button = document.createElement('button'); \
+        const pale = document.createElement('h4'); pale.textContent = 'pale'; pale.style.color = '#999'; \
+        pale.style.background = '#fff'; button.id = 'content'; main.append(button, pale);";
+    browser.open(&places[0].1).await;
+    browser.run(harm).await;
+    let accessible = browser.run(ACCESSIBLE).await.to_string();
+    for harm in
+        ["content stands twice", "it has no name", "a level is skipped", "a contrast of 2.8"]
+    {
+        assert!(accessible.contains(harm), "{harm}: {accessible}");
     }
     browser.end().await;
 }

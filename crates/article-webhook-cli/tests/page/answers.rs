@@ -7,12 +7,16 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Clock, Inbox, Reason, SqliteSettings, SqliteStore,
+    Clock, Failed, Inbox, Reason, SqliteSettings, SqliteStore,
     store::{Expect, Store},
 };
 use reqwest::Method;
 
-use crate::{client::Visitor, running::Running, sample};
+use crate::{
+    client::Visitor,
+    running::{Running, TOKEN},
+    sample,
+};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -349,4 +353,99 @@ async fn a_column_in_which_all_rows_say_the_same_is_left_out() {
     sample::deliver(&inbox, other).await;
     assert_eq!(columns().await, [true, false, true]);
     inbox.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    for job in ["job_1", "job_2x", "job_3x", "job_4", "job_5x"] {
+        sample::deliver(&inbox, fixture::complete().job_id(job)).await;
+    }
+    inbox.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/?q=x&state=waiting").await.text;
+    let link = list.split("href=\"").find(|rest| rest.contains("job%5F3x")).unwrap();
+    let link = link.split('"').next().unwrap();
+    assert!(link.ends_with("?list=state%3Dwaiting%26q%3Dx"), "{link}");
+    let beside = async |link: &str| {
+        let entry = visitor.get(visitor.below(link)).await.text;
+        let (_, shown) = entry.split_once("class=\"neighbours\">").unwrap();
+        let shown = shown.split_once("</span>").unwrap().0.to_owned();
+        let of = |rel: &str| {
+            let before = shown.split_once(&format!("\" rel=\"{rel}\""))?.0;
+            Some(before.rsplit_once("href=\"")?.1.to_owned())
+        };
+        (of("prev"), of("next"))
+    };
+    let (newer, older) = beside(link).await;
+    let (newer, older) = (newer.unwrap(), older.unwrap());
+    assert!(
+        newer.contains("/job%5F5x/") && newer.ends_with("?list=state%3Dwaiting%26q%3Dx"),
+        "{newer}"
+    );
+    assert!(older.contains("/job%5F2x/"), "{older}");
+    assert_eq!((beside(&newer).await.0, beside(&older).await.1), (None, None));
+    let entry = visitor.get(visitor.below(link)).await.text;
+    assert!(entry.contains("/?state=waiting&amp;q=x\">Back to the list"), "{entry}");
+    let token = entry.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
+    let requeue = "/entry/job_3x/article.complete/requeue?list=state%3Dwaiting%26q%3Dx";
+    let answer = visitor.post(requeue, &token).await;
+    assert!(answer.header("location").ends_with("?done=requeued&list=state%3Dwaiting%26q%3Dx"));
+}
+
+#[tokio::test]
+async fn equal_failures_are_folded_and_the_cause_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = Inbox::open(&file).await.unwrap();
+    sample::deliver(&inbox, fixture::complete().job_id("job_1")).await;
+    let publish = async |job: article_webhook_inbox::Job| match job.attempt() {
+        1 => Err(Failed::retry_after("connection refused", Duration::ZERO)),
+        attempt => Err(Failed::retry_after(format!("HTTP 503 after {attempt} s"), Duration::ZERO)),
+    };
+    inbox.worker(publish).attempts(4).run_until_idle().await.unwrap();
+    inbox.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let entry = Visitor::of(&page).await.get("/entry/job_1/article.complete").await.text;
+    let why = entry.find("<strong>It is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
+    assert!(why < entry.find("The article</h2>").unwrap());
+    for shown in
+        ["attempt 1</span>", "<summary><span class=\"nth\">3 ×</span>", "HTTP 503 after 2 s"]
+    {
+        assert!(entry.contains(shown), "{shown}: {entry}");
+    }
+}
+
+/// The command that the page shows is run.
+#[tokio::test]
+async fn a_downloaded_body_is_delivered_by_the_command_that_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = Running::listen(&folder.path().join("inbox.db"));
+    let visitor = Visitor::of(&page).await;
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = fixture::complete().job_id("job_'1");
+    let deliver =
+        http.post(&page.receiver).header("authorization", TOKEN).body(request.bytes().to_vec());
+    let deliver =
+        deliver.header("content-type", "application/json").header("x-service-job-id", "job_'1");
+    let answer = deliver.header("x-service-event", "article.complete").send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let path = "/entry/job_'1/article.complete";
+    std::fs::write(
+        folder.path().join("body-1.json"),
+        visitor.get(&format!("{path}/body/1")).await.text,
+    )
+    .unwrap();
+    let entry = visitor.get(path).await.text;
+    let (_, curl) = entry.split_once("data-copy=\"curl").unwrap();
+    let curl = curl.split_once("\" aria-label").unwrap().0;
+    let curl = curl.replace("&quot;", "\"").replace("&amp;", "&");
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("curl -s -i --noproxy '*'{curl}")).current_dir(folder.path());
+    let output = shell.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    assert!(output.starts_with("HTTP/1.1 200 "), "{curl}: {output}");
 }

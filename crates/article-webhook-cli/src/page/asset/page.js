@@ -71,7 +71,7 @@ function take(next) {
 
 // What can be seen, but for ages, which change all the time.
 function look(element) {
-  return element.innerHTML.replace(/(<time[^>]*>)[^<]*/g, "$1").replace(/ hidden=""/g, "");
+  return element.innerHTML.replace(/(<time[^>]*>)[^<]*/g, "$1").replace(/ (hidden|open)=""/g, "");
 }
 
 function ages(old, now) {
@@ -169,6 +169,40 @@ function failed(panel, text) {
   place.textContent = text;
 }
 
+// Keys. None of them changes anything: the one for requeueing goes to the button.
+function move(step) {
+  const rows = [...document.querySelectorAll("#list td.what a")];
+  const next = rows[Math.min(Math.max(rows.indexOf(document.activeElement) + step, 0), rows.length - 1)];
+  const beside = document.querySelector(step > 0 ? ".neighbours [rel=next]" : ".neighbours [rel=prev]");
+  if (next) next.focus();
+  else if (beside) beside.click();
+}
+
+function requeue() {
+  const row = document.activeElement.closest("#list td.what a");
+  const button = document.querySelector("#state button, .choice .primary");
+  if (row) location.href = `${row.href}#requeue`;
+  else if (button) button.focus();
+}
+
+function search() {
+  const field = document.getElementById("search");
+  if (field) field.select();
+  else location.href = `${document.querySelector(".brand").href}#search`;
+}
+
+function help() { document.getElementById("keys").showModal(); }
+
+const KEYS = new Map([["j", () => move(1)], ["k", () => move(-1)], ["r", requeue], ["/", search], ["?", help]]);
+
+addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input, textarea, select, dialog");
+  const act = KEYS.get(event.key);
+  if (!act || !connection || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  act();
+});
+
 document.addEventListener("visibilitychange", () => {
   if (!connection) return;
   if (document.hidden) { leave(); return; }
@@ -179,6 +213,11 @@ addEventListener("pagehide", leave);
 addEventListener("pageshow", () => { if (connection) listen(); });
 if (connection) {
   prepare();
+  if (location.hash === "#requeue") requeue();
+  if (location.hash === "#search") search();
+  const keys = document.getElementById("keys-open");
+  keys.hidden = false;
+  keys.addEventListener("click", help);
   listen();
   setInterval(tick, 1000);
   setInterval(refresh, SLOWEST);

@@ -19,6 +19,7 @@ use crate::page::{query::Query, shared::Shared, view};
 pub(super) async fn requeue(
     State(shared): Page,
     Path((job, event)): EntryPath,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     form: Bytes,
 ) -> Response {
@@ -26,6 +27,7 @@ pub(super) async fn requeue(
         return refused(&shared, refusal);
     }
     let Some(key) = key(&job, &event) else { return gone(&shared) };
+    let list = Query::of_entry(query.as_deref().unwrap_or_default());
     // A list reads no bodies.
     let filter = Filter {
         event: Some(key.event.clone()),
@@ -39,9 +41,9 @@ pub(super) async fn requeue(
     };
     match found.map(|entry| entry.state) {
         None => gone(&shared),
-        Some(EntryState::Done) => back(&shared, &key, "changed"),
-        Some(EntryState::Leased) => back(&shared, &key, "leased"),
-        Some(state) => changed(&shared, &key, state, "requeued").await,
+        Some(EntryState::Done) => back(&shared, &key, &list, "changed"),
+        Some(EntryState::Leased) => back(&shared, &key, &list, "leased"),
+        Some(state) => changed(&shared, &key, &list, state, "requeued").await,
     }
 }
 
@@ -82,6 +84,7 @@ pub(super) async fn requeue_group(
 pub(super) async fn replay(
     State(shared): Page,
     Path((job, event)): EntryPath,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     form: Bytes,
 ) -> Response {
@@ -89,26 +92,34 @@ pub(super) async fn replay(
         return refused(&shared, refusal);
     }
     let Some(key) = key(&job, &event) else { return gone(&shared) };
-    changed(&shared, &key, EntryState::Done, "replayed").await
+    let list = Query::of_entry(query.as_deref().unwrap_or_default());
+    changed(&shared, &key, &list, EntryState::Done, "replayed").await
 }
 
 /// Requeues it from this state alone: what the reader saw may have changed since.
-async fn changed(shared: &Shared, key: &EntryKey, from: EntryState, done: &str) -> Response {
+async fn changed(
+    shared: &Shared,
+    key: &EntryKey,
+    list: &Query,
+    from: EntryState,
+    done: &str,
+) -> Response {
     let store = shared.inbox.ledger();
     let requeued: Result<Vec<bool>, Error> =
         store.requeue(vec![(key.clone(), Some(from))], store.now()).await;
     match requeued {
         Ok(requeued) if requeued == [true] => {
             shared.inbox.wake();
-            back(shared, key, done)
+            back(shared, key, list, done)
         }
-        Ok(_) => back(shared, key, "changed"),
+        Ok(_) => back(shared, key, list, "changed"),
         Err(error) => failed(shared, error),
     }
 }
 
-fn back(shared: &Shared, key: &EntryKey, done: &str) -> Response {
-    Redirect::to(&format!("{}?done={done}", view::entry_path(shared, key))).into_response()
+fn back(shared: &Shared, key: &EntryKey, list: &Query, done: &str) -> Response {
+    let query = list.for_entry(Some(("done", done)));
+    Redirect::to(&format!("{}{query}", view::entry_path(shared, key))).into_response()
 }
 
 /// Does what a panel's button says.

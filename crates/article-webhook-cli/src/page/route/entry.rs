@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{EntryKey, Error};
+use article_webhook_inbox::{Entry, EntryKey, Error, Filter, ListOrder};
 use axum::{
     extract::{Path, RawQuery, State},
     response::{IntoResponse, Response},
@@ -10,6 +10,7 @@ use url::form_urlencoded;
 
 use super::answer::{BodyPath, EntryPath, Page, failed, gone, key};
 use crate::page::{
+    query::Query,
     shared::Shared,
     view::{self, Shown},
 };
@@ -45,7 +46,22 @@ async fn read(shared: &Shared, key: EntryKey, query: &str) -> Result<Option<Show
     let chosen = chosen.filter(|number| (1..=bodies.len()).contains(number));
     let notice = value("done").and_then(|done| NOTICES.iter().find(|(name, _)| *name == done));
     let notice = notice.map(|(_, text)| *text);
-    Ok(Some(Shown { entry, bodies, job, chosen, notice, now: SystemTime::now() }))
+    let list = Query::of_entry(query);
+    let newer = beside(shared, &entry, &list, ListOrder::OldestFirst).await?;
+    let older = beside(shared, &entry, &list, ListOrder::NewestFirst).await?;
+    let now = SystemTime::now();
+    Ok(Some(Shown { entry, bodies, job, chosen, notice, list, newer, older, now }))
+}
+
+/// The entry after this one in an order of its list. It may itself have left the list.
+async fn beside(
+    shared: &Shared,
+    entry: &Entry,
+    list: &Query,
+    order: ListOrder,
+) -> Result<Option<EntryKey>, Error> {
+    let filter = Filter { after: entry.id, order, limit: 1, ..list.filter() };
+    Ok(shared.inbox.list(filter).await?.entries.pop().map(|entry| entry.key))
 }
 
 /// A body as it came, to be saved. No browser shows it as a page.

@@ -1,7 +1,9 @@
 use std::time::SystemTime;
 
 use article_webhook::ArticleResult;
-use article_webhook_inbox::{Body, Entry, ExpectedJob, Source, State};
+use article_webhook_inbox::{
+    Body, Entry, EntryKey, ExpectedJob, Failure, Source, State, cause_group,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -12,7 +14,10 @@ use super::{
     time_line::{Delivered, time_line},
 };
 use crate::{
-    page::shared::{Buttons, Shared},
+    page::{
+        query::Query,
+        shared::{Buttons, Shared},
+    },
     text::{command as shown_command, escape::cut, number::counted},
 };
 
@@ -26,11 +31,15 @@ pub(in crate::page) struct Shown {
     pub(in crate::page) chosen: Option<usize>,
     /// What the reader has just done.
     pub(in crate::page) notice: Option<&'static str>,
+    /// The list that it was opened from, and the entries before and after it there.
+    pub(in crate::page) list: Query,
+    pub(in crate::page) newer: Option<EntryKey>,
+    pub(in crate::page) older: Option<EntryKey>,
     pub(in crate::page) now: SystemTime,
 }
 
 pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
-    let Shown { entry, bodies, job, chosen, now, notice } = shown;
+    let Shown { entry, bodies, job, chosen, now, notice, list, .. } = shown;
     let handed = entry.key.handed(bodies);
     let chosen = chosen.map(|number| number.saturating_sub(1));
     let chosen = chosen.or(handed).unwrap_or(bodies.len().saturating_sub(1));
@@ -40,12 +49,18 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let title = of_handler.as_ref().map(|result| cut(&result.article.title));
     let heading = title.unwrap_or_else(|| cut(entry.key.job_id.as_str()));
     let content = html! {
-        nav.crumbs aria-label="Where you are" { a href=(shared.access.path("/")) { "Entries" } span aria-hidden="true" { " / " } span { (text(entry.key.job_id.as_str())) } }
+        nav.crumbs aria-label="Where you are" {
+            a href={ (shared.access.path("/")) (list.text()) } { @if *list == Query::default() { "Entries" } @else { "Back to the list" } }
+            span aria-hidden="true" { " / " }
+            span { (text(entry.key.job_id.as_str())) }
+            (neighbours(shared, shown))
+        }
         @if let Some(notice) = notice { p.notice role="status" { (notice) } }
         div.heading {
             h1 { (text(&heading)) }
             div.now #state data-live="state" { (badge(entry.state)) (actions(shared, shown)) }
         }
+        div #why data-live="why" { (why(entry, *now)) }
         div.columns {
             div.main {
                 @if bodies.len() > 1 { (which(shared, shown, handed, chosen)) }
@@ -61,7 +76,7 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
                 section.card { h2 { "The service's timetable" } (time_line(&Delivered::Bodies(bodies), *now)) }
                 section.card { h2 { "The request" } (request(entry, body, *now)) }
                 @if let Some(job) = job { section.card { h2 { a href=(shared.access.path("/ledger")) { "In the ledger" } } (in_ledger(job, body, *now)) } }
-                section.card { h2 { "On the command line" } (commands(shared, entry)) }
+                section.card { h2 { "On the command line" } (commands(shared, entry, chosen)) }
             }
         }
     };
@@ -86,7 +101,8 @@ fn article(body: &Body) -> Option<ArticleResult> {
 
 fn actions(shared: &Shared, shown: &Shown) -> Markup {
     let entry = &shown.entry;
-    let path = |what| format!("{}/{what}", entry_path(shared, &entry.key));
+    let query = shown.list.for_entry(None);
+    let path = |what| format!("{}/{what}{query}", entry_path(shared, &entry.key));
     let has_bytes = shown.bodies.iter().any(|body| body.bytes.is_some());
     html! {
         @if shared.buttons == Buttons::Shown {
@@ -101,6 +117,34 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
                 State::Quarantined => {
                     (button(shared, &path("requeue"), "Read anew", "primary"))
                 }
+            }
+        }
+    }
+}
+
+/// The entries before and after this one in its list.
+fn neighbours(shared: &Shared, shown: &Shown) -> Markup {
+    let link =
+        |key: &EntryKey| format!("{}{}", entry_path(shared, key), shown.list.for_entry(None));
+    html! {
+        span.neighbours {
+            @if let Some(newer) = &shown.newer { a href=(link(newer)) rel="prev" { "← Newer" } }
+            @if let Some(older) = &shown.older { a href=(link(older)) rel="next" { "Older →" } }
+        }
+    }
+}
+
+/// What a person looks for first.
+fn why(entry: &Entry, now: SystemTime) -> Markup {
+    let Some(cause) = &entry.cause else { return html! {} };
+    html! {
+        section.alarm.cause aria-label="Why" {
+            strong { @if entry.state == State::Waiting { "It failed" } @else { "It is " (entry.state.as_str()) } ": " }
+            span { (text(cause)) }
+            span.quiet {
+                @if entry.attempts > 0 { (counted(entry.attempts.into(), "attempt", "attempts")) ", " }
+                @if entry.state == State::Waiting { "the next " }
+                (age(entry.at, now))
             }
         }
     }
@@ -139,18 +183,35 @@ fn attempts(entry: &Entry, now: SystemTime) -> Markup {
             } }
         } @else {
             ol.attempts {
-                @for failure in &entry.failures {
-                    li {
-                        span.nth { "attempt " (failure.attempt) }
-                        (age(failure.at, now))
-                        p.cause { (text(&failure.cause)) }
-                    }
+                @for equal in entry.failures.chunk_by(|one, next| cause_group(&one.cause) == cause_group(&next.cause)) {
+                    li { (failures(equal, now)) }
                 }
                 @if entry.state == State::Waiting {
                     li.next { span.nth { "next" } (age(entry.at, now)) }
                 }
             }
         }
+    }
+}
+
+/// Failures in a row for one reason. Several are folded.
+fn failures(equal: &[Failure], now: SystemTime) -> Markup {
+    let one = |failure: &Failure| {
+        html! { span.nth { "attempt " (failure.attempt) } (age(failure.at, now)) span.cause { (text(&failure.cause)) } }
+    };
+    match equal {
+        [failure] => one(failure),
+        [first, .., last] => html! {
+            details {
+                summary {
+                    span.nth { (equal.len()) " ×" } " "
+                    span.quiet { "first " (age(first.at, now)) ", last " (age(last.at, now)) }
+                    span.cause { (text(&last.cause)) }
+                }
+                ul.plain { @for failure in equal { li { (one(failure)) } } }
+            }
+        },
+        [] => html! {},
     }
 }
 
@@ -179,7 +240,7 @@ fn which(shared: &Shared, shown: &Shown, handed: Option<usize>, chosen: usize) -
     html! {
         nav.bodies aria-label="Bodies" {
             @for index in 0..shown.bodies.len() {
-                a href={ (entry_path(shared, &shown.entry.key)) "?body=" (index + 1) } aria-current=[(index == chosen).then_some("true")] {
+                a href={ (entry_path(shared, &shown.entry.key)) (shown.list.for_entry(Some(("body", &(index + 1).to_string())))) } aria-current=[(index == chosen).then_some("true")] {
                     "body " (index + 1) ": "
                     @if handed == Some(index) { "what the handler gets" } @else { "another body, not handed out" }
                 }
@@ -259,12 +320,23 @@ fn in_ledger(job: &ExpectedJob, body: Option<&Body>, now: SystemTime) -> Markup 
     }
 }
 
-fn commands(shared: &Shared, entry: &Entry) -> Markup {
+fn commands(shared: &Shared, entry: &Entry, chosen: usize) -> Markup {
     let (file, job) = (&shared.name, entry.key.job_id.as_str());
+    let header = |name: &str, value: &str| shown_command::quoted(&format!("{name}: {value}"));
+    let curl = format!(
+        "curl -H \"Authorization: $ARTICLE_WEBHOOK_TOKEN\" -H 'Content-Type: application/json' -H {} -H {} \
+         --data-binary @body-{}.json {}",
+        header("X-Service-Event", entry.key.event.as_str()),
+        header("X-Service-Job-Id", job),
+        chosen + 1,
+        shown_command::quoted(&shared.receiver),
+    );
     html! {
         p.quiet { "The body as it came; giving up; erasing all of the job:" }
         (command(&shown_command::show_body(file, job)))
         (command(&shown_command::discard(file, job)))
         (command(&shown_command::erase(file, job)))
+        p.quiet { "To deliver the downloaded body to a receiver as the service does:" }
+        (command(&curl))
     }
 }

@@ -52,10 +52,28 @@ pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup)
                     }
                 }
                 main #content tabindex="-1" { (content) }
+                (keys())
                 footer {
+                    button #keys-open type="button" hidden { "Keys" }
                     span.file title=(escape::line(&shared.name)) { (escape::line(&shared.name)) }
                 }
             }
+        }
+    }
+}
+
+/// What keys do. The script shows it.
+fn keys() -> Markup {
+    html! {
+        dialog #keys aria-labelledby="keys-title" {
+            h2 #keys-title { "Keys" }
+            dl {
+                dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous entry" }
+                dt { kbd { "r" } } dd { "to the button that requeues; Enter presses it" }
+                dt { kbd { "/" } } dd { "search" }
+                dt { kbd { "?" } } dd { "these keys" }
+            }
+            form method="dialog" { button type="submit" { "Close" } }
         }
     }
 }

@@ -52,7 +52,7 @@ pub(in crate::page) fn list(
             @if listed.page.entries.is_empty() {
                 (empty(shared, query))
             } @else {
-                (table(shared, listed))
+                (table(shared, query, listed))
             }
         }
         (pager(shared, query, listed))
@@ -123,7 +123,7 @@ impl Columns {
     }
 }
 
-fn table(shared: &Shared, listed: &Listed) -> Markup {
+fn table(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
     let columns = Columns::of(&listed.page.entries);
     html! {
         table.entries {
@@ -140,24 +140,33 @@ fn table(shared: &Shared, listed: &Listed) -> Markup {
                 }
             }
             tbody {
-                @for entry in &listed.page.entries { (row(shared, entry, &columns, listed.now)) }
+                @for entry in &listed.page.entries { (row(shared, query, entry, &columns, listed.now)) }
             }
         }
     }
 }
 
-fn row(shared: &Shared, entry: &Entry, columns: &Columns, now: SystemTime) -> Markup {
+fn row(
+    shared: &Shared,
+    query: &Query,
+    entry: &Entry,
+    columns: &Columns,
+    now: SystemTime,
+) -> Markup {
     html! {
         tr id={"entry-" (entry.id)} {
             td.state { (badge(entry.state)) }
             td.what {
-                a href=(entry_path(shared, &entry.key)) {
+                a href={ (entry_path(shared, &entry.key)) (query.for_entry(None)) } {
                     @match &entry.title {
                         Some(title) => span.title { (text(&cut(title))) },
                         None => span.title.none { "No title" },
                     }
                     span.more {
                         span.job { (text(entry.key.job_id.as_str())) }
+                        @if entry.state == State::Waiting && (entry.attempts > 0 || entry.at > now) {
+                            span.next { "next attempt " @if entry.at > now { (age(entry.at, now)) } @else { "is due" } }
+                        }
                         @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
                     }
                 }

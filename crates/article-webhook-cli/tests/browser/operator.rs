@@ -1,0 +1,190 @@
+//! An operator with many dead entries.
+
+use std::{path::Path, time::Duration};
+
+use article_webhook::{Sink, fixture};
+use article_webhook_inbox::{Failed, Inbox, Job, SqliteStore};
+use serde_json::json;
+
+use crate::{driver::Browser, running::Running};
+
+const IS_LIVE: &str = "return document.getElementById('connection')?.dataset.state === 'on'";
+
+/// Twelve entries are dead for one reason, each with other figures, and one is for another. The inbox is open.
+pub(crate) async fn broken(file: &Path) -> Inbox {
+    let inbox = Inbox::new(SqliteStore::open(file).unwrap());
+    for number in 0..13 {
+        let request = fixture::complete().job_id(&format!("job_{number:02}"));
+        inbox.accept(request.delivery().unwrap()).await;
+    }
+    let publish = async |job: Job| match job.job_id().as_str() {
+        "job_12" => again("the blog has no category “training”".to_owned()),
+        job => again(format!("{job}: HTTP 503 after 31 s")),
+    };
+    inbox.worker(publish).attempts(3).run_until_idle().await.unwrap();
+    inbox
+}
+
+/// Tried again at once.
+fn again(cause: String) -> Result<(), Failed> {
+    Err(Failed::retry_after(cause, Duration::ZERO))
+}
+
+#[tokio::test]
+async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.open(&page.url).await;
+    browser.wait(IS_LIVE).await;
+    let first = browser.run("return document.querySelector('main').innerText").await;
+    let (alarm, list) =
+        (first.as_str().unwrap().find("13 dead"), first.as_str().unwrap().find("Entries"));
+    assert!(alarm.unwrap() < list.unwrap(), "{first}");
+    assert_eq!(browser.run("return document.querySelectorAll('.groups li').length").await, 2);
+    browser.click(".choice button[name=first]").await;
+    let figures = "Object.fromEntries([...document.querySelectorAll('.result .figures div')].map(e => [...e.children].map(c => c.textContent)))";
+    browser.wait(&format!("return {figures}['waiting'] === '5'")).await;
+    browser.wait(IS_LIVE).await;
+    assert_eq!(browser.run("return document.querySelectorAll('#list tbody tr').length").await, 5);
+    // A worker has them now. The page is not loaded again.
+    browser.run("window.isTheSame = true").await;
+    let publish = async |job: Job| match job.job_id().as_str() {
+        "job_00" => Err(Failed::because("HTTP 503 still")),
+        _ => Ok(()),
+    };
+    inbox.worker(publish).attempts(1).run_until_idle().await.unwrap();
+    browser
+        .wait(&format!(
+            "return {figures}['published'] === '4' && {figures}['failed again'] === '1'"
+        ))
+        .await;
+    browser
+        .wait("return document.querySelector('.result .cause')?.textContent === 'HTTP 503 still'")
+        .await;
+    assert_eq!(browser.run("return window.isTheSame").await, true);
+    // The address is of this result.
+    let url = browser.url().await;
+    browser.open("about:blank").await;
+    browser.open(&url).await;
+    browser.wait(&format!("return {figures}['published'] === '4'")).await;
+    browser.click(".result > p a").await;
+    browser.wait("return document.querySelectorAll('.groups li').length === 3").await;
+    assert_eq!(browser.console().await, [""; 0]);
+    inbox.close().await.unwrap();
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.open(&page.url).await;
+    browser.wait(IS_LIVE).await;
+    browser.open(&format!("{}/?state=dead&q=503", page.base)).await;
+    browser.wait(IS_LIVE).await;
+    let focused = "document.activeElement.querySelector('.job')?.textContent";
+    for (key, job) in
+        [("j", "job_11"), ("j", "job_10"), ("k", "job_11"), ("k", "job_11"), ("j", "job_10")]
+    {
+        browser.press(key).await;
+        assert_eq!(browser.run(&format!("return {focused}")).await, job, "{key}");
+    }
+    browser.press("\u{e007}").await;
+    let at = |job: &str| {
+        format!(
+            "return document.querySelector('.crumbs bdi')?.textContent === '{job}' && !!document.querySelector('#connection[data-state=on]')"
+        )
+    };
+    browser.wait(&at("job_10")).await;
+    browser.press("j").await;
+    browser.wait(&at("job_09")).await;
+    browser.press("k").await;
+    browser.wait(&at("job_10")).await;
+    browser.press("?").await;
+    browser.wait("return document.getElementById('keys').open").await;
+    browser.press("j").await;
+    browser.press("\u{e00c}").await;
+    browser.wait("return !document.getElementById('keys').open").await;
+    assert_eq!(browser.run(&at("job_10")).await, true, "no key counts in the dialog");
+    browser.press("r").await;
+    let is_button = "return document.activeElement.matches('#state button')";
+    assert_eq!(browser.run(is_button).await, true);
+    let state = "document.querySelector('#state .badge').textContent";
+    assert_eq!(
+        browser.run(&format!("return {state}")).await,
+        "dead",
+        "the first press changes nothing"
+    );
+    browser.press("\u{e007}").await;
+    browser.wait(&format!("return {state} === 'waiting'")).await;
+    // From here to the search, where letters are letters.
+    browser.wait(IS_LIVE).await;
+    browser.press("/").await;
+    browser.wait("return document.activeElement.id === 'search'").await;
+    browser.press("CATEGORY").await;
+    browser.press("\u{e007}").await;
+    browser.wait("return location.search === '?q=CATEGORY' && document.querySelectorAll('#list tbody tr').length === 1").await;
+    browser.press("/").await;
+    browser.press("jkr?/").await;
+    assert_eq!(browser.run("return document.getElementById('search').value").await, "jkr?/");
+    assert_eq!(browser.console().await, [""; 0]);
+    inbox.close().await.unwrap();
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn a_group_is_requeued_and_followed_without_javascript() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
+    browser.open(&page.url).await;
+    browser.until_url(&format!("{}/", page.base)).await;
+    browser.click(".choice .primary").await;
+    let result = loop {
+        let url = browser.url().await;
+        if url.contains("/?requeued=") {
+            break url;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    };
+    inbox.worker(async |_: Job| Ok(())).run_until_idle().await.unwrap();
+    browser.open(&result).await;
+    browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
+    let shown = browser.run("return document.querySelector('.result').textContent").await;
+    assert!(shown.as_str().unwrap().contains("published12"), "{shown}");
+    inbox.close().await.unwrap();
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn the_cause_of_an_entry_is_in_the_first_screen_of_a_phone() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.size(360, 640).await;
+    browser.open(&page.url).await;
+    browser.wait(IS_LIVE).await;
+    browser.open(&format!("{}/entry/job_01/article.complete", page.base)).await;
+    let place = "return document.querySelector('#why .cause')?.getBoundingClientRect().bottom";
+    let bottom = browser.wait(place).await.as_f64().unwrap();
+    assert!(bottom < 640.0, "{bottom}");
+    let folded = browser.run("return document.querySelector('#attempts summary').innerText").await;
+    assert!(folded.as_str().unwrap().starts_with("3 ×"), "{folded}");
+    // What is open stays open when the page is read again.
+    browser.run("document.querySelector('#attempts details').open = true; refresh()").await;
+    browser.run("return new Promise(resolve => setTimeout(resolve, 700))").await;
+    assert_eq!(browser.run("return document.querySelector('#attempts details').open").await, true);
+    inbox.close().await.unwrap();
+    browser.end().await;
+}
