@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod confirm;
+mod handed;
 
 mod check;
 mod collect;

@@ -221,13 +221,13 @@ fn what_retention_has_removed_is_asked_of_the_service() {
     });
     let fix = format!("fix:   ask the service for the article: article-webhook get --wait {job}");
     let get = format!("ARTICLE_API_KEY=sk-simulator article-webhook get --wait {job}");
-    for (command, says) in [
-        (format!("inbox show pruned.db {job} --body"), String::new()),
-        (format!("send $RECEIVER $T --inbox pruned.db --job {job}"), format!(" of {job}")),
+    for command in [
+        format!("inbox show pruned.db {job} --body"),
+        format!("send $RECEIVER $T --inbox pruned.db --job {job}"),
     ] {
         stage.follow(
             &format!("article-webhook {command}"),
-            &format!("error: retention has removed the bodies{says}\n{fix}"),
+            &format!("error: retention has removed the bodies of {job}\n{fix}"),
             &[&get],
         );
     }

@@ -1,12 +1,13 @@
 use std::time::SystemTime;
 
 use article_webhook::{ArticleResult, JobId};
-use article_webhook_inbox::{Body, Entry, Filter};
+use article_webhook_inbox::{Body, Entry, Filter, State};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::view;
 use crate::{
+    command::handed::handed,
     context::Context,
     exit::Exit,
     failure::Failure,
@@ -28,7 +29,7 @@ pub(super) struct ShowArguments {
     /// Only the entry of this event
     #[arg(long)]
     event: Option<String>,
-    /// Print the newest body that is an article, or else the newest, and nothing more
+    /// Print the body that the handler gets, and nothing more
     #[arg(long)]
     body: bool,
 }
@@ -50,15 +51,10 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
         return Err(Failure::nothing_matched(what).fix(format!("see which there are: {list}")));
     }
     if body {
-        let bytes =
-            entries.iter().flat_map(|(_, bodies)| bodies).filter_map(|body| body.bytes.as_ref());
-        let articles = bytes.clone().filter(|bytes| ArticleResult::from_json(bytes).is_ok());
-        let bytes = articles.last().or_else(|| bytes.last());
-        let bytes = bytes.ok_or_else(|| {
-            let get = command::get(job.as_str());
-            Failure::nothing_matched("retention has removed the bodies")
-                .fix(format!("ask the service for the article: {get}"))
-        })?;
+        // The article goes before what was kept beside it.
+        entries.sort_by_key(|(entry, _)| !entry.key.is_article());
+        let bodies = entries.iter().map(|(entry, bodies)| handed(entry, bodies));
+        let bytes = bodies.reduce(Result::or).expect("there is an entry")?;
         match context.output.is_json() {
             true => context.output.service_json(bytes)?,
             false => context.output.document(bytes)?,
@@ -115,16 +111,28 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
     if !entry.failures.is_empty() {
         output.line("\n  failures")?;
         let mut table = Table::plain();
-        for failure in &entry.failures {
-            let attempt = format!("    attempt {}", failure.attempt);
-            let (at, cause) = (shown(failure.at), escape::line(&failure.cause));
-            table.row([(Tone::Plain, attempt), (Tone::Quiet, at), (Tone::Plain, cause)]);
+        for equal in entry.failures.chunk_by(|one, next| one.cause == next.cause) {
+            let (first, last) = (&equal[0], &equal[equal.len() - 1]);
+            let (attempts, times) = match equal.len() {
+                1 => (format!("attempt {}", first.attempt), shown(first.at)),
+                count => (
+                    format!("{count} × attempts {} to {}", first.attempt, last.attempt),
+                    format!("{} to {}", shown(first.at), shown(last.at)),
+                ),
+            };
+            table.row([
+                (Tone::Plain, format!("    {attempts}")),
+                (Tone::Quiet, times),
+                (Tone::Plain, escape::line(&first.cause)),
+            ]);
         }
         table.write(output)?;
     }
     output.line("\n  bodies")?;
     let mut table = Table::plain();
-    for body in bodies {
+    let is_claimed = entry.state != State::Quarantined;
+    let handed = is_claimed.then(|| entry.key.handed(bodies)).flatten();
+    for (index, body) in bodies.iter().enumerate() {
         let size = body
             .bytes
             .as_ref()
@@ -135,6 +143,10 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
             (Tone::Quiet, shown(body.received_at)),
             (Tone::Plain, size),
             (Tone::Quiet, sha256),
+            match handed == Some(index) {
+                true => (Tone::Good, "the handler gets it".to_owned()),
+                false => (Tone::Quiet, "no handler gets it".to_owned()),
+            },
             (Tone::Plain, meaning(body)),
         ]);
     }

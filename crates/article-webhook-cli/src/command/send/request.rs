@@ -6,10 +6,11 @@ use article_webhook::{
     ArticleResult, JobId,
     fixture::{self, DeliveryRequest},
 };
-use article_webhook_inbox::{EntryKey, State};
+use article_webhook_inbox::EntryKey;
 
 use super::{Fixture, SendArguments};
 use crate::{
+    command::handed::handed,
     failure::Failure,
     settings::{Environment, input::awaited},
     store::InboxArgument,
@@ -70,23 +71,10 @@ async fn of_entry(
     let place = inbox.place(environment)?;
     let inbox = place.read().await?;
     let shown = escape::line(job.as_str());
-    let found = inbox.show(EntryKey::article(job.clone())).await?;
-    let (entry, bodies) = found.ok_or_else(|| {
+    let key = EntryKey::article(job.clone());
+    let (entry, bodies) = inbox.show(key).await?.ok_or_else(|| {
         Failure::nothing_matched(format!("no article of {shown}")).fix(command::list(place.shown()))
     })?;
-    let bytes = bodies.into_iter().filter_map(|body| body.bytes);
-    let articles: Vec<_> = bytes.collect();
-    let decodes = |bytes: &&bytes::Bytes| ArticleResult::from_json(bytes).is_ok();
-    // An unhandled entry has no article; what came first is what the service sent first.
-    let body = articles.iter().find(decodes).or(articles.first()).cloned();
-    let body = body.ok_or_else(|| {
-        let why = if entry.state == State::Done {
-            "retention has removed the bodies"
-        } else {
-            "there is no body"
-        };
-        Failure::nothing_matched(format!("{why} of {shown}"))
-            .fix(format!("ask the service for the article: {}", command::get(job.as_str())))
-    })?;
+    let body = handed(&entry, &bodies)?.clone();
     Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }
