@@ -15,6 +15,7 @@ use anstyle::{AnsiColor, Style};
 use article_webhook::adapter::repair;
 use serde::Serialize;
 use serde_json::json;
+use terminal_size::{Width, terminal_size_of};
 
 pub(crate) use table::Table;
 
@@ -90,6 +91,12 @@ impl Output {
             has_progress: stderr().is_terminal() && !is_dumb,
             queues: None,
         }
+    }
+
+    /// How many characters fit on a line of the terminal. `None`: it is none.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let (Width(width), _) = terminal_size_of(stdout())?;
+        Some(width.into())
     }
 
     /// Whether what is shown may have colours.

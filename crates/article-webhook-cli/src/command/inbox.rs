@@ -6,6 +6,7 @@ mod selection;
 mod view;
 
 mod backup;
+mod causes;
 mod change;
 mod copy;
 mod jobs;
@@ -40,6 +41,9 @@ enum InboxCommand {
     Status(status::StatusArguments),
     /// List entries, the oldest first
     List(list::ListArguments),
+    /// Say why entries are dead, unhandled, quarantined or corrupt, in groups, and how to requeue a group
+    #[command(after_help = causes::HELP)]
+    Causes(causes::CausesArguments),
     /// Show the entries of a job, with what was delivered and why it failed
     Show(show::ShowArguments),
     /// List the jobs that were ordered or are missing: the ledger
@@ -54,7 +58,13 @@ enum InboxCommand {
     #[command(
         after_help = Change::Requeue.selection_help()
     )]
-    Requeue(ChangeArguments),
+    Requeue {
+        #[command(flatten)]
+        change: ChangeArguments,
+        /// Requeue at most so many, to see whether they fail again
+        #[arg(long, value_name = "COUNT", conflicts_with = "jobs", help_heading = "Options")]
+        first: Option<u64>,
+    },
     /// Make entries dead: no handler gets them any more
     #[command(
         after_help = Change::Discard { cause: String::new() }.selection_help()
@@ -62,14 +72,14 @@ enum InboxCommand {
     Discard {
         #[command(flatten)]
         change: ChangeArguments,
-        /// The cause that the entry keeps
+        /// Why: the cause that the entry keeps
         #[arg(
             long,
             default_value = "discarded by an operator",
             value_name = "TEXT",
             help_heading = "Options"
         )]
-        cause: String,
+        because: String,
     },
     /// Erase jobs with all their entries and bodies
     #[command(after_help = "\
@@ -101,7 +111,11 @@ In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, 
 impl InboxArguments {
     /// Whether the command ends at Ctrl-C by itself.
     pub(super) fn ends_by_signal(&self) -> bool {
-        matches!(self.command, InboxCommand::Page(_))
+        match &self.command {
+            InboxCommand::Page(_) => true,
+            InboxCommand::List(list) => list.follows(),
+            _ => false,
+        }
     }
 }
 
@@ -116,7 +130,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     use InboxCommand as Is;
 
     let changes = match &arguments.command {
-        Is::Requeue(change) | Is::Erase(change) | Is::Discard { change, .. } => {
+        Is::Requeue { change, .. } | Is::Erase(change) | Is::Discard { change, .. } => {
             !change.is_dry_run()
         }
         Is::Migrate(migrate) => !migrate.only_prints(),
@@ -141,6 +155,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
     match arguments.command {
         Is::Status(arguments) => status::run(arguments, access, context).await,
         Is::List(arguments) => list::run(arguments, context).await,
+        Is::Causes(arguments) => causes::run(arguments, context).await,
         Is::Show(arguments) => show::run(arguments, context).await,
         Is::Jobs(arguments) => jobs::run(arguments, context).await,
         Is::Page(arguments) => page::run(arguments, access, context).await,
@@ -152,11 +167,11 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Copy(arguments) => copy::run(arguments, context).await,
         Is::Salvage(arguments) => salvage::run(arguments, context).await,
         Is::OrdersChecked(arguments) => salvage::orders_checked(&arguments.inbox, context).await,
-        Is::Requeue(arguments) => change::run(Change::Requeue, arguments, context).await,
-        Is::Discard { change, cause } => {
-            change::run(Change::Discard { cause }, change, context).await
+        Is::Requeue { change, first } => change::run(Change::Requeue, change, first, context).await,
+        Is::Discard { change, because: cause } => {
+            change::run(Change::Discard { cause }, change, None, context).await
         }
-        Is::Erase(arguments) => change::run(Change::Erase, arguments, context).await,
+        Is::Erase(arguments) => change::run(Change::Erase, arguments, None, context).await,
         Is::Export(arguments) => transfer::export(arguments, context).await,
         Is::Import(arguments) => transfer::import(arguments, context).await,
     }

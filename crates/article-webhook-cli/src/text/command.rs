@@ -1,9 +1,19 @@
 //! Commands that are shown to be copied. Words from outside stand in them: a job id may look like an option, or like a
 //! command of a shell. So they are quoted, and what begins with a dash stands behind `--`, or behind the `=` of an option.
 
-/// A word of a shell's command line that means itself.
+use super::escape::is_unsafe;
+
+/// A word of a shell's command line that means itself. What a terminal must not get is in the escapes of the shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+,".contains(&byte);
+    if word.contains(is_unsafe) {
+        let escaped = |character: char| match character {
+            '\\' | '\'' => format!("\\{character}"),
+            _ if is_unsafe(character) => format!("\\U{:08x}", u32::from(character)),
+            _ => character.to_string(),
+        };
+        return format!("$'{}'", word.chars().map(escaped).collect::<String>());
+    }
     match !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
@@ -24,6 +34,12 @@ pub(crate) fn list(inbox: &str) -> String {
 /// The entries in a state, by the name of that.
 pub(crate) fn list_in(inbox: &str, state: &str) -> String {
     command(&format!("inbox list --state={state}"), &[inbox])
+}
+
+/// The entries in a state for one reason.
+pub(crate) fn requeue_group(inbox: &str, state: &str, cause: Option<&str>) -> String {
+    let cause = cause.map(|cause| format!(" --cause={}", quoted(cause))).unwrap_or_default();
+    command(&format!("inbox requeue --state={state}{cause}"), &[inbox])
 }
 
 pub(crate) fn status(inbox: &str) -> String {
@@ -95,9 +111,20 @@ mod tests {
     fn a_word_of_a_command_means_itself() {
         assert_eq!(quoted("job_1"), "job_1");
         assert_eq!(quoted("job;curl${IFS}x|sh"), "'job;curl${IFS}x|sh'");
-        for word in ["", "-x", "--all", "=x", "~", "$(rm -rf /)'", "job;curl${IFS}x|sh", "a\nb"] {
+        for word in ["", "-x", "--all", "=x", "~", "$(rm -rf /)'", "job;curl${IFS}x|sh"] {
             assert_eq!(shlex::split(&quoted(word)).unwrap(), [word], "{word:?}");
             assert!(quoted(word).starts_with('\''), "{word:?}");
+        }
+        // As a shell reads it: the words of the command line are not those of `shlex`.
+        for word in ["a\nb", "it's \u{1b}[2J \\n", "\u{202e}#: HTTP 503"] {
+            let shown = quoted(word);
+            assert!(!shown.contains(is_unsafe), "{shown}");
+            let echo = std::process::Command::new("bash")
+                .args(["-c", &format!("printf %s {shown}")])
+                .env("LC_ALL", "C.UTF-8")
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8(echo.stdout).unwrap(), word, "{shown}");
         }
     }
 }

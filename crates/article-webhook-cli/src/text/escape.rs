@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt::Write};
 const SHOWN: usize = 200;
 
 /// Whether a terminal could act on this character, or show it as nothing, or reorder the text around it.
-fn is_unsafe(character: char) -> bool {
+pub(super) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
@@ -23,8 +23,13 @@ pub(crate) fn line(text: &str) -> String {
 
 /// The beginning of a text, for one line.
 pub(crate) fn cut(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    cut_to(text, SHOWN + 1)
+}
+
+/// A text of at most this many characters.
+pub(crate) fn cut_to(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some(_) => Cow::Owned(text.chars().take(most - 1).chain(['…']).collect()),
         None => Cow::Borrowed(text),
     }
 }
@@ -93,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_two_characters() {
-        let fits = "é".repeat(SHOWN);
-        assert_eq!(cut(&fits), fits);
-        assert_eq!(cut(&format!("{fits}é")), format!("{fits}…"));
+        let most = "é".repeat(SHOWN + 1);
+        assert_eq!(cut(&most), most);
+        assert_eq!(cut(&format!("{most}é")), format!("{}…", "é".repeat(SHOWN)));
     }
 }

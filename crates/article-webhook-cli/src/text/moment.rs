@@ -24,6 +24,11 @@ pub(crate) fn span(span: Duration) -> String {
     }
 }
 
+/// The time of day in UTC: `09:07:30`.
+pub(crate) fn time_of_day(time: SystemTime) -> String {
+    exact(time)[11..19].to_owned()
+}
+
 /// A time since a start, as minutes and seconds: `0:07`, `12:30`.
 pub(crate) fn clock(since_start: Duration) -> String {
     let seconds = since_start.as_secs();
@@ -80,6 +85,7 @@ mod tests {
         assert_eq!(relative(now, now), "now");
         assert_eq!(relative(SystemTime::UNIX_EPOCH, now), "16 min ago");
         assert_eq!(relative(now + Duration::from_secs(30), now), "in 30 s");
+        assert_eq!(time_of_day(now), "00:16:40");
         assert_eq!(
             (&*exact(now), &*shown(now)),
             ("1970-01-01T00:16:40.000Z", "1970-01-01 00:16:40 UTC")

@@ -17,13 +17,8 @@ fn what_matches_nothing_is_looked_for_with_the_command_that_the_text_has() {
     let list = "article-webhook inbox list inbox.db";
     for (command, says, way) in [
         (
-            "inbox list inbox.db --event none",
+            "inbox list inbox.db --job none",
             "no entry matches\nfix:   see what there is: article-webhook inbox status inbox.db",
-            status,
-        ),
-        (
-            "inbox jobs inbox.db",
-            "no job matches\nfix:   see what there is: article-webhook inbox status inbox.db",
             status,
         ),
         (
@@ -204,6 +199,20 @@ fn an_order_that_waits_for_another_or_for_a_pause_is_made_after_it() {
             &format!("{order} post-4"),
         ],
     );
+}
+
+#[test]
+fn a_group_of_causes_is_requeued_by_the_command_that_is_shown_with_it() {
+    let stage = Stage::new();
+    let shown = stage.output("article-webhook inbox causes inbox.db");
+    let requeue = shown.lines().find(|line| line.contains("--cause='no article'")).unwrap();
+    stage.follow(
+        requeue,
+        "error: requeue of 1 entry needs a confirmation\nfix:   add --yes; --dry-run shows what would be done",
+        &[&format!("{requeue} --dry-run"), &format!("{requeue} --yes")],
+    );
+    let left = stage.output("article-webhook inbox causes inbox.db");
+    assert!(left.contains("1  dead  ") && !left.contains("no article"), "{left}");
 }
 
 #[test]

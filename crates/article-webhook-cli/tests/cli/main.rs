@@ -9,6 +9,7 @@ mod doctor;
 mod echoed;
 mod endless;
 mod examples;
+mod following;
 mod forwarding;
 mod forwarding_order;
 mod free_port;

@@ -12,6 +12,7 @@ use std::{
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
 };
 use serde_json::Value;
 
@@ -81,6 +82,28 @@ fn shown_until(tool: &mut Command, until: &str) -> String {
     }
     running.wait().unwrap();
     String::from_utf8(shown).unwrap()
+}
+
+#[tokio::test]
+async fn a_list_is_cut_to_the_width_of_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    sample::inbox(&file).await;
+    let mut list = tool(["inbox", "list", text(&file)]);
+    let (mut person, program) = terminal();
+    let size = Winsize { ws_row: 24, ws_col: 90, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&person, size).unwrap();
+    let mut running = list.env("NO_COLOR", "1").stdout(program).spawn().unwrap();
+    list.stdout(Stdio::null());
+    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = person.read(&mut chunk) {
+        shown.extend_from_slice(&chunk[..read]);
+    }
+    assert!(running.wait().unwrap().success());
+    let shown = String::from_utf8(shown).unwrap();
+    let widths = shown.lines().map(|line| line.trim_end().chars().count());
+    assert_eq!(widths.max(), Some(90), "{shown}");
+    assert!(shown.contains("job_dead ") && shown.contains("…"), "{shown}");
 }
 
 const NEVER: &str = "\u{0}";
@@ -155,7 +178,7 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
         assert!(shown.contains("erase 5 entries? [y/N]"), "{answer:?}: {shown}");
         assert!(shown.contains("nothing was changed"), "{answer:?}: {shown}");
         assert!(shown.ends_with(" answer y, or add --yes\r\n"), "{answer:?}: {shown}");
-        assert!(out.contains("job_dead"), "what would be erased is shown: {out}");
+        assert!(out.contains("    1  dead       the blog is down"), "counts by cause: {out}");
         assert_eq!(states(&file), before, "{answer:?}");
     }
     let mut requeue = tool(["inbox", "requeue", text(&file), "--state", "dead"]);

@@ -25,12 +25,13 @@ type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// In this order, as a later one changes what an earlier one shows. What ends with ` until FIELD` is ended by Ctrl-C once a
 /// line has this field.
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 24] = [
     (
         "`inbox list`, a dry run",
         &["inbox list inbox.db", "inbox requeue inbox.db --all --dry-run"],
         &[],
     ),
+    ("`inbox causes`", &["inbox causes inbox.db"], &[]),
     ("`inbox show`", &["inbox show inbox.db DEAD"], &[]),
     ("`inbox jobs`", &["inbox jobs inbox.db"], &[]),
     ("`inbox status`", &["inbox status other.db --full"], &["status", "--full"]),

@@ -53,7 +53,7 @@ impl ChangeArguments {
     }
 
     /// Jobs that are named are meant in any state. A filter that names no state means the states the command is for.
-    fn selection(&self, change: &Change) -> Selection {
+    fn selection(&self, change: &Change, first: Option<u64>) -> Selection {
         let filters = if !self.jobs.is_empty() {
             self.jobs.iter().map(|job| self.filter.filter(Some(job.clone()))).collect()
         } else if self.filter.state().is_some() {
@@ -63,7 +63,9 @@ impl ChangeArguments {
                 |&state: &State| Filter { state: Some(state), ..self.filter.filter(None) };
             change.states().iter().map(of_state).collect()
         };
-        Selection { filters }
+        let at_most =
+            first.map_or(usize::MAX, |first| usize::try_from(first).unwrap_or(usize::MAX));
+        Selection { filters, at_most }
     }
 }
 
@@ -74,6 +76,7 @@ const PART_OF_A_JOB: &str =
 pub(super) async fn run(
     change: Change,
     mut arguments: ChangeArguments,
+    first: Option<u64>,
     context: &Context,
 ) -> Result<Exit, Failure> {
     let mut named = HashSet::new();
@@ -89,8 +92,8 @@ pub(super) async fn run(
         true => place.read().await?,
         false => place.shared().await?,
     };
-    let selection = arguments.selection(&change);
-    let Survey { matched, first, parts } =
+    let selection = arguments.selection(&change, first);
+    let Survey { matched, first, causes, parts } =
         survey(&change, &selection, &inbox, &arguments, &context.output).await?;
     let missing = missing(&arguments, &inbox).await?;
     if matched == 0 {
@@ -116,13 +119,15 @@ pub(super) async fn run(
     if arguments.dry_run {
         if !context.output.is_json() {
             show(&first, matched, &context.output)?;
+            context.output.line("")?;
+            causes.write(&context.output)?;
         }
         context.output.note(&format!("would {verb} {}; nothing was changed", entries(matched)));
         return Ok(Exit::Done);
     }
     if is_bulk && !arguments.yes {
         let entries = entries(matched);
-        let show = || show(&first, matched, &context.output);
+        let show = || causes.write(&context.output);
         let (what, question) = (format!("{verb} of {entries}"), format!("{verb} {entries}"));
         confirm(&what, &question, show, &context.output).await?;
     }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     paging::{Kind, PagingArguments},
+    selection::before_now,
     view,
 };
 use crate::{
@@ -54,18 +55,17 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
     let filter = JobFilter {
         state: arguments.state,
         intent: arguments.intent.map(Into::into),
-        // An age over the time since 1970 matches nothing.
-        expected_before: arguments
-            .older_than
-            .map(|age| SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)),
+        expected_before: arguments.older_than.map(before_now),
         ..JobFilter::default()
     };
     let read = async |after, limit| {
         let page = inbox.jobs(JobFilter { after, limit, ..filter.clone() }).await?;
         Ok((page.items, page.next))
     };
-    let kind = Kind { name: "job", json, table };
-    arguments.extent.show(&kind, &place, &context.output, read).await
+    if !arguments.extent.show(&Kind { json, table }, &context.output, read).await? {
+        context.output.note("no job matches");
+    }
+    Ok(Exit::Done)
 }
 
 fn table(jobs: &[ExpectedJob]) -> Table {

@@ -3,7 +3,6 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::{
-    exit::Exit,
     failure::Failure,
     output::{Output, Table},
     store::Place,
@@ -34,22 +33,19 @@ pub(super) fn what_there_is(place: &Place) -> String {
 
 /// What a list is of.
 pub(super) struct Kind<T> {
-    /// What an error calls one of them.
-    pub(super) name: &'static str,
     pub(super) json: fn(&T) -> Value,
     pub(super) table: fn(&[T]) -> Table,
 }
 
 impl PagingArguments {
     /// Shows one page, or all. `read` gets the id after which a page begins and its length, and returns the page and the id
-    /// after which the next one begins.
+    /// after which the next one begins. Returns whether there was any.
     pub(super) async fn show<T>(
         &self,
         kind: &Kind<T>,
-        place: &Place,
         output: &Output,
         read: impl AsyncFn(i64, u32) -> Result<(Vec<T>, Option<i64>), Error>,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<bool, Failure> {
         let (mut after, limit) = (self.after, if self.all { PAGE } else { self.limit });
         let mut is_empty = true;
         loop {
@@ -69,10 +65,6 @@ impl PagingArguments {
             }
             after = next;
         }
-        match is_empty {
-            true => Err(Failure::nothing_matched(format!("no {} matches", kind.name))
-                .fix(what_there_is(place))),
-            false => Ok(Exit::Done),
-        }
+        Ok(!is_empty)
     }
 }

@@ -4,4 +4,4 @@ mod bulk;
 mod filter;
 
 pub(super) use bulk::Selection;
-pub(super) use filter::{ChoiceArguments, FilterArguments};
+pub(super) use filter::{ChoiceArguments, FilterArguments, before_now};

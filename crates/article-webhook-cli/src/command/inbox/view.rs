@@ -6,9 +6,9 @@ use article_webhook_inbox::{Entry, JobState, State};
 use serde_json::{Value, json};
 
 use crate::{
-    output::{Table, Tone},
+    output::{Output, Table, Tone},
     text::escape,
-    text::moment::{exact, relative},
+    text::moment::{exact, relative, time_of_day},
 };
 
 pub(super) fn tone(state: State) -> Tone {
@@ -56,7 +56,8 @@ pub(super) fn when(entry: &Entry, now: SystemTime) -> String {
 
 pub(super) fn table(entries: &[Entry]) -> Table {
     let now = SystemTime::now();
-    let mut table = Table::new(["JOB", "STATE", "TRIES", "RECEIVED", "TIME", "TARGET", "CAUSE"]);
+    let heads = ["JOB", "STATE", "TRIES", "RECEIVED", "TIME", "TARGET", "TITLE", "CAUSE"];
+    let mut table = Table::new(heads).fitted();
     for entry in entries {
         let plain = |text| (Tone::Plain, text);
         table.row([
@@ -66,10 +67,24 @@ pub(super) fn table(entries: &[Entry]) -> Table {
             plain(relative(entry.received_at, now)),
             plain(when(entry, now)),
             plain(escape::line(&entry.target)),
+            plain(title(entry)),
             plain(escape::line(entry.cause.as_deref().unwrap_or_default())),
         ]);
     }
     table
+}
+
+fn title(entry: &Entry) -> String {
+    escape::line(entry.title.as_deref().unwrap_or_default())
+}
+
+/// An entry by itself, at the time at which it was found.
+pub(super) fn line(entry: &Entry, output: &Output) -> String {
+    let state = output.paint(tone(entry.state), &state(entry));
+    let cause = entry.cause.as_deref().unwrap_or_default();
+    let parts =
+        [time_of_day(SystemTime::now()), name(entry), state, title(entry), escape::line(cause)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
 pub(super) fn json(entry: &Entry) -> Value {
@@ -77,6 +92,7 @@ pub(super) fn json(entry: &Entry) -> Value {
         "id": entry.id,
         "job_id": entry.key.job_id.as_str(),
         "event": entry.key.event.as_str(),
+        "title": entry.title,
         "state": entry.state.as_str(),
         "attempts": entry.attempts,
         "target": entry.target,

@@ -5,9 +5,10 @@ use article_webhook_inbox::{Entry, Error, Filter, Inbox};
 /// How many entries are read at once, and changed in one transaction, so that a receiver does not wait long for it.
 const PAGE: u32 = 250;
 
-/// The entries that pass one of the filters.
+/// The entries that pass one of the filters: the first of them, or all.
 pub(crate) struct Selection {
     pub(crate) filters: Vec<Filter>,
+    pub(crate) at_most: usize,
 }
 
 impl Selection {
@@ -17,10 +18,13 @@ impl Selection {
         inbox: &Inbox,
         mut each: F,
     ) -> Result<(), E> {
+        let mut left = self.at_most;
         for filter in &self.filters {
             let mut filter = Filter { limit: PAGE, ..filter.clone() };
             loop {
-                let page = inbox.list(filter.clone()).await?;
+                let mut page = inbox.list(filter.clone()).await?;
+                page.entries.truncate(left);
+                left -= page.entries.len();
                 if !page.entries.is_empty() {
                     each(page.entries).await?;
                 }

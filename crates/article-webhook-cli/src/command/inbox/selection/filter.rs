@@ -25,12 +25,22 @@ pub(crate) struct FilterArguments {
     /// Only entries that were received longer ago, such as 90s, 2h or 7d
     #[arg(long, value_name = "AGE", value_parser = moment::age)]
     older_than: Option<Duration>,
+    /// Only entries that were received within this time, such as 90s, 2h or 7d
+    #[arg(long, value_name = "AGE", value_parser = moment::age)]
+    since: Option<Duration>,
+    /// Only entries with a cause of this group, as `inbox causes` prints it
+    #[arg(long, value_name = "GROUP")]
+    cause: Option<String>,
+    /// Only entries with this text in their job id, title or cause, in upper or lower case
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
 }
 
 impl FilterArguments {
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { state, event, target, older_than } = self;
-        state.is_none() && event.is_none() && target.is_none() && older_than.is_none()
+        let Self { state, event, target, older_than, since, cause, search } = self;
+        let is_any = [event, target, cause, search].iter().any(|filter| filter.is_some());
+        !is_any && state.is_none() && older_than.is_none() && since.is_none()
     }
 
     pub(crate) fn state(&self) -> Option<State> {
@@ -43,13 +53,18 @@ impl FilterArguments {
             event: self.event.as_deref().map(Into::into),
             job_id,
             target: self.target.as_deref().map(Into::into),
-            // An age over the time since 1970 matches nothing.
-            received_before: self
-                .older_than
-                .map(|age| SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)),
+            received_before: self.older_than.map(before_now),
+            received_since: self.since.map(before_now),
+            cause: self.cause.as_deref().map(Into::into),
+            search: self.search.as_deref().map(Into::into),
             ..Filter::default()
         }
     }
+}
+
+/// An age over the time since 1970 means that.
+pub(crate) fn before_now(age: Duration) -> SystemTime {
+    SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Which entries are listed or exported.
@@ -67,6 +82,10 @@ impl ChoiceArguments {
     /// All entries are meant.
     pub(crate) fn is_empty(&self) -> bool {
         self.job.is_none() && self.filter.is_empty()
+    }
+
+    pub(crate) fn names_a_job(&self) -> bool {
+        self.job.is_some()
     }
 
     pub(crate) fn filter(&self) -> Filter {
