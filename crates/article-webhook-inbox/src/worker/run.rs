@@ -60,6 +60,13 @@ pub(super) async fn run(
     until: Until,
     shutdown: impl Future,
 ) -> Result<(), Error> {
+    let mut shutdown = pin!(shutdown);
+    // A store that waits for another process has not failed: nothing is claimed meanwhile.
+    select! {
+        biased;
+        _ = &mut shutdown => return Ok(()),
+        opened = attempts.store.opened() => opened?,
+    }
     // Workers that were woken together do not poll together ever after.
     let poll = attempts.settings.poll.mul_f64(1.0 - 0.2 * fastrand::f64());
     let schedule = Schedule::new(&attempts.settings, poll, now());
@@ -85,7 +92,6 @@ pub(super) async fn run(
         extending: None,
         pruning: None,
     };
-    let mut shutdown = pin!(shutdown);
     loop {
         // Checked before each claim.
         if !work.schedule.is_stopping() && is_ready(shutdown.as_mut()).await {

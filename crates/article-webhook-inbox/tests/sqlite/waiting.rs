@@ -5,7 +5,7 @@ use std::{fs::File, future::pending, time::Duration};
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
-    Failed, Inbox, Job, JobFilter, SqliteSettings, SqliteStore,
+    Failed, Inbox, Job, JobFilter, SqliteSettings, SqliteStore, State,
     store::{Outcome, Store},
 };
 
@@ -58,10 +58,48 @@ async fn deliveries_are_refused_until_the_other_process_has_ended_and_their_jobs
     let jobs: Vec<_> = jobs.iter().map(|job| job.job_id.as_str()).collect();
     assert_eq!(jobs, ["job_1"]);
     // That of the other process, whose body is no article, and the new one.
-    let left = async || inbox.counts().await.unwrap().of(article_webhook_inbox::State::Waiting);
+    let left = async || inbox.counts().await.unwrap().of(State::Waiting);
     within(20, async || left().await == 0).await;
     assert!(!worker.is_finished());
     worker.abort();
+}
+
+#[cfg(feature = "tracing")]
+#[tokio::test]
+async fn a_worker_that_waits_reports_no_failures() {
+    use std::{
+        io,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    let fixture = Fixture::new();
+    let other = other_process(&fixture);
+    let warnings = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&warnings);
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            io::sink()
+        })
+        .finish();
+    let _logged = tracing::subscriber::set_default(subscriber);
+    let inbox = Inbox::new(waiting(&fixture, Duration::MAX));
+    let handled = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        other.unlock().unwrap();
+        inbox.opened().await.unwrap();
+        assert_eq!(accept(&inbox, "job_1").await, Reply::Stored);
+        let done = async || inbox.counts().await.unwrap().of(State::Done);
+        within(20, async || done().await == 1).await;
+    };
+    inbox.worker(publish).run(handled).await.unwrap();
+    assert_eq!(warnings.load(Ordering::Relaxed), 1, "that another process uses the file");
 }
 
 #[cfg(unix)]
