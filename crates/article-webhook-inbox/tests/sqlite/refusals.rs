@@ -25,9 +25,9 @@ fn a_second_owner_is_refused() {
     assert_eq!(
         refusal(&fixture),
         format!(
-            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. A process that is to follow it waits for its \
-             end with `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with \
-             `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
+            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. Worker and collector run in the receiver's process, or \
+             several processes share an inbox with article-webhook-postgres. A process that is to follow this one waits for its end with \
+             `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with `SqliteStore::open_shared`"
         )
     );
     other.unlock().unwrap();

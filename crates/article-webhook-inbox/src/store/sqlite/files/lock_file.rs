@@ -113,9 +113,9 @@ impl Lock {
 pub(in crate::store::sqlite) fn in_use(path: &Path) -> Error {
     let path = path.display();
     Error::unusable(format!(
-        "another process uses {path}, and holds the lock {path}-lock: stop it first. A process that is to follow it waits for its \
-         end with `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with \
-         `SqliteStore::open_shared`; receivers on several machines share an inbox with article-webhook-postgres"
+        "another process uses {path}, and holds the lock {path}-lock: stop it first. Worker and collector run in the receiver's process, or \
+         several processes share an inbox with article-webhook-postgres. A process that is to follow this one waits for its end with \
+         `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with `SqliteStore::open_shared`"
     ))
 }
 
