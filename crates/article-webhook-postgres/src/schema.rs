@@ -331,8 +331,9 @@ async fn migrate(
             )));
         }
         return Err(Fault::Unsuitable(format!(
-            "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
-             grant it CREATE there, or on the database if the schema is to be created; or name the schema that has them"
+            "the role may not create tables in the schema \"{schema}\": as their owner, run `article-webhook inbox \
+             migrate` with `--grant` for this role; or grant it CREATE there, or on the database if the schema is to be created; or name the \
+             schema that has them"
         )));
     }
     changes.store(true, Ordering::SeqCst);

@@ -128,8 +128,9 @@ fn a_role_gets_what_it_lacks_in_each_way_that_the_text_names() {
         assert_eq!(
             refused(settings.clone()).to_string(),
             format!(
-                "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate` as their owner; or \
-                 grant it CREATE there, or on the database if the schema is to be created; or name the schema that has them"
+                "the role may not create tables in the schema \"{schema}\": as their owner, run `article-webhook inbox \
+                 migrate` with `--grant` for this role; or grant it CREATE there, or on the database if the schema is to be created; or name the \
+                 schema that has them"
             )
         );
         match way {

@@ -42,7 +42,7 @@ fn an_owner_migrates_and_an_application_needs_no_right_to_create() {
     let schema = schema(&application);
     let error = refused(application.clone());
     let expected = format!(
-        "the role may not create tables in the schema \"{schema}\": run `article-webhook inbox migrate`"
+        "the role may not create tables in the schema \"{schema}\": as their owner, run `article-webhook inbox migrate` with `--grant`"
     );
     assert!(error.to_string().starts_with(&expected), "{error}");
 
