@@ -16,6 +16,7 @@ use crate::{
     text::command,
     text::escape,
     text::moment::{exact, relative, shown},
+    text::number::counted,
 };
 
 #[derive(Debug, Args)]
@@ -101,7 +102,10 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
     fact("received", format!("{}, {}", shown(entry.received_at), relative(entry.received_at, now)));
     fact("target", escape::line(&entry.target));
     if entry.conflicts > 0 {
-        fact("conflicts", format!("{} other bodies for the same job", entry.conflicts));
+        fact(
+            "conflicts",
+            counted(entry.conflicts.into(), "other body of the job", "other bodies of the job"),
+        );
     }
     if let Some(cause) = &entry.cause {
         fact("cause", escape::line(cause));

@@ -165,7 +165,7 @@ fn facts(entry: &Entry, now: SystemTime) -> Markup {
             dt { "event" } dd { (text(entry.key.event.as_str())) }
             dt { "target" } dd { (text(&entry.target)) }
             @if entry.conflicts > 0 {
-                dt { "conflicts" } dd { (entry.conflicts) " other bodies came for the same job" }
+                dt { "conflicts" } dd { (counted(entry.conflicts.into(), "other body of the job", "other bodies of the job")) }
             }
         }
     }
