@@ -150,7 +150,8 @@ impl Receiver {
     }
 
     /// Waits until no handler runs under the adapter's layer of this receiver and its clones. Handlers outlive their
-    /// requests, so wait for them after the server has stopped, within the time that the process is given to end.
+    /// requests, so wait for them after the server has stopped, within the time that the process is given to end; on actix-web
+    /// before `ServerHandle::stop`, which drops them.
     ///
     /// ```
     /// # use article_webhook::{AuthToken, Receiver};
