@@ -26,6 +26,7 @@ mod worker;
 
 mod inbox;
 
+pub use article_webhook::{ArticleResult, Event, JobId};
 pub use call::{
     CauseCount, Completion, Counts, ExpectedJob, Filter, Finding, HourCount, Imported, Intent,
     IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing,
