@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_difference_is_told_by_field() {
         let (handed, mut other) = (article("One"), article("Two"));
-        other.article.html = article_webhook::UntrustedHtml::new("<p>1</p>");
+        other.article.html = article_webhook::UntrustedHtml::new("<p>1</p>".into());
         other.article.word_count = None;
         let shown = difference(&handed, &other).into_string();
         for row in [
