@@ -77,7 +77,7 @@ impl Query {
     }
 
     /// Without the place in the list.
-    pub(super) fn from_the_newest(&self) -> Self {
+    pub(super) fn at_newest(&self) -> Self {
         Self { after: 0, ..self.clone() }
     }
 

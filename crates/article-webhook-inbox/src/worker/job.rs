@@ -537,14 +537,20 @@ mod tests {
     #[test]
     fn a_damaged_body_is_never_handed_out() {
         let damaged = damaged(&article());
-        assert_eq!(of_article(&[damaged.clone()]), Err(AttemptResult::Damaged { seen: 1 }));
+        assert_eq!(
+            of_article(std::slice::from_ref(&damaged)),
+            Err(AttemptResult::Damaged { seen: 1 })
+        );
         assert_eq!(of_article(&[body(b"{}"), damaged]), Err(AttemptResult::Damaged { seen: 2 }));
     }
 
     #[test]
     fn the_article_of_another_job_is_never_handed_out() {
         let other = body(fixture::complete().job_id("job_2").bytes());
-        assert_eq!(of_article(&[other.clone()]), Err(AttemptResult::Damaged { seen: 1 }));
+        assert_eq!(
+            of_article(std::slice::from_ref(&other)),
+            Err(AttemptResult::Damaged { seen: 1 })
+        );
         assert_eq!(of_article(&[other, body(&article())]), Ok((1, None)));
     }
 
@@ -572,7 +578,7 @@ mod tests {
         let gone = Body { bytes: None, ..body(b"{}") };
         let cause = REMOVED.to_owned();
         let removed = AttemptResult::Undecodable { seen: 1, cause };
-        assert_eq!(failure(&[gone.clone()]), Err(removed));
+        assert_eq!(failure(std::slice::from_ref(&gone)), Err(removed));
         assert_eq!(failure(&[gone, damaged(b"{}")]), Err(AttemptResult::Damaged { seen: 2 }));
     }
 

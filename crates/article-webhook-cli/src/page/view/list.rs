@@ -45,7 +45,7 @@ pub(in crate::page) fn list(
             (search(shared, query))
         }
         @if !query.cause.is_empty() {
-            p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(path(shared, &Query { cause: String::new(), ..query.from_the_newest() })) { "All causes" } }
+            p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(path(shared, &Query { cause: String::new(), ..query.at_newest() })) { "All causes" } }
         }
         (states(shared, query, counts))
         div.live #list data-live="list" {
@@ -82,7 +82,7 @@ fn search(shared: &Shared, query: &Query) -> Markup {
 
 fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     let tab = |name: &str, state: Option<State>| {
-        let path = path(shared, &Query { state, ..query.from_the_newest() });
+        let path = path(shared, &Query { state, ..query.at_newest() });
         let count = counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
             a href=(path) data-state=[state.map(State::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
@@ -210,7 +210,7 @@ fn pager(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {
-                a href=(path(shared, &query.from_the_newest())) rel="first" { "← Newest" }
+                a href=(path(shared, &query.at_newest())) rel="first" { "← Newest" }
             }
             span.spacer {}
             @if let Some(next) = listed.page.next {
