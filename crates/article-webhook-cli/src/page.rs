@@ -23,4 +23,4 @@ mod arguments;
 
 pub(crate) use arguments::PageArguments;
 pub(crate) use panel::{Action, Panel, Row, Step};
-pub(crate) use server::Page;
+pub(crate) use server::{Listening, Page};

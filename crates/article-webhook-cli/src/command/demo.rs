@@ -27,7 +27,7 @@ use environment::Running;
 #[command(after_help = AFTER)]
 pub(crate) struct DemoArguments {
     /// Break the receiver in three ways, show that each article arrives once, and end
-    #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
+    #[arg(long, conflicts_with_all = ["page", "page_allow_remote", "page_key_file"])]
     headless: bool,
     /// Keep the inbox in this file, which must not exist [default: a temporary file]
     #[arg(long, value_name = "FILE")]
@@ -63,9 +63,9 @@ async fn demo(
         must_be_new(file)?;
     }
     if !arguments.headless {
-        let listener = arguments.page.bind(output).await?;
+        let listening = arguments.page.bind(output).await?;
         let mut running = Running::start(file, SPEED).await?;
-        let lived = interactive::run(&mut running, listener, output).await;
+        let lived = interactive::run(&mut running, listening, output).await;
         running.stop().await?;
         return lived.map(|()| Exit::Done);
     }

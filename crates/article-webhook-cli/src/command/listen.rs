@@ -56,7 +56,7 @@ pub(crate) struct ListenArguments {
     #[command(flatten)]
     headers: HeaderArguments,
     /// Show no page
-    #[arg(long, conflicts_with_all = ["page", "page_allow_remote"])]
+    #[arg(long, conflicts_with_all = ["page", "page_allow_remote", "page_key_file"])]
     no_page: bool,
     #[command(flatten)]
     page: PageArguments,
@@ -121,10 +121,8 @@ async fn listen(
     // An inbox is made once nothing else can be wrong.
     let wait = if arguments.wait { Duration::MAX } else { Duration::ZERO };
     let inbox = place.exclusive_after(wait).await?;
-    let page = page.map(|listener| (listener, Page::new(&inbox, place.shown()).receiver(&url)));
-    let page_url =
-        page.as_ref().map(|(listener, page)| listener.local_addr().map(|at| page.url(at)));
-    let page_url = page_url.transpose().map_err(cannot_listen)?;
+    let page = page.map(|listening| Page::new(&inbox, place.shown(), listening).receiver(&url));
+    let page_url = page.as_ref().map(Page::url);
 
     let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();
     let line = format!(
@@ -187,9 +185,9 @@ async fn listen(
     });
     let (output_of_sink, place) = (output.clone(), place.shown().to_owned());
     let sink = Listener { inbox: inbox.clone(), place, forwarding, output: output_of_sink };
-    let page = page.map(|(listener, page)| {
+    let page = page.map(|page| {
         let fix = "deliveries are received meanwhile; start `listen` again to see the page";
-        let page = page.serve(listener, stop());
+        let page = page.serve(stop());
         let failed =
             move |error| Failure::failed("the page is not shown any more").because(&error).fix(fix);
         beside(page, failed, output)

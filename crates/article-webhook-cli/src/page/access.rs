@@ -12,10 +12,19 @@
 //! for paths below it: a server that does not know it is not asked for them, and does not get the cookie. No page of another
 //! origin gets it either, because the page tells others no address that it is left from.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    collections::BTreeSet,
+    fs::{self, OpenOptions},
+    io::{ErrorKind, Write},
+    net::{IpAddr, SocketAddr},
+    path::Path,
+};
 
 use http::{HeaderMap, HeaderName, Method, Uri, header};
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{failure::Failure, text::command::quoted};
 
 /// Sec-Fetch headers, which every current browser sends and no page can set.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -34,6 +43,9 @@ pub(super) enum Refusal {
     Token,
 }
 
+/// How many different digits a secret has. Of a hundred million that are random, one has fewer.
+const MIN_DIGITS: usize = 8;
+
 /// A random text that only who reads this process's terminal or its pages has.
 #[derive(Clone)]
 pub(super) struct Secret(String);
@@ -43,6 +55,14 @@ impl Secret {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the system has random numbers");
         Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// `None`: a person made it up, or it is not one.
+    fn parse(text: &str) -> Option<Self> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let is_random = text.bytes().collect::<BTreeSet<_>>().len() >= MIN_DIGITS;
+        let is_secret = text.len() == 32 && text.bytes().all(is_digit) && is_random;
+        is_secret.then(|| Self(text.to_owned()))
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -69,6 +89,59 @@ impl Access {
     pub(super) fn new() -> Self {
         let random = Secret::random;
         Self { root: random(), key: random(), session: random(), token: random() }
+    }
+
+    /// Those of a file, which is made if there is none. Only its owner may have it.
+    pub(super) fn of_file(path: &Path) -> Result<Self, Failure> {
+        let (file, shown) = (path.display(), quoted(&path.display().to_string()));
+        let cannot = |what: &str, error: &std::io::Error| {
+            Failure::usage(format!("--page-key-file: {file} cannot be {what}")).because(error).fix(
+                "name a file of your own, in a folder that you may write: --page-key-file FILE",
+            )
+        };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(path) {
+            Ok(mut made) => {
+                let access = Self::new();
+                let Self { root, key, session, token } = &access;
+                let lines = [root, key, session, token].map(|it| format!("{}\n", it.as_str()));
+                let lines = Zeroizing::new(lines.concat());
+                made.write_all(lines.as_bytes()).map_err(|error| cannot("written", &error))?;
+                return Ok(access);
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot("made", &error)),
+        }
+        let status = fs::metadata(path).map_err(|error| cannot("read", &error))?;
+        #[cfg(unix)]
+        if std::os::unix::fs::PermissionsExt::mode(&status.permissions()) & 0o077 != 0 {
+            return Err(Failure::usage(format!(
+                "--page-key-file: others than its owner have rights on {file}, which opens the page"
+            ))
+            .fix(format!(
+                "chmod 600 {shown}, if nobody has read it; else rm {shown}, and a new one is made"
+            )));
+        }
+        let weak = || {
+            Failure::usage(format!("--page-key-file: {file} is not a key that this program made"))
+                .fix(format!("rm {shown}, and a new one is made; or name another file"))
+        };
+        if !status.is_file() {
+            return Err(weak());
+        }
+        let text =
+            Zeroizing::new(fs::read_to_string(path).map_err(|error| cannot("read", &error))?);
+        let secrets: Option<Vec<_>> = text.lines().map(Secret::parse).collect();
+        let secrets: Option<[Secret; 4]> = secrets.and_then(|secrets| secrets.try_into().ok());
+        let [root, key, session, token] = secrets.ok_or_else(weak)?;
+        let all: BTreeSet<_> = [&root, &key, &session, &token].map(Secret::as_str).into();
+        if all.len() < 4 {
+            return Err(weak());
+        }
+        Ok(Self { root, key, session, token })
     }
 
     /// The URL that opens the page.

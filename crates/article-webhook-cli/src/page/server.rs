@@ -30,46 +30,60 @@ pub(crate) enum Reach {
     Network,
 }
 
-/// Listens for the browser.
-pub(crate) async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListener, Failure> {
-    if reach == Reach::ThisMachine && !address.ip().is_loopback() {
-        return Err(Failure::usage(format!(
-            "{address} can be reached by other machines, and the page shows all articles, without encryption"
-        ))
-        .fix("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
+/// Listens for the browser, with the secrets of the page.
+pub(crate) struct Listening {
+    listener: TcpListener,
+    address: SocketAddr,
+    access: Access,
+}
+
+impl Listening {
+    pub(super) async fn bind(
+        address: SocketAddr,
+        reach: Reach,
+        access: Access,
+    ) -> Result<Self, Failure> {
+        if reach == Reach::ThisMachine && !address.ip().is_loopback() {
+            return Err(Failure::usage(format!(
+                "{address} can be reached by other machines, and the page shows all articles, without encryption"
+            ))
+            .fix("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
+        }
+        let bound = TcpListener::bind(address).await;
+        let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let (address, listener) = bound.map_err(|error| {
+            Failure::failed(format!("cannot show the page on {address}"))
+                .because(&error)
+                .fix("end the program that has the port, or choose another with --page")
+        })?;
+        Ok(Self { listener, address, access })
     }
-    TcpListener::bind(address).await.map_err(|error| {
-        Failure::failed(format!("cannot show the page on {address}"))
-            .because(&error)
-            .fix("end the program that has the port, or choose another with --page")
-    })
 }
 
 /// The page of an inbox. It is served beside whatever works on the inbox, also in another process.
 ///
 /// ```ignore
-/// let listener = page::bind("127.0.0.1:0".parse()?, Reach::ThisMachine).await?;
-/// let page = Page::new(&inbox, "inbox.db").panel(Arc::new(panel));
-/// println!("{}", page.url(listener.local_addr()?));
-/// page.serve(listener, stop_signal()).await?;
+/// let page = Page::new(&inbox, "inbox.db", arguments.bind(&output).await?).panel(Arc::new(panel));
+/// println!("{}", page.url());
+/// page.serve(stop_signal()).await?;
 /// ```
 pub(crate) struct Page {
     inbox: Inbox,
     name: String,
     receiver: Option<String>,
-    access: Access,
+    listening: Listening,
     buttons: Buttons,
     panel: Option<Arc<dyn Panel>>,
 }
 
 impl Page {
     /// The page of an inbox. What names it is shown, and stands in the commands that the page shows.
-    pub(crate) fn new(inbox: &Inbox, name: &str) -> Self {
+    pub(crate) fn new(inbox: &Inbox, name: &str, listening: Listening) -> Self {
         Self {
             inbox: inbox.clone(),
             name: name.to_owned(),
             receiver: None,
-            access: Access::new(),
+            listening,
             buttons: Buttons::Shown,
             panel: None,
         }
@@ -91,17 +105,14 @@ impl Page {
     }
 
     /// The URL that opens the page, with its key: a secret, for the terminal of the person who started it.
-    pub(crate) fn url(&self, address: SocketAddr) -> String {
-        self.access.url(address)
+    pub(crate) fn url(&self) -> String {
+        self.listening.access.url(self.listening.address)
     }
 
     /// Serves the page until `stop` resolves. The inbox stays open.
-    pub(crate) async fn serve(
-        self,
-        listener: TcpListener,
-        stop: impl Future<Output = ()>,
-    ) -> io::Result<()> {
-        let Self { inbox, name, receiver, access, buttons, panel } = self;
+    pub(crate) async fn serve(self, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let Self { inbox, name, receiver, listening, buttons, panel } = self;
+        let Listening { listener, access, .. } = listening;
         let watch = Watch::new(inbox.clone(), panel.clone());
         // Dropped when serving ends.
         let watching = watch.clone();

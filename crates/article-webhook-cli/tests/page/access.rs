@@ -1,5 +1,7 @@
 //! Who gets in, and who presses a button.
 
+use std::{path::Path, process::Command};
+
 use reqwest::Method;
 
 use crate::{
@@ -172,13 +174,98 @@ fn other_machines_reach_the_page_only_if_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     tokio::runtime::Runtime::new().unwrap().block_on(sample::inbox(&file));
-    let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_article-webhook"));
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
     let output =
         tool.args(["inbox", "page"]).arg(&file).args(["--page", "0.0.0.0:0"]).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
         error.contains("without encryption") && error.contains("--page-allow-remote"),
+        "{error}"
+    );
+}
+
+/// A start with a key file that fails: what it says.
+fn refused(inbox: &Path, key: &Path) -> String {
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
+    let output = tool.args(["inbox", "page"]).arg(inbox).arg("--page-key-file").arg(key).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn with_a_key_file_the_page_is_the_same_after_a_restart() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    let folder = tempfile::tempdir().unwrap();
+    let [file, key] = ["inbox.db", "page.key"].map(|name| folder.path().join(name));
+    sample::inbox(&file).await;
+    let shown = key.to_str().unwrap();
+    let mut page = Running::page(&file, &["--page-key-file", shown]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&key), 0o600);
+    let mut visitor = Visitor::of(&page).await;
+    let token = visitor.get(DEAD).await.token();
+    let (path, before) = (page.url[page.origin.len()..].to_owned(), fs::read(&key).unwrap());
+    page = Running::page(&file, &["--page-key-file", shown]);
+    assert_eq!((&page.url[page.origin.len()..], fs::read(&key).unwrap()), (&*path, before));
+    visitor.base = page.base.clone();
+    let answer = visitor.post(&format!("{DEAD}/requeue"), &token).await;
+    assert_eq!(answer.status, 303, "an open page goes on");
+
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
+    let error = refused(&file, &key);
+    let fix =
+        format!("chmod 600 {shown}, if nobody has read it; else rm {shown}, and a new one is made");
+    assert!(error.contains(&format!("others than its owner have rights on {shown}")), "{error}");
+    assert!(error.contains(&fix), "{error}");
+    assert!(Command::new("chmod").args(["600", shown]).status().unwrap().success());
+    page = Running::page(&file, &["--page-key-file", shown]);
+    assert_eq!(&page.url[page.origin.len()..], path);
+}
+
+#[tokio::test]
+async fn a_key_file_that_could_be_guessed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, key] = ["inbox.db", "page.key"].map(|name| folder.path().join(name));
+    sample::inbox(&file).await;
+    let shown = key.to_str().unwrap();
+    drop(Running::page(&file, &["--page-key-file", shown]));
+    let made = std::fs::read_to_string(&key).unwrap();
+    let lines: Vec<_> = made.lines().collect();
+    let zeros = "0".repeat(32);
+    for weak in [
+        String::new(),
+        "secret".to_owned(),
+        lines[..3].join("\n"),
+        [lines[0]; 4].join("\n"),
+        [lines[0], lines[1], lines[2], &zeros].join("\n"),
+        made.to_uppercase(),
+        format!("{made}{}", lines[0]),
+    ] {
+        // The rights stay.
+        std::fs::write(&key, &weak).unwrap();
+        let error = refused(&file, &key);
+        let says = format!("{shown} is not a key that this program made");
+        assert!(error.contains(&says), "{weak:?}: {error}");
+        assert!(
+            error.contains(&format!("rm {shown}, and a new one is made; or name another file")),
+            "{error}"
+        );
+        assert!(weak.is_empty() || !error.contains(&weak), "{error}");
+    }
+    std::fs::remove_file(&key).unwrap();
+    assert_eq!(
+        Visitor::of(&Running::page(&file, &["--page-key-file", shown])).await.get("/").await.status,
+        200
+    );
+    let error = refused(&file, &folder.path().join("nowhere/page.key"));
+    assert!(
+        error.contains(
+            "name a file of your own, in a folder that you may write: --page-key-file FILE"
+        ),
         "{error}"
     );
 }

@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The URL has a key, which is another one at each start. The page lets entries be handled again; what erases is on the \
+The URL has a key, which is another one at each start without --page-key-file. The page lets entries be handled again; what erases is on the \
 command line alone. With --read-only it has no button.")]
 pub(super) struct ShowPageArguments {
     /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
@@ -31,17 +31,17 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = access.open(&place).await?;
-    let listener = arguments.page.bind(&context.output).await?;
-    let page = Page::new(&inbox, place.shown());
+    let listening = arguments.page.bind(&context.output).await?;
+    let page = Page::new(&inbox, place.shown(), listening);
     let page = match access {
         Access::Full => page,
         Access::ReadOnly => page.read_only(),
     };
     let failed = |error: std::io::Error| Failure::failed("the page ended").because(&error);
-    let url = page.url(listener.local_addr().map_err(failed)?);
+    let url = page.url();
     let line = format!("The page of {}: {url}\nCtrl-C ends it.", escape::line(place.shown()));
     context.output.either(&json!({ "page": url, "inbox": place.shown() }), &line)?;
-    page.serve(listener, stop_signal()).await.map_err(failed)?;
+    page.serve(stop_signal()).await.map_err(failed)?;
     inbox.close().await?;
     context.output.note("\nended");
     Ok(Exit::Done)

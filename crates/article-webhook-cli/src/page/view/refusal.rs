@@ -29,7 +29,7 @@ pub(in crate::page) fn refused(access: &Access, refusal: Refusal) -> Markup {
         Refusal::NoKey => (
             "The key is missing",
             "The page shows what the inbox contains to those alone who have its key.",
-            "Open the whole URL that the terminal shows, with ?key= and what follows. It has a new key after each start.",
+            "Open the whole URL that the terminal shows, with ?key= and what follows. It has a new key after each start without --page-key-file.",
         ),
         Refusal::ReadOnly => (
             "The page is read-only",
