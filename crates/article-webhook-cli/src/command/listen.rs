@@ -117,11 +117,13 @@ async fn listen(
         false => Some(arguments.page.bind(output).await?),
     };
     arguments.forward.check_inbox(&place).await?;
-    log::show_refusals(output);
+    let refusals = log::show_refusals(output);
     // An inbox is made once nothing else can be wrong.
     let wait = if arguments.wait { Duration::MAX } else { Duration::ZERO };
     let inbox = place.exclusive_after(wait).await?;
-    let page = page.map(|listening| Page::new(&inbox, place.shown(), listening).receiver(&url));
+    let page = page.map(|listening| {
+        Page::new(&inbox, place.shown(), listening).receiver(&url).refusals(refusals)
+    });
     let page_url = page.as_ref().map(Page::url);
 
     let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();

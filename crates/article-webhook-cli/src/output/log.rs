@@ -1,21 +1,44 @@
-use std::io::{self, Write};
+use std::{
+    collections::VecDeque,
+    fmt,
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
 
-use tracing_subscriber::filter::LevelFilter;
+use tracing::{
+    Event, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{
+    Layer, filter::LevelFilter, fmt::layer, layer::Context, layer::SubscriberExt, registry,
+    util::SubscriberInitExt,
+};
 
 use super::{Colour, Output};
 
-/// Shows on standard error why a delivery was refused. The log of the crates has no secrets, no bodies, and nothing that
-/// is not escaped.
-pub(crate) fn show_refusals(output: &Output) {
-    let lines = output.clone();
-    let log = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::WARN)
+/// How many refusals are remembered.
+const MAX_REFUSALS: usize = 200;
+
+/// Shows on standard error why a delivery was refused, and remembers it. The log of the crates has no secrets, no bodies, and
+/// nothing that is not escaped.
+pub(crate) fn show_refusals(output: &Output) -> Refusals {
+    let (lines, refusals) = (output.clone(), Refusals::default());
+    let shown = layer()
         .with_target(false)
         .without_time()
         .with_ansi(output.stderr == Colour::On)
         .with_writer(move || Lines(lines.clone()));
     // Has no effect if there is a log already.
-    let _ = log.try_init();
+    let _ = registry().with(LevelFilter::WARN).with(shown).with(refusals.clone()).try_init();
+    refusals
+}
+
+/// Remembers why a delivery was refused, and shows nothing.
+pub(crate) fn remember_refusals() -> Refusals {
+    let refusals = Refusals::default();
+    let _ = registry().with(LevelFilter::WARN).with(refusals.clone()).try_init();
+    refusals
 }
 
 /// Takes each event of the log in one call.
@@ -29,5 +52,83 @@ impl Write for Lines {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// The last refusals of this process. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Refusals(Arc<Mutex<VecDeque<Refusal>>>);
+
+impl Refusals {
+    /// The last first.
+    pub(crate) fn all(&self) -> Vec<Refusal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// A refusal, as the receiver logs it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Refusal {
+    pub(crate) at: SystemTime,
+    /// What was refused, and why.
+    pub(crate) message: String,
+    /// More about it, each with its name.
+    pub(crate) fields: Vec<(&'static str, String)>,
+}
+
+impl Refusal {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|field| field.0 == name).map(|field| field.1.as_str())
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Refusals {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let (at, message, fields) = (SystemTime::now(), String::new(), Vec::new());
+        let mut refusal = Refusal { at, message, fields };
+        event.record(&mut refusal);
+        if refusal.message.contains(" refused: ") && refusal.field("code").is_some() {
+            let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            refusals.truncate(MAX_REFUSALS - 1);
+            refusals.push_front(refusal);
+        }
+    }
+}
+
+impl Visit for Refusal {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.fields.push((field.name(), value.to_owned()));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            name => self.fields.push((name, format!("{value:?}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::{subscriber::with_default, warn};
+
+    use super::*;
+
+    #[test]
+    fn the_last_refusals_are_remembered_and_nothing_else() {
+        let refusals = Refusals::default();
+        with_default(registry().with(refusals.clone()), || {
+            warn!(code = "other", "a token that can be guessed");
+            for number in 0..=MAX_REFUSALS {
+                let job_id = (number > 0).then(|| format!("job_{number}"));
+                warn!(code = "malformed_json", job_id, not_logged = 3, "delivery refused: no JSON");
+            }
+        });
+        let all = refusals.all();
+        assert_eq!(all.len(), MAX_REFUSALS);
+        let [last, first] = [&all[0], &all[MAX_REFUSALS - 1]].map(|it| it.field("job_id"));
+        assert_eq!((last, first), (Some("job_200"), Some("job_1")));
+        assert_eq!(all[0].message, "delivery refused: no JSON");
+        assert_eq!(all[0].field("not_logged"), Some("3"));
     }
 }

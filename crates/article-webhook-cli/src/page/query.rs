@@ -17,6 +17,8 @@ pub(super) struct Query {
     /// Those that were requeued at this time, in milliseconds since 1970.
     pub(super) requeued: Option<u64>,
     pub(super) after: i64,
+    /// How many deliveries in quarantine were read anew just now. It is told once, and no link has it.
+    pub(super) read: u64,
 }
 
 impl Query {
@@ -29,6 +31,7 @@ impl Query {
                 "cause" => read.cause = value.into_owned(),
                 "q" => read.search = value.trim().to_owned(),
                 "requeued" => read.requeued = value.parse().ok(),
+                "read" => read.read = value.parse().unwrap_or_default(),
                 "after" => read.after = value.parse().unwrap_or_default(),
                 _ => {}
             }
@@ -40,6 +43,11 @@ impl Query {
     pub(super) fn of_group(group: &CauseCount) -> Self {
         let cause = group.cause.as_deref().unwrap_or_default().to_owned();
         Self { state: Some(group.state), cause, ..Self::default() }
+    }
+
+    /// Whether all entries are meant, from the newest on.
+    pub(super) fn is_all(&self) -> bool {
+        Self { read: 0, ..self.clone() } == Self::default()
     }
 
     pub(super) fn filter(&self) -> Filter {

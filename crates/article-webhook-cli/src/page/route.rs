@@ -11,6 +11,7 @@ mod event;
 mod health;
 mod ledger;
 mod list;
+mod refused;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/", get(list::list))
         .route("/events", get(event::events))
         .route("/ledger", get(ledger::ledger))
+        .route("/refused", get(refused::list))
         .route("/health", get(health::health))
         .route("/entry/{job}/{event}", get(entry::entry))
         .route("/entry/{job}/{event}/body/{number}", get(entry::body))

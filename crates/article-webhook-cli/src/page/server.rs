@@ -11,7 +11,7 @@ use super::{
     shared::{Buttons, Shared},
     watch::Watch,
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::log::Refusals};
 
 /// Pages that may be open at the same time and be told of changes.
 const LISTENERS: usize = 64;
@@ -74,6 +74,7 @@ pub(crate) struct Page {
     listening: Listening,
     buttons: Buttons,
     panel: Option<Arc<dyn Panel>>,
+    refusals: Option<Refusals>,
 }
 
 impl Page {
@@ -86,12 +87,18 @@ impl Page {
             listening,
             buttons: Buttons::Shown,
             panel: None,
+            refusals: None,
         }
     }
 
     /// This process receives deliveries at this URL.
     pub(crate) fn receiver(self, url: &str) -> Self {
         Self { receiver: Some(url.to_owned()), ..self }
+    }
+
+    /// What the receiver of this process refuses.
+    pub(crate) fn refusals(self, refusals: Refusals) -> Self {
+        Self { refusals: Some(refusals), ..self }
     }
 
     /// Shows no button and refuses every change.
@@ -111,9 +118,9 @@ impl Page {
 
     /// Serves the page until `stop` resolves. The inbox stays open.
     pub(crate) async fn serve(self, stop: impl Future<Output = ()>) -> io::Result<()> {
-        let Self { inbox, name, receiver, listening, buttons, panel } = self;
+        let Self { inbox, name, receiver, listening, buttons, panel, refusals } = self;
         let Listening { listener, access, .. } = listening;
-        let watch = Watch::new(inbox.clone(), panel.clone());
+        let watch = Watch::new(inbox.clone(), panel.clone(), refusals.clone());
         // Dropped when serving ends.
         let watching = watch.clone();
         let shared = Shared {
@@ -124,6 +131,7 @@ impl Page {
             access,
             buttons,
             panel,
+            refusals,
             watch,
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         };

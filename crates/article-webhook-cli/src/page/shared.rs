@@ -4,6 +4,7 @@ use article_webhook_inbox::Inbox;
 use tokio::sync::Semaphore;
 
 use super::{access::Access, panel::Panel, watch::Watch};
+use crate::output::log::Refusals;
 
 /// What all routes share.
 pub(super) struct Shared {
@@ -17,6 +18,8 @@ pub(super) struct Shared {
     pub(super) access: Access,
     pub(super) buttons: Buttons,
     pub(super) panel: Option<Arc<dyn Panel>>,
+    /// What the receiver of this process refused, if it has one.
+    pub(super) refusals: Option<Refusals>,
     pub(super) watch: Watch,
     /// Pages that are told of changes.
     pub(super) listeners: Arc<Semaphore>,

@@ -16,6 +16,7 @@ mod overview;
 mod list;
 mod panel;
 mod refusal;
+mod refused_deliveries;
 
 pub(super) use components::entry_path;
 pub(super) use entry::{Shown, entry, gone};
@@ -26,3 +27,4 @@ pub(super) use overview::first_hour;
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };
+pub(super) use refused_deliveries::{Refused, refused_deliveries};

@@ -12,6 +12,7 @@ use tokio::{
 };
 
 use super::{panel::Panel, view::first_hour};
+use crate::output::log::Refusals;
 
 /// How often the inbox is looked at while a page is open. It may be that another process writes it.
 const PACE: Duration = Duration::from_millis(300);
@@ -45,14 +46,19 @@ pub(super) struct Seen {
 pub(super) struct Watch {
     inbox: Inbox,
     panel: Option<Arc<dyn Panel>>,
+    refusals: Option<Refusals>,
     seen: Arc<watch::Sender<Seen>>,
     next_count: Arc<Mutex<Instant>>,
 }
 
 impl Watch {
-    pub(super) fn new(inbox: Inbox, panel: Option<Arc<dyn Panel>>) -> Self {
+    pub(super) fn new(
+        inbox: Inbox,
+        panel: Option<Arc<dyn Panel>>,
+        refusals: Option<Refusals>,
+    ) -> Self {
         let seen = Arc::new(watch::Sender::new(Seen::default()));
-        Self { inbox, panel, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
+        Self { inbox, panel, refusals, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
     }
 
     /// What was seen last. Where no page is open, it is counted now, as far as that is done soon.
@@ -110,7 +116,10 @@ impl Watch {
                 Filter { order: ListOrder::NewestFirst, limit: NEWEST, ..Filter::default() };
             let Ok(page) = self.inbox.list(filter).await else { continue };
             let seen = self.seen.borrow().clone();
-            let revision = fingerprint(&page.entries, &seen, self.panel.as_deref());
+            let mut hasher = DefaultHasher::new();
+            self.refusals.as_ref().map(Refusals::all).hash(&mut hasher);
+            fingerprint(&page.entries, &seen, self.panel.as_deref()).hash(&mut hasher);
+            let revision = hasher.finish();
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
                 seen.revision = revision;
@@ -156,7 +165,7 @@ mod tests {
     #[tokio::test]
     async fn a_page_is_told_of_a_job_that_is_expected() {
         let inbox = Inbox::memory();
-        let watch = Watch::new(inbox.clone(), None);
+        let watch = Watch::new(inbox.clone(), None, None);
         let mut changes = watch.changes();
         tokio::spawn(watch.run());
         // What was there before is told once.

@@ -6,7 +6,10 @@ use article_webhook::{Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job, SqliteStore};
 use serde_json::json;
 
-use crate::{driver::Browser, running::Running};
+use crate::{
+    driver::Browser,
+    running::{Running, TOKEN},
+};
 
 const IS_LIVE: &str = "return document.getElementById('connection')?.dataset.state === 'on'";
 
@@ -186,5 +189,52 @@ async fn the_cause_of_an_entry_is_in_the_first_screen_of_a_phone() {
     browser.run("return new Promise(resolve => setTimeout(resolve, 700))").await;
     assert_eq!(browser.run("return document.querySelector('#attempts details').open").await, true);
     inbox.close().await.unwrap();
+    browser.end().await;
+}
+
+#[tokio::test]
+async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
+    let Some(browser) = Browser::start().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let listening = Running::listen(&folder.path().join("inbox.db"));
+    browser.open(&listening.url).await;
+    browser.wait(IS_LIVE).await;
+    browser.open(&format!("{}/refused", listening.base)).await;
+    browser.wait(IS_LIVE).await;
+    assert_eq!(
+        browser.run("return document.querySelectorAll('#refused tbody tr').length").await,
+        0
+    );
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    for token in ["Bearer 0000000000000000", TOKEN] {
+        let request = http.post(&listening.receiver).header("authorization", token);
+        let request = request.header("content-type", "application/json");
+        let request = request.header("x-service-event", "article.complete");
+        request
+            .header("x-service-job-id", "job_1")
+            .body("{\"job_id\":\"job_1\",")
+            .send()
+            .await
+            .unwrap();
+    }
+    browser.wait("return document.querySelectorAll('#refused section:first-of-type tbody tr').length === 2").await;
+    let shown = browser.run("return document.querySelector('#refused').innerText").await;
+    let shown = shown.as_str().unwrap();
+    assert!(shown.contains("not an accepted token") && shown.contains("malformed JSON"), "{shown}");
+    assert!(!shown.contains("0000"), "{shown}");
+    browser.click("#refused section:last-of-type td.what a").await;
+    browser.wait("return document.querySelector('#why')?.textContent.includes('It is quarantined: the body is malformed')").await;
+    let button = browser.wait("return document.querySelector('#state button')?.textContent").await;
+    assert_eq!(button, "Read anew");
+    browser.click("#state button").await;
+    browser.wait("return document.querySelector('.notice')?.textContent.startsWith('Nothing was changed')").await;
+    browser.open(&format!("{}/", listening.base)).await;
+    let alarm = browser.wait("return document.querySelector('.alarm')?.textContent").await;
+    assert!(alarm.as_str().unwrap().starts_with("1 quarantined"), "{alarm}");
+    browser.click(".choice .primary").await;
+    browser
+        .wait("return document.querySelector('#result')?.textContent === 'Nothing was requeued'")
+        .await;
+    assert_eq!(browser.console().await, [""; 0]);
     browser.end().await;
 }

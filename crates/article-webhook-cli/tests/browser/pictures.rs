@@ -35,6 +35,7 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         ("groups", format!("{}/", broken.base)),
         ("failed", format!("{}/entry/job_01/article.complete?list=state%3Ddead", broken.base)),
         ("ledger", format!("{}/ledger", page.base)),
+        ("refused", format!("{}/refused", fresh.base)),
         ("health", format!("{}/health", page.base)),
         ("empty", format!("{}/", fresh.base)),
         ("demo", format!("{}/", demo.base)),

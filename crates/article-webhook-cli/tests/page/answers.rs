@@ -449,3 +449,56 @@ async fn a_downloaded_body_is_delivered_by_the_command_that_is_shown() {
     let output = String::from_utf8(output.stdout).unwrap();
     assert!(output.starts_with("HTTP/1.1 200 "), "{curl}: {output}");
 }
+
+#[tokio::test]
+async fn what_is_refused_is_listed_with_its_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let page = Running::listen(&file);
+    let visitor = Visitor::of(&page).await;
+    assert!(visitor.get("/refused").await.text.contains("Nothing was refused since"));
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let deliver = async |token: &str, body: &str| {
+        let request = http.post(&page.receiver).header("authorization", token);
+        let request = request.header("content-type", "application/json");
+        let request = request.header("x-service-event", "article.complete");
+        let request = request.header("x-service-job-id", "job_<b>").body(body.to_owned());
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(deliver("Bearer 0000000000000000", "{}").await, 401);
+    assert_eq!(deliver(TOKEN, "{\"job_id\":\"job_<b>\",").await, 400);
+    let refused = visitor.get("/refused").await.text;
+    for shown in [
+        "request refused: the Authorization header",
+        "<code><bdi>unauthorized</bdi></code>",
+        "delivery refused: ",
+        "<code><bdi>malformed_json</bdi></code>",
+        "<bdi>job_&lt;b&gt;</bdi>",
+        "its body is in quarantine",
+    ] {
+        assert!(refused.contains(shown), "{shown}: {refused}");
+    }
+    assert!(!refused.contains("0000000000000000") && !refused.contains("<b>"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_page_without_a_receiver_lists_what_is_kept_of_the_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let job = Expect::job("job_refused".parse().unwrap(), SystemTime::now());
+    let reason = Reason::Refused { code: "body_too_large".into() };
+    let ordered = Expect::job("job_ordered".parse().unwrap(), SystemTime::now());
+    store.expect(vec![Expect { reason, ..job }, ordered]).await.unwrap();
+    store.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let refused = Visitor::of(&page).await.get("/refused").await.text;
+    assert!(
+        refused.contains("job_refused") && refused.contains("refused: body_too_large"),
+        "{refused}"
+    );
+    assert!(
+        refused.contains("article-webhook doctor --url") && !refused.contains("job_ordered"),
+        "{refused}"
+    );
+}

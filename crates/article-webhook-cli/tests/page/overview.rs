@@ -1,7 +1,12 @@
 //! What stands above the list, and what its buttons do.
 
+use std::time::SystemTime;
+
 use article_webhook::{Sink, fixture};
-use article_webhook_inbox::{Failed, Filter, Inbox, Job, SqliteStore, State};
+use article_webhook_inbox::{
+    Digest, EntryKey, Failed, Filter, Inbox, Job, Source, SqliteStore, State,
+    store::{Arrival, Expect, Quarantine, Store},
+};
 
 use crate::{client::Visitor, running::Running};
 
@@ -118,4 +123,37 @@ async fn where_all_is_well_there_are_the_charts_alone() {
     let list = counted(&Visitor::of(&page).await).await;
     assert!(list.contains("<strong>0</strong> died in 24 hours"), "{list}");
     assert!(!list.contains("class=\"alarm\"") && !list.contains("Why "), "{list}");
+}
+
+#[tokio::test]
+async fn what_is_in_quarantine_is_read_anew_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let readable = fixture::complete().job_id("job_1").bytes().clone();
+    for (job, bytes) in [("job_1", readable), ("job_2", "{".into())] {
+        let key = EntryKey::article(job.parse().unwrap());
+        let (target, digest) = ("default".into(), Digest::of(&bytes));
+        let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
+        let expect = Some(Expect::job(job.parse().unwrap(), SystemTime::now()));
+        let cause = "not read".to_owned();
+        let quarantine = Quarantine { arrival, cause, expect, said: None, budget: 1 << 20 };
+        store.quarantine(quarantine).await.unwrap();
+    }
+    let page = Running::page(&file, &[]);
+    let visitor = Visitor::of(&page).await;
+    let list = visitor.get("/").await.text;
+    assert!(list.contains("<strong>2 quarantined</strong>"), "{list}");
+    assert!(list.contains("Read all 2 anew</button>"), "{list}");
+    let path = action(&list, "not+read");
+    let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
+    let answer = visitor.post(visitor.below(&path), &token).await;
+    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
+    assert!(shown.contains("1 in quarantine could be read now"), "{shown}");
+    assert!(shown.contains("<strong>1 quarantined</strong>"), "{shown}");
+    assert!(shown.contains("How to Choose Running Shoes"), "{shown}");
+    let answer = visitor.post(visitor.below(&path), &token).await;
+    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
+    assert!(shown.contains("cannot be read by this version either"), "{shown}");
+    store.close().await.unwrap();
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{SPEED, environment::Running, panel::Buttons, show::show};
 use crate::{
     failure::Failure,
-    output::{Output, Tone},
+    output::{Output, Tone, log::remember_refusals},
     page::{Listening, Page},
 };
 
@@ -24,6 +24,7 @@ pub(super) async fn run(
     let file = running.file().display().to_string();
     let page = Page::new(running.inbox(), &file, listening);
     let page = page.panel(Arc::new(Buttons::new(Arc::clone(&running.demo))));
+    let page = page.refusals(remember_refusals());
     let url = page.url();
     let line = format!(
         "The article service, simulated, and an application that orders from it. A minute passes in a second.\n\

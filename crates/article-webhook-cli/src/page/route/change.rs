@@ -67,10 +67,16 @@ pub(super) async fn requeue_group(
         Some(Ok(at_most)) => at_most,
         Some(Err(_)) => return nothing(&shared),
     };
+    let is_quarantine = query.state == Some(EntryState::Quarantined);
     let inbox = shared.inbox.clone();
     // A browser that leaves meanwhile does not end it halfway.
     let all = tokio::spawn(async move { inbox.requeue_first(query.filter(), at_most).await });
     match all.await.unwrap_or_else(|panicked| resume_unwind(panicked.into_panic())) {
+        // It becomes an entry of its own, which was never requeued.
+        Ok(requeued) if is_quarantine && requeued.count > 0 => {
+            let count = requeued.count;
+            Redirect::to(&shared.access.path(&format!("/?read={count}"))).into_response()
+        }
         Ok(requeued) => {
             let at = requeued.at.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
             let at = at.unwrap_or_default().as_millis();

@@ -23,7 +23,7 @@ async fn read(shared: &Shared, query: &Query) -> Result<Markup, Error> {
     let page = shared.inbox.list(query.filter()).await?;
     let causes = match query.requeued_at() {
         Some(at) => shared.inbox.causes_of_requeued(at).await?,
-        None if *query == Query::default() => shared.inbox.causes().await?,
+        None if query.is_all() => shared.inbox.causes().await?,
         None => Vec::new(),
     };
     let seen = shared.watch.seen().await;

@@ -13,13 +13,15 @@ use crate::{
 pub(in crate::page) enum Place {
     Entries,
     Ledger,
+    Refused,
     Health,
     Elsewhere,
 }
 
-const PLACES: [(Place, &str, &str); 3] = [
+const PLACES: [(Place, &str, &str); 4] = [
     (Place::Entries, "/", "Entries"),
     (Place::Ledger, "/ledger", "Ledger"),
+    (Place::Refused, "/refused", "Refused"),
     (Place::Health, "/health", "Health"),
 ];
 

@@ -35,9 +35,12 @@ pub(in crate::page) fn list(
     };
     let content = html! {
         (panel(shared))
+        @if query.read > 0 {
+            p.notice role="status" { (number(query.read)) " in quarantine could be read now: each is an entry in the list below." }
+        }
         @if let Some(at) = query.requeued_at() {
             (overview::requeued(shared, at, causes, *now))
-        } @else if *query == Query::default() {
+        } @else if query.is_all() {
             (overview::overview(shared, causes, seen.hours.as_deref(), *now))
         }
         div.tools {
@@ -184,7 +187,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
     let send = shown_command::send(&shared.receiver);
     html! {
         div.empty {
-            @if *query != Query::default() {
+            @if !query.is_all() {
                 h2 { "No entry matches" }
                 p { @if !query.search.is_empty() { "A search looks into job ids, titles and the beginnings of causes. " } a href=(shared.access.path("/")) { "See all entries" } }
             } @else if shared.panel.is_some() {
@@ -194,7 +197,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
                 h2 { "Nothing has arrived yet" }
                 p { "What is delivered to " (shared.receiver) " appears here by itself. To see one article now:" }
                 (command(&send))
-                p.quiet { "It needs the token in ARTICLE_WEBHOOK_TOKEN. If a delivery does not appear, the terminal says why it was refused." }
+                p.quiet { "It needs the token in ARTICLE_WEBHOOK_TOKEN. If a delivery does not appear: " a href=(shared.access.path("/refused")) { "see what was refused, and why" } "." }
             } @else {
                 h2 { "Nothing has arrived yet" }
                 p { "What a receiver stores in this inbox appears here by itself. To see one article now, receive with this inbox, and deliver to it from another terminal:" }

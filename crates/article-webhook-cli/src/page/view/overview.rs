@@ -218,7 +218,7 @@ pub(super) fn requeued(
         section.card.result #overview data-live="overview" aria-labelledby="result" {
             @if all == 0 {
                 h2 #result { "Nothing was requeued" }
-                p { "The entries have left their state since the page was shown. What is in quarantine stays if this version cannot read it." }
+                p { "They have left their state since the page was shown, or are in quarantine and cannot be read by this version either." }
             } @else {
                 h2 #result { "Requeued: " (entries(all)) ", " (age(at, now)) }
                 (bar(&parts, all))
