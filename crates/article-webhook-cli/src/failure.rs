@@ -102,8 +102,8 @@ impl Failure {
             None => Self::failed(what),
         };
         if error.is_outcome_unknown() {
-            let fix = "look whether the article was ordered before you order it again; an order with --intent and \
-                        --inbox is remembered";
+            let fix = "look whether the article was ordered before you order it again; an order with --intent is \
+                        remembered";
             return failure.fix(fix);
         }
         if let Some(url) = error.upgrade_url() {

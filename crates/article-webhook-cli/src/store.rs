@@ -8,7 +8,9 @@ mod url;
 
 #[cfg(feature = "postgres")]
 pub(crate) use database::Database;
-pub(crate) use place::{At, InboxArgument, Place, fix_of_missing, shared_file};
+pub(crate) use place::{
+    At, InboxArgument, InboxOption, InboxWord, Place, fix_of_missing, shared_file,
+};
 
 use crate::failure::Failure;
 

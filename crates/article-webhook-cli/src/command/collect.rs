@@ -23,7 +23,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store::{InboxArgument, Place},
+    store::{InboxOption, Place},
     text::moment,
     text::{command, escape},
 };
@@ -36,9 +36,8 @@ type States = HashMap<JobId, (JobState, SystemTime)>;
 
 #[derive(Debug, Args)]
 pub(crate) struct CollectArguments {
-    /// The inbox that gets the articles: a file, a PostgreSQL URL, or env:NAME
-    #[arg(long, value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxOption,
     /// The jobs; without them, those that the ledger of the inbox expects now
     #[arg(value_name = "JOB")]
     jobs: Vec<JobId>,

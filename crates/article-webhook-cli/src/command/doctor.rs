@@ -28,7 +28,7 @@ pub(crate) struct DoctorArguments {
     /// The receiver, as the service delivers to it
     #[arg(long, value_name = "URL")]
     url: Option<WebUrl>,
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME [default: the inbox in ARTICLE_INBOX]
     #[arg(long, value_name = "INBOX")]
     inbox: Option<InboxArgument>,
     /// The part of the service's URLs before /v1 [default: the value of ARTICLE_API_URL]
@@ -96,8 +96,8 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     findings.extend(clock::findings(&clocks));
 
     output.progress("looking at the inbox …");
-    match &arguments.inbox {
-        Some(inbox) => findings.extend(inbox::examine(inbox, context).await?),
+    match arguments.inbox.or_else(|| InboxArgument::of_environment(&context.environment)) {
+        Some(inbox) => findings.extend(inbox::examine(&inbox, context).await?),
         None => {
             let found = "the inbox and its disk, because none is named";
             findings.push(Finding::not_checked("inbox.not_named", found).fix("give --inbox INBOX"));

@@ -21,7 +21,7 @@ mod transfer;
 
 use clap::{Args, Subcommand};
 
-use crate::{context::Context, exit::Exit, failure::Failure, store::InboxArgument};
+use crate::{context::Context, exit::Exit, failure::Failure, store::InboxWord};
 use access::Access;
 use change::{Change, ChangeArguments};
 
@@ -121,9 +121,8 @@ impl InboxArguments {
 
 #[derive(Debug, Args)]
 struct PlaceArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
 }
 
 pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<Exit, Failure> {

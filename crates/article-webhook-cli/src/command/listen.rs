@@ -26,7 +26,7 @@ use crate::{
     output::{Output, Tone},
     page::{Page, PageArguments},
     settings::token,
-    store::InboxArgument,
+    store::InboxOption,
     text::escape,
     text::moment,
 };
@@ -36,9 +36,8 @@ use headers::HeaderArguments;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ListenArguments {
-    /// The inbox, which is made if there is none: a file, a PostgreSQL URL, or env:NAME
-    #[arg(long, value_name = "INBOX", default_value = "inbox.db")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxOption,
     /// While another process uses the file, answer 503 and wait until it has ended
     #[arg(long)]
     wait: bool,
@@ -66,7 +65,7 @@ pub(crate) struct ListenArguments {
 const READY: &str = "/ready";
 
 const AFTER: &str = "\
-Each delivery is stored before it is answered. GET /ready is answered 200 while deliveries can be stored, and 503 otherwise. With --forward-to the first body of a job and an event is passed on as it came, \
+The inbox is made if it is not there. Each delivery is stored before it is answered. GET /ready is answered 200 while deliveries can be stored, and 503 otherwise. With --forward-to the first body of a job and an event is passed on as it came, \
 eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
 Its headers are written anew: Authorization, Content-Type, and those of the event and the job id, and no others. A repeat is \
 not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \

@@ -6,6 +6,7 @@ use std::{
 };
 
 use article_webhook_inbox::{Error, Inbox, SqliteSettings, SqliteStore};
+use clap::Args;
 
 #[cfg(feature = "postgres")]
 use super::database::Database;
@@ -13,7 +14,7 @@ use super::{
     blocking, other_processes,
     url::{has_password, is_of_another_kind, is_url},
 };
-use crate::{failure::Failure, secrets, settings::Environment};
+use crate::{failure::Failure, output::Output, secrets, settings::Environment, text::escape};
 
 /// An inbox on the command line: its file, the URL of a PostgreSQL database, or `env:NAME` for a variable that has either.
 #[derive(Clone)]
@@ -26,6 +27,11 @@ impl From<OsString> for InboxArgument {
 }
 
 impl InboxArgument {
+    /// What ARTICLE_INBOX has.
+    pub(crate) fn of_environment(environment: &Environment) -> Option<Self> {
+        environment.get("ARTICLE_INBOX").map(|_| Self("env:ARTICLE_INBOX".into()))
+    }
+
     /// Where it is. A URL with a password is refused: other users of the machine can read the arguments.
     pub(crate) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
         let Some(argument) = self.0.to_str() else { return Ok(Place::file(Path::new(&self.0))) };
@@ -50,6 +56,42 @@ impl InboxArgument {
         })?;
         Ok(Place { shown: argument.to_owned(), at: At::of(&value)? })
     }
+}
+
+/// The inbox of a command that is about inboxes: its first word.
+#[derive(Debug, Args)]
+pub(crate) struct InboxWord {
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them [default: the inbox in ARTICLE_INBOX, or else
+    /// inbox.db]
+    #[arg(value_name = "INBOX")]
+    inbox: Option<InboxArgument>,
+}
+
+impl InboxWord {
+    pub(crate) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
+        place(self.inbox.as_ref(), environment)
+    }
+}
+
+/// The inbox of any other command.
+#[derive(Debug, Args)]
+pub(crate) struct InboxOption {
+    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them [default: the inbox in ARTICLE_INBOX, or else
+    /// inbox.db]
+    #[arg(long, value_name = "INBOX")]
+    inbox: Option<InboxArgument>,
+}
+
+impl InboxOption {
+    pub(crate) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
+        place(self.inbox.as_ref(), environment)
+    }
+}
+
+fn place(named: Option<&InboxArgument>, environment: &Environment) -> Result<Place, Failure> {
+    let default = InboxArgument::of_environment(environment);
+    let default = default.unwrap_or_else(|| InboxArgument("inbox.db".into()));
+    named.unwrap_or(&default).place(environment)
 }
 
 fn is_variable(name: &str) -> bool {
@@ -107,6 +149,23 @@ impl Place {
 
     pub(crate) fn is_file(&self) -> bool {
         matches!(self.at, At::File(_))
+    }
+
+    /// Makes the inbox if nothing shows that there was one, and says so.
+    pub(crate) async fn make_if_missing(&self, output: &Output) -> Result<(), Failure> {
+        let is_missing = match &self.at {
+            At::File(path) => !path.exists() && !lock_of(path).exists(),
+            #[cfg(feature = "postgres")]
+            At::Postgres(database) => {
+                let inboxes = database.inboxes().await?;
+                !inboxes.is_here && inboxes.elsewhere.is_empty()
+            }
+        };
+        if is_missing {
+            self.exclusive().await?.close().await?;
+            output.note(&format!("made the inbox {}", escape::line(&self.shown)));
+        }
+        Ok(())
     }
 
     /// Opens an inbox beside the receivers that work on it, if there are any. It never makes one.
@@ -190,12 +249,16 @@ fn refused(path: &Path, error: Error) -> Failure {
 
 /// What is to be done about a file that does not exist.
 pub(crate) fn fix_of_missing(path: &Path) -> &'static str {
-    let mut lock = path.as_os_str().to_owned();
-    lock.push("-lock");
-    match Path::new(&lock).exists() {
+    match lock_of(path).exists() {
         true => "put it back: its lock file shows that a receiver has used it",
         false => "check the path; the receiver creates the file when it starts",
     }
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    let mut lock = path.as_os_str().to_owned();
+    lock.push("-lock");
+    lock.into()
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn an_order_that_is_refused_or_not_known_is_repeated_as_the_text_says_and_made_o
         "article-webhook order Shoes $K --api-url $LOST",
         "error: the request may have been carried out, do not repeat it blindly: the connection to the service broke: error sending \
          request: client error (SendRequest): connection closed before message completed\n\
-         fix:   look whether the article was ordered before you order it again; an order with --intent and --inbox is remembered",
+         fix:   look whether the article was ordered before you order it again; an order with --intent is remembered",
         &[],
     );
     let lost = format!("{order} post-2 --api-url $LOST 2>&1 | sed 's/ of .* UTC//' >&2; exit 1");

@@ -108,3 +108,32 @@ async fn an_import_leaves_one_file_and_tells_which_line_is_bad() {
     assert_eq!((exit, &*out, &*error), (Some(0), "added 0 entries; 5 were there already\n", ""));
     assert!(!folder.path().join("b.db-wal").exists());
 }
+
+#[tokio::test]
+async fn an_inbox_that_is_not_named_is_the_one_of_the_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let [other, new] = ["other.db", "new.db"].map(|name| folder.path().join(name));
+    sample::inbox(&other).await;
+    let run = |arguments: &[&str], inbox: &Path| {
+        let mut run = tool([]);
+        let run = run.args(arguments).current_dir(folder.path()).env("ARTICLE_INBOX", inbox);
+        seen(&run.output().unwrap())
+    };
+    let (exit, out, _) = run(&["inbox", "list", "--state", "dead"], &other);
+    assert_eq!((exit, out.lines().count()), (Some(0), 2), "{out}");
+    let (exit, out, _) = run(&["inbox", "requeue", "--state", "dead", "--yes"], &other);
+    assert_eq!((exit, &*out), (Some(0), "requeued 1 entry\n"));
+    let (exit, _, error) = run(&["inbox", "list"], &new);
+    assert_eq!((exit, error.contains("new.db does not exist")), (Some(5), true), "{error}");
+
+    let (exit, lines, _) = run(&["inbox", "export"], &other);
+    assert_eq!(exit, Some(0));
+    std::fs::write(folder.path().join("lines"), lines).unwrap();
+    let (exit, out, note) = run(&["inbox", "import", text(&new), "lines"], &other);
+    assert_eq!((exit, &*out), (Some(0), "added 5 entries; 0 were there already\n"), "{note}");
+    assert_eq!(note, format!("made the inbox {}\n", text(&new)));
+    // The lock shows that there was one: it is not made in its place.
+    std::fs::remove_file(&new).unwrap();
+    let (exit, _, error) = run(&["inbox", "import", text(&new), "lines"], &other);
+    assert_eq!((exit, error.contains("fix:   put it back")), (Some(5), true), "{error}");
+}

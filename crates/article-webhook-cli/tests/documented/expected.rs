@@ -67,7 +67,7 @@ const ENDS: [End; 7] = [
     },
     End {
         page: START,
-        command: "article-webhook collect --inbox inbox.db",
+        command: "article-webhook collect",
         exit: 3,
         prints: "the next is due in",
         says: "earlier, it says when the job is due",

@@ -10,7 +10,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    store::InboxArgument,
+    store::InboxWord,
     text::{
         command, escape,
         moment::{exact, relative},
@@ -19,9 +19,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct CausesArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
 }
 
 pub(super) const HELP: &str = "\

@@ -22,15 +22,14 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
-    store::InboxArgument,
+    store::InboxWord,
     text::{command, escape, number::entries},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct ChangeArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     /// The jobs; without them, filters select the entries
     #[arg(value_name = "JOB")]
     jobs: Vec<JobId>,

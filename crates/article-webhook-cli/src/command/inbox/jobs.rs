@@ -19,7 +19,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Table, Tone},
-    store::InboxArgument,
+    store::InboxWord,
     text::{
         escape,
         moment::{self, exact, relative},
@@ -28,9 +28,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct JobsArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     #[command(flatten)]
     extent: PagingArguments,
     /// Only jobs in this state

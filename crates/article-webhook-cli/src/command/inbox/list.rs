@@ -9,7 +9,7 @@ use super::{
     selection::ChoiceArguments,
     view,
 };
-use crate::{context::Context, exit::Exit, failure::Failure, output::Output, store::InboxArgument};
+use crate::{context::Context, exit::Exit, failure::Failure, output::Output, store::InboxWord};
 
 /// How often `--follow` looks.
 const TICK: Duration = Duration::from_secs(1);
@@ -19,9 +19,8 @@ const FOLLOWED: u32 = 500;
 
 #[derive(Debug, Args)]
 pub(super) struct ListArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     #[command(flatten)]
     extent: PagingArguments,
     /// List the newest first

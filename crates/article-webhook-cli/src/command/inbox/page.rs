@@ -8,7 +8,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     page::{Page, PageArguments},
-    store::InboxArgument,
+    store::InboxWord,
     text::escape,
 };
 
@@ -17,9 +17,8 @@ use crate::{
 The URL has a key, which is another one at each start without --page-key-file. The page lets entries be handled again; what erases is on the \
 command line alone. With --read-only it has no button.")]
 pub(super) struct ShowPageArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     #[command(flatten)]
     page: PageArguments,
 }

@@ -4,7 +4,7 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
-    store::InboxArgument,
+    store::InboxWord,
     text::{escape, moment},
 };
 
@@ -16,7 +16,7 @@ fn operator() -> String {
 }
 
 /// Pauses the workers of all processes. Says since when they are paused and who paused them, which may be before.
-pub(super) async fn pause(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+pub(super) async fn pause(inbox: &InboxWord, context: &Context) -> Result<Exit, Failure> {
     let inbox = inbox.place(&context.environment)?.shared().await?;
     inbox.pause(operator()).await?;
     let since = inbox.ledger().paused_since().await?;
@@ -31,7 +31,7 @@ pub(super) async fn pause(inbox: &InboxArgument, context: &Context) -> Result<Ex
 }
 
 /// Ends a pause.
-pub(super) async fn resume(inbox: &InboxArgument, context: &Context) -> Result<Exit, Failure> {
+pub(super) async fn resume(inbox: &InboxWord, context: &Context) -> Result<Exit, Failure> {
     let inbox = inbox.place(&context.environment)?.shared().await?;
     inbox.resume().await?;
     let line = "not paused: workers get entries again";

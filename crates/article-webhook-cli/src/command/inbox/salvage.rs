@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
-    store::{InboxArgument, blocking},
+    store::{InboxWord, blocking},
     text::{
         command::quoted,
         escape,
@@ -127,10 +127,7 @@ pub(super) fn gaps(inbox: &str) -> String {
 }
 
 /// A person has checked the orders that a salvage may have lost.
-pub(super) async fn orders_checked(
-    inbox: &InboxArgument,
-    context: &Context,
-) -> Result<Exit, Failure> {
+pub(super) async fn orders_checked(inbox: &InboxWord, context: &Context) -> Result<Exit, Failure> {
     let inbox = inbox.place(&context.environment)?.shared().await?;
     let had_gaps = inbox.orders_checked().await?;
     let line = match had_gaps {

@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store::InboxArgument,
+    store::InboxWord,
     text::command,
     text::escape,
     text::moment::{exact, relative, shown},
@@ -20,10 +20,10 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub(super) struct ShowArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     /// The job
     #[arg(value_name = "JOB")]
     job: JobId,

@@ -14,15 +14,14 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Table, Tone},
-    store::{InboxArgument, Place},
+    store::{InboxWord, Place},
     text::{command, escape, moment},
 };
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     /// Look for damage in everything that is stored, and for settings that may lose what was acknowledged
     #[arg(long)]
     full: bool,

@@ -10,13 +10,14 @@ use crate::{
     exit::Exit,
     failure::Failure,
     output::{Output, Tone},
-    store::InboxArgument,
+    store::InboxOption,
     text::command::get,
     text::escape,
     text::moment::shown,
 };
 
 #[derive(Debug, Args)]
+#[command(after_help = HELP)]
 pub(crate) struct OrderArguments {
     /// What the article is about
     #[arg(value_name = "TOPIC", value_parser = NonEmptyStringValueParser::new())]
@@ -25,17 +26,19 @@ pub(crate) struct OrderArguments {
     #[arg(long, value_name = "URL")]
     webhook_url: Option<WebUrl>,
     /// Your own key for the order, of up to 64 letters, digits, - and _: the same one never orders twice
-    #[arg(long, value_name = "NAME", requires = "inbox")]
+    #[arg(long, value_name = "NAME")]
     intent: Option<String>,
-    /// The inbox whose ledger remembers the order: a file, a PostgreSQL URL, or env:NAME
-    #[arg(long, value_name = "INBOX", requires = "intent")]
-    inbox: Option<InboxArgument>,
+    #[command(flatten)]
+    inbox: InboxOption,
     /// Order although it is not known whether an earlier order of the intent was taken
     #[arg(long, requires = "intent")]
     again: bool,
     #[command(flatten)]
     service: ServiceArguments,
 }
+
+const HELP: &str = "\
+With --intent, the ledger of the inbox remembers the order before it is sent. The inbox is made if it is not there.";
 
 pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<Exit, Failure> {
     let client = arguments.service.client(&context.environment)?;
@@ -44,10 +47,10 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         Some(url) => article.webhook_url(url.as_str()),
         None => article,
     };
-    let (Some(intent), Some(inbox)) = (&arguments.intent, &arguments.inbox) else {
+    let Some(intent) = &arguments.intent else {
         context.interruption.means(
             "it is not known whether the service took the order",
-            "look at the service before you order it again; an order with --intent and --inbox is remembered",
+            "look at the service before you order it again; an order with --intent is remembered",
         );
         let created = client.create_article(&article).await;
         context.interruption.means_nothing_more();
@@ -55,7 +58,9 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         return tell("ordered", &created.job_id, &context.output);
     };
     context.environment.may_change_inbox()?;
-    let collector = Collector::new(&inbox.place(&context.environment)?.shared().await?, client);
+    let place = arguments.inbox.place(&context.environment)?;
+    place.make_if_missing(&context.output).await?;
+    let collector = Collector::new(&place.shared().await?, client);
     context.interruption.means(
         "it is not known whether the service took the order",
         "repeat the command: the inbox remembers the intent, so that nothing is ordered twice, and says what is known",

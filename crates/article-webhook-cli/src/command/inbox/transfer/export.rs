@@ -17,15 +17,14 @@ use crate::{
     context::Context,
     exit::Exit,
     failure::Failure,
-    store::{InboxArgument, Place},
+    store::{InboxWord, Place},
     text::{escape, number::entries},
 };
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     /// Write to this file, which must not exist, instead of standard output
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,

@@ -14,7 +14,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     settings::input,
-    store::{InboxArgument, Place},
+    store::{InboxWord, Place},
     text::number::{counted, entries},
 };
 
@@ -23,9 +23,8 @@ const PARTIAL: &str = ": export again, or import it as a partial export";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// The inbox: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
-    #[arg(value_name = "INBOX")]
-    inbox: InboxArgument,
+    #[command(flatten)]
+    inbox: InboxWord,
     /// What `inbox export` wrote [default: standard input]
     #[arg(value_name = "LINES")]
     lines: Option<PathBuf>,
@@ -91,6 +90,7 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
         })?,
     };
     let place = arguments.inbox.place(&context.environment)?;
+    place.make_if_missing(&context.output).await?;
     let inbox = opened(&place).await?;
     if arguments.lines.is_none() && stdin().is_terminal() {
         context.output.note("The lines are read from the terminal; Ctrl-D ends them.");
@@ -112,7 +112,6 @@ pub(crate) fn already(present: u64) -> String {
 
 /// The inbox by itself, so that it keeps its log small, or beside the process that works on it.
 pub(crate) async fn opened(place: &Place) -> Result<Inbox, Failure> {
-    // An inbox that is not there is not made.
     let shared = place.shared().await?;
     if place.is_worked_on() {
         return Ok(shared);
