@@ -1,11 +1,9 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use tokio::net::TcpListener;
 
-use super::{
-    access::Access,
-    server::{Listening, Reach},
-};
+use super::{access::Access, server::Listening};
 use crate::{failure::Failure, output::Output};
 
 /// Where the page is shown.
@@ -25,21 +23,28 @@ pub(crate) struct PageArguments {
 impl PageArguments {
     /// Listens for the browser. Says so where other machines can reach the page.
     pub(crate) async fn bind(&self, output: &Output) -> Result<Listening, Failure> {
-        let reach = match self.page_allow_remote {
-            true => Reach::Network,
-            false => Reach::ThisMachine,
-        };
-        let access = match &self.page_key_file {
-            Some(file) => Access::of_file(file)?,
-            None => Access::new(),
-        };
-        let listening = Listening::bind(self.page, reach, access).await?;
-        if !self.page.ip().is_loopback() {
+        let address = self.page;
+        if !address.ip().is_loopback() {
+            if !self.page_allow_remote {
+                return Err(Failure::usage(format!(
+                    "{address} can be reached by other machines, and the page shows all articles, without encryption"
+                ))
+                .fix("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
+            }
             output.note(
                 "The page can be reached by other machines. It shows all articles, and its key travels without \
                  encryption.",
             );
         }
-        Ok(listening)
+        let access =
+            self.page_key_file.as_deref().map_or_else(|| Ok(Access::new()), Access::of_file)?;
+        let bound = TcpListener::bind(address).await;
+        let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let (address, listener) = bound.map_err(|error| {
+            Failure::failed(format!("cannot show the page on {address}"))
+                .because(&error)
+                .fix("end the program that has the port, or choose another with --page")
+        })?;
+        Ok(Listening { listener, address, access })
     }
 }

@@ -84,8 +84,8 @@ impl Query {
         if pairs.is_empty() { query } else { format!("?{query}") }
     }
 
-    /// Without the place in the list.
-    pub(super) fn at_newest(&self) -> Self {
+    /// The list from its newest entry on.
+    pub(super) fn first_page(&self) -> Self {
         Self { after: 0, ..self.clone() }
     }
 

@@ -11,7 +11,7 @@ use super::{
     shared::{Buttons, Shared},
     watch::Watch,
 };
-use crate::{failure::Failure, output::log::Refusals};
+use crate::output::log::Refusals;
 
 /// Pages that may be open at the same time and be told of changes.
 const LISTENERS: usize = 64;
@@ -22,42 +22,11 @@ const CONNECTIONS: usize = 256;
 /// Where `article-webhook listen` receives unless told otherwise.
 const RECEIVER: &str = "http://127.0.0.1:3000/webhooks/articles";
 
-/// From where the page can be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    ThisMachine,
-    /// Other machines too, without encryption.
-    Network,
-}
-
-/// Listens for the browser, with the secrets of the page.
+/// A socket for the browser, and the secrets of the page.
 pub(crate) struct Listening {
-    listener: TcpListener,
-    address: SocketAddr,
-    access: Access,
-}
-
-impl Listening {
-    pub(super) async fn bind(
-        address: SocketAddr,
-        reach: Reach,
-        access: Access,
-    ) -> Result<Self, Failure> {
-        if reach == Reach::ThisMachine && !address.ip().is_loopback() {
-            return Err(Failure::usage(format!(
-                "{address} can be reached by other machines, and the page shows all articles, without encryption"
-            ))
-            .fix("use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote"));
-        }
-        let bound = TcpListener::bind(address).await;
-        let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
-        let (address, listener) = bound.map_err(|error| {
-            Failure::failed(format!("cannot show the page on {address}"))
-                .because(&error)
-                .fix("end the program that has the port, or choose another with --page")
-        })?;
-        Ok(Self { listener, address, access })
-    }
+    pub(super) listener: TcpListener,
+    pub(super) address: SocketAddr,
+    pub(super) access: Access,
 }
 
 /// The page of an inbox. It is served beside whatever works on the inbox, also in another process.

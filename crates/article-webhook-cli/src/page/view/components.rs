@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::{
     page::{
         entry_path::path_of,
+        query::Query,
         shared::{Buttons, Shared},
     },
     text::{
@@ -58,6 +59,11 @@ pub(super) fn size(bytes: u64) -> String {
         100_000..1_000_000 => format!("{} KB", bytes / 1000),
         _ => format!("{}.{} MB", number(bytes / 1_000_000), bytes % 1_000_000 / 100_000),
     }
+}
+
+/// The path of a list.
+pub(super) fn list_path(shared: &Shared, query: &Query) -> String {
+    shared.access.path(&format!("/{}", query.text()))
 }
 
 /// The path of an entry's page.

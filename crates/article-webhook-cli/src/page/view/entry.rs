@@ -7,7 +7,9 @@ use article_webhook_inbox::{
 use maud::{Markup, html};
 
 use super::{
-    components::{age, badge, body_path, button, command, entry_path, moment, size, text},
+    components::{
+        age, badge, body_path, button, command, entry_path, list_path, moment, size, text,
+    },
     difference::difference,
     json::json,
     layout::{self, Place},
@@ -50,7 +52,7 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     let heading = title.unwrap_or_else(|| cut(entry.key.job_id.as_str()));
     let content = html! {
         nav.crumbs aria-label="Where you are" {
-            a href={ (shared.access.path("/")) (list.text()) } { @if *list == Query::default() { "Entries" } @else { "Back to the list" } }
+            a href=(list_path(shared, list)) { @if *list == Query::default() { "Entries" } @else { "Back to the list" } }
             span aria-hidden="true" { " / " }
             span { (text(entry.key.job_id.as_str())) }
             (neighbours(shared, shown))

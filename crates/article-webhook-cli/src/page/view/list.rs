@@ -4,7 +4,7 @@ use article_webhook_inbox::{CauseCount, Counts, Entry, Page, State};
 use maud::{Markup, html};
 
 use super::{
-    components::{age, badge, command, entry_path, number, size, text},
+    components::{age, badge, command, entry_path, list_path, number, size, text},
     layout::{self, Place},
     overview,
     panel::panel,
@@ -48,7 +48,7 @@ pub(in crate::page) fn list(
             (search(shared, query))
         }
         @if !query.cause.is_empty() {
-            p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(path(shared, &Query { cause: String::new(), ..query.at_newest() })) { "All causes" } }
+            p.narrowed { "Only those with this cause: " span.cause { (text(&query.cause)) } " " a href=(list_path(shared, &Query { cause: String::new(), ..query.first_page() })) { "All causes" } }
         }
         (states(shared, query, counts))
         div.live #list data-live="list" {
@@ -85,7 +85,7 @@ fn search(shared: &Shared, query: &Query) -> Markup {
 
 fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     let tab = |name: &str, state: Option<State>| {
-        let path = path(shared, &Query { state, ..query.at_newest() });
+        let path = list_path(shared, &Query { state, ..query.first_page() });
         let count = counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
             a href=(path) data-state=[state.map(State::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
@@ -102,32 +102,15 @@ fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     }
 }
 
-fn path(shared: &Shared, query: &Query) -> String {
-    shared.access.path(&format!("/{}", query.text()))
-}
-
-/// Columns that are shown only where they differ within the page.
-struct Columns {
-    has_event: bool,
-    has_source: bool,
-    has_size: bool,
-}
-
-impl Columns {
-    fn of(entries: &[Entry]) -> Self {
-        let differ = |is_other: &dyn Fn(&Entry, &Entry) -> bool| {
-            entries.windows(2).any(|pair| is_other(&pair[0], &pair[1]))
-        };
-        Self {
-            has_event: differ(&|one, other| one.key.event != other.key.event),
-            has_source: differ(&|one, other| one.source != other.source),
-            has_size: differ(&|one, other| one.length != other.length),
-        }
-    }
-}
-
+/// A column in which all rows of the page say the same is left out.
 fn table(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
-    let columns = Columns::of(&listed.page.entries);
+    let (entries, now) = (&listed.page.entries, listed.now);
+    let differ = |is_other: fn(&Entry, &Entry) -> bool| {
+        entries.windows(2).any(|pair| is_other(&pair[0], &pair[1]))
+    };
+    let has_event = differ(|one, other| one.key.event != other.key.event);
+    let has_source = differ(|one, other| one.source != other.source);
+    let has_size = differ(|one, other| one.length != other.length);
     html! {
         table.entries {
             caption.hidden { "Entries, the newest first" }
@@ -135,50 +118,44 @@ fn table(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
                 tr {
                     th.state scope="col" { "State" }
                     th.what scope="col" { "Article" }
-                    @if columns.has_event { th.event scope="col" { "Event" } }
-                    @if columns.has_source { th.source scope="col" { "Came by" } }
-                    @if columns.has_size { th.size scope="col" { "Size" } }
+                    @if has_event { th.event scope="col" { "Event" } }
+                    @if has_source { th.source scope="col" { "Came by" } }
+                    @if has_size { th.size scope="col" { "Size" } }
                     th.attempts scope="col" { "Attempts" }
                     th.age scope="col" { "Received" }
                 }
             }
             tbody {
-                @for entry in &listed.page.entries { (row(shared, query, entry, &columns, listed.now)) }
+                @for entry in entries {
+                    tr id={"entry-" (entry.id)} {
+                        td.state { (badge(entry.state)) }
+                        td.what {
+                            a href={ (entry_path(shared, &entry.key)) (query.for_entry(None)) } { (about(entry, now)) }
+                        }
+                        @if has_event { td.event { (text(entry.key.event.as_str())) } }
+                        @if has_source { td.source { (entry.source.as_str()) } }
+                        @if has_size { td.size { @if let Some(length) = entry.length { (size(length)) } } }
+                        td.attempts { (entry.attempts) span.hidden { " attempts" } }
+                        td.age { (age(entry.received_at, now)) }
+                    }
+                }
             }
         }
     }
 }
 
-fn row(
-    shared: &Shared,
-    query: &Query,
-    entry: &Entry,
-    columns: &Columns,
-    now: SystemTime,
-) -> Markup {
+fn about(entry: &Entry, now: SystemTime) -> Markup {
     html! {
-        tr id={"entry-" (entry.id)} {
-            td.state { (badge(entry.state)) }
-            td.what {
-                a href={ (entry_path(shared, &entry.key)) (query.for_entry(None)) } {
-                    @match &entry.title {
-                        Some(title) => span.title { (text(&cut(title))) },
-                        None => span.title.none { "No title" },
-                    }
-                    span.more {
-                        span.job { (text(entry.key.job_id.as_str())) }
-                        @if entry.state == State::Waiting && (entry.attempts > 0 || entry.at > now) {
-                            span.next { "next attempt " @if entry.at > now { (age(entry.at, now)) } @else { "is due" } }
-                        }
-                        @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
-                    }
-                }
+        @match &entry.title {
+            Some(title) => span.title { (text(&cut(title))) },
+            None => span.title.none { "No title" },
+        }
+        span.more {
+            span.job { (text(entry.key.job_id.as_str())) }
+            @if entry.state == State::Waiting && (entry.attempts > 0 || entry.at > now) {
+                span.next { "next attempt " @if entry.at > now { (age(entry.at, now)) } @else { "is due" } }
             }
-            @if columns.has_event { td.event { (text(entry.key.event.as_str())) } }
-            @if columns.has_source { td.source { (entry.source.as_str()) } }
-            @if columns.has_size { td.size { @if let Some(length) = entry.length { (size(length)) } } }
-            td.attempts { (entry.attempts) span.hidden { " attempts" } }
-            td.age { (age(entry.received_at, now)) }
+            @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
         }
     }
 }
@@ -213,11 +190,11 @@ fn pager(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {
-                a href=(path(shared, &query.at_newest())) rel="first" { "← Newest" }
+                a href=(list_path(shared, &query.first_page())) rel="first" { "← Newest" }
             }
             span.spacer {}
             @if let Some(next) = listed.page.next {
-                a href=(path(shared, &Query { after: next, ..query.clone() })) rel="next" { "Older →" }
+                a href=(list_path(shared, &Query { after: next, ..query.clone() })) rel="next" { "Older →" }
             }
         }
     }

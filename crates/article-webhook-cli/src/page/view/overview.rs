@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use article_webhook_inbox::{CauseCount, HourCount, State};
 use maud::{Markup, html};
 
-use super::components::{age, number, text};
+use super::components::{age, list_path, number, text};
 use crate::{
     page::{
         query::Query,
@@ -145,7 +145,6 @@ fn clock(time: SystemTime) -> String {
 fn why(shared: &Shared, state: State, causes: &[CauseCount], now: SystemTime) -> Markup {
     let groups = of_state(causes, state);
     let all = count(&groups);
-    let list = |query: Query| format!("{}{}", shared.access.path("/"), query.text());
     html! {
         @if all > 0 {
             section.card.why aria-labelledby={ "why-" (state.as_str()) } {
@@ -153,7 +152,7 @@ fn why(shared: &Shared, state: State, causes: &[CauseCount], now: SystemTime) ->
                 ul.groups {
                     @for group in groups.iter().take(CAUSES) {
                         li {
-                            a.cause href=(list(Query::of_group(group))) { (text(cause(group))) }
+                            a.cause href=(list_path(shared, &Query::of_group(group))) { (text(cause(group))) }
                             span.quiet {
                                 (entries(group.count)) ", " @if group.count > 1 { "first " (age(group.first, now)) ", last " }
                                 (age(group.last, now))
@@ -163,7 +162,7 @@ fn why(shared: &Shared, state: State, causes: &[CauseCount], now: SystemTime) ->
                     }
                 }
                 @if let Some(rest) = groups.get(CAUSES..).filter(|rest| !rest.is_empty()) {
-                    p.quiet { (rest.len()) " more causes: " a href=(list(Query { state: Some(state), ..Query::default() })) { "see all that are " (state.as_str()) } }
+                    p.quiet { (rest.len()) " more causes: " a href=(list_path(shared, &Query { state: Some(state), ..Query::default() })) { "see all that are " (state.as_str()) } }
                 }
             }
         }
