@@ -23,7 +23,6 @@ pub(super) use entry::{Shown, entry, gone};
 pub(super) use health::{Health, health};
 pub(super) use ledger::{Jobs, ledger};
 pub(super) use list::{Listed, list};
-pub(super) use overview::first_hour;
 pub(super) use refusal::{
     found_nothing, not_done, not_taken, opening, refused, store_failed, too_many,
 };

@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{panel::Panel, view::first_hour};
+use super::panel::Panel;
 use crate::output::log::Refusals;
 
 /// How often the inbox is looked at while a page is open. It may be that another process writes it.
@@ -25,6 +25,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Counting reads a whole index. It takes this part of the time, so that it is frequent where it is fast.
 const COUNTING: u32 = 20;
+
+/// Hours that the charts show.
+pub(super) const HOURS: u32 = 24;
 
 /// What was seen of the inbox.
 #[derive(Debug, Clone, Default)]
@@ -139,6 +142,13 @@ impl Changes {
         let seen = self.0.borrow_and_update();
         (!seen.has_ended).then_some(seen.revision)
     }
+}
+
+/// When the charts begin.
+pub(super) fn first_hour(now: SystemTime) -> SystemTime {
+    let hours = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 3600;
+    let first = u32::try_from(hours).unwrap_or_default().saturating_sub(HOURS - 1);
+    SystemTime::UNIX_EPOCH + HourCount::LENGTH * first
 }
 
 fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64 {

@@ -10,12 +10,10 @@ use crate::{
     page::{
         query::Query,
         shared::{Buttons, Shared},
+        watch::{HOURS, first_hour},
     },
     text::{escape, number::entries},
 };
-
-/// Hours that the charts show.
-const HOURS: u32 = 24;
 
 /// How many causes of a state are shown.
 const CAUSES: usize = 8;
@@ -26,13 +24,6 @@ const FEW: u64 = 5;
 /// How high a chart is, and how wide an hour, in its own units.
 const HEIGHT: u64 = 48;
 const WIDTH: u64 = 10;
-
-/// When the charts begin.
-pub(in crate::page) fn first_hour(now: SystemTime) -> SystemTime {
-    let hours = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 3600;
-    let first = u32::try_from(hours).unwrap_or_default().saturating_sub(HOURS - 1);
-    SystemTime::UNIX_EPOCH + HourCount::LENGTH * first
-}
 
 pub(super) fn overview(
     shared: &Shared,
