@@ -27,6 +27,10 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
          <iframe name=inside></iframe><script>document.forms[0].submit()</script>"
     );
     foreign.serve("/form", "", &form.replace("TARGET", "_self"));
+    // A group of causes.
+    let group = format!("{}/requeue?state=dead", page.base);
+    let of_group = form.replace("TARGET", "_self").replace(&format!("{entry}/requeue"), &group);
+    foreign.serve("/group", "", &of_group);
     foreign.serve("/hidden", "", &form.replace("TARGET", "inside"));
     foreign.serve(
         "/fetch",
@@ -44,8 +48,10 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
     );
     // The first is the same site, as browsers see it: another port of this machine.
     for origin in [foreign.url.clone(), foreign.url.replace("127.0.0.1", "localhost")] {
-        browser.open(&format!("{origin}/form")).await;
-        browser.wait("return document.querySelector('h1')?.textContent === 'Another page asked for this'").await;
+        for form in ["form", "group"] {
+            browser.open(&format!("{origin}/{form}")).await;
+            browser.wait("return document.querySelector('h1')?.textContent === 'Another page asked for this'").await;
+        }
         browser.open(&format!("{origin}/hidden")).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         browser.open(&format!("{origin}/fetch")).await;

@@ -28,6 +28,22 @@ pub(crate) async fn broken(file: &Path) -> Inbox {
     inbox
 }
 
+/// Two deliveries that a receiver refuses: one with another token, one that is no JSON.
+pub(crate) async fn refused(listening: &Running) {
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    for token in ["Bearer 0000000000000000", TOKEN] {
+        let request = http.post(&listening.receiver).header("authorization", token);
+        let request = request.header("content-type", "application/json");
+        let request = request.header("x-service-event", "article.complete");
+        request
+            .header("x-service-job-id", "job_1")
+            .body("{\"job_id\":\"job_1\",")
+            .send()
+            .await
+            .unwrap();
+    }
+}
+
 /// Tried again at once.
 fn again(cause: String) -> Result<(), Failed> {
     Err(Failed::retry_after(cause, Duration::ZERO))
@@ -205,18 +221,7 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
         browser.run("return document.querySelectorAll('#refused tbody tr').length").await,
         0
     );
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    for token in ["Bearer 0000000000000000", TOKEN] {
-        let request = http.post(&listening.receiver).header("authorization", token);
-        let request = request.header("content-type", "application/json");
-        let request = request.header("x-service-event", "article.complete");
-        request
-            .header("x-service-job-id", "job_1")
-            .body("{\"job_id\":\"job_1\",")
-            .send()
-            .await
-            .unwrap();
-    }
+    refused(&listening).await;
     browser.wait("return document.querySelectorAll('#refused section:first-of-type tbody tr').length === 2").await;
     let shown = browser.run("return document.querySelector('#refused').innerText").await;
     let shown = shown.as_str().unwrap();

@@ -1,7 +1,9 @@
 //! What the page looks like: screenshots, and the picture of the README, which `PAGE_PICTURE=write` renews.
 
-use std::{env, fs, path::PathBuf};
+use std::{env, fs, path::PathBuf, time::SystemTime};
 
+use article_webhook::{Reply, Sink, fixture};
+use article_webhook_inbox::{Filter, State};
 use serde_json::json;
 
 use crate::{driver::Browser, operator, picture, running::Running, scene};
@@ -20,11 +22,18 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
     scene::inbox(&full).await;
     let page = Running::page(&full, &[]);
     let broken = folder.path().join("broken.db");
-    let _inbox = operator::broken(&broken).await;
+    let inbox = operator::broken(&broken).await;
+    let other = fixture::complete().job_id("job_00").title("Another title").delivery().unwrap();
+    assert_eq!(inbox.accept(other).await, Reply::Duplicate);
+    let dead = Filter { state: Some(State::Dead), ..Filter::default() };
+    let requeued = inbox.requeue_first(dead, 3).await.unwrap().at.unwrap();
+    let requeued = requeued.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
     let broken = Running::page(&broken, &[]);
     let fresh = Running::listen(&empty);
+    let refusing = Running::listen(&folder.path().join("refusing.db"));
+    operator::refused(&refusing).await;
     let demo = Running::demo(&folder.path().join("demo.db"));
-    for Running { url, base, .. } in [&page, &broken, &fresh, &demo] {
+    for Running { url, base, .. } in [&page, &broken, &fresh, &refusing, &demo] {
         browser.open(url).await;
         browser.wait(&format!("return location.href === '{base}/'")).await;
     }
@@ -34,6 +43,9 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         ("dead", format!("{}/?state=dead", page.base)),
         ("groups", format!("{}/", broken.base)),
         ("failed", format!("{}/entry/job_01/article.complete?list=state%3Ddead", broken.base)),
+        ("result", format!("{}/?requeued={requeued}", broken.base)),
+        ("other_body", format!("{}/entry/job_00/article.complete?body=2", broken.base)),
+        ("refusals", format!("{}/refused", refusing.base)),
         ("ledger", format!("{}/ledger", page.base)),
         ("refused", format!("{}/refused", fresh.base)),
         ("health", format!("{}/health", page.base)),

@@ -21,7 +21,9 @@ async fn without_the_key_nothing_of_the_inbox_is_seen() {
     let stranger = Visitor::stranger(&page);
     let paths = [
         "/",
+        "/?requeued=1",
         "/ledger",
+        "/refused",
         "/health",
         "/events",
         DEAD,
@@ -109,15 +111,17 @@ async fn only_the_page_itself_presses_a_button() {
         &[("origin", "null")],
         &[("sec-fetch-site", "cross-site"), ("origin", &page.origin)],
     ];
-    for headers in foreign {
-        let answer = visitor.send(Method::POST, &requeue, headers, &token).await;
-        assert_eq!(answer.status, 403, "{headers:?}");
+    let (stranger, group) = (Visitor::stranger(&page), "/requeue?state=dead");
+    for path in [requeue.as_str(), group] {
+        for headers in foreign {
+            let answer = visitor.send(Method::POST, path, headers, &token).await;
+            assert_eq!(answer.status, 403, "{path} {headers:?}");
+        }
+        for wrong in ["", "0123", "token", &page.url[page.url.len() - 32..]] {
+            assert_eq!(visitor.post(path, wrong).await.status, 403, "{path} {wrong}");
+        }
+        assert_eq!(stranger.post(path, &shown.token()).await.status, 401, "{path}");
     }
-    for wrong in ["", "0123", "token", &page.url[page.url.len() - 32..]] {
-        assert_eq!(visitor.post(&requeue, wrong).await.status, 403, "{wrong}");
-    }
-    let stranger = Visitor::stranger(&page);
-    assert_eq!(stranger.post(&requeue, &shown.token()).await.status, 401);
     let own = [("sec-fetch-site", "same-origin")];
     assert_eq!(visitor.send(Method::POST, &requeue, &own, "").await.status, 403, "no form");
     assert_eq!(visitor.send(Method::GET, &requeue, &own, "").await.status, 405);
@@ -154,15 +158,15 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
     let page = Running::page(&file, &["--read-only"]);
     let visitor = Visitor::of(&page).await;
     let before = waiting(&file).await;
-    for path in ["/", DEAD, "/entry/job_done/article.complete", "/ledger", "/health"] {
+    for path in ["/", DEAD, "/entry/job_done/article.complete", "/ledger", "/refused", "/health"] {
         let shown = visitor.get(path).await;
         assert_eq!(shown.status, 200, "{path}");
         assert!(!shown.text.contains("method=\"post\""), "{path}");
         assert!(shown.text.contains("read-only"), "{path}");
     }
     // No page shows a token, so the cause must be said: a wrong token is refused with the same status.
-    for what in ["requeue", "replay"] {
-        let answer = visitor.post(&format!("{DEAD}/{what}"), "0123").await;
+    for what in [&format!("{DEAD}/requeue"), &format!("{DEAD}/replay"), "/requeue?state=dead"] {
+        let answer = visitor.post(what, "0123").await;
         assert_eq!(answer.status, 403, "{what}");
         assert!(answer.text.contains("The page is read-only"), "{what}: {}", answer.text);
     }

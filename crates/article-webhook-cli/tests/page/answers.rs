@@ -32,7 +32,17 @@ async fn every_answer_says_what_a_browser_may_do_with_it() {
     let page = Running::page(&file, &[]);
     let (visitor, stranger) = (Visitor::of(&page).await, Visitor::stranger(&page));
     let done = "/entry/job_done/article.complete";
-    let paths = ["/", done, "/ledger", "/health", "/nothing", "/assets/page.js", "/entry/x/y"];
+    let paths = [
+        "/",
+        done,
+        "/?requeued=1",
+        "/ledger",
+        "/refused",
+        "/health",
+        "/nothing",
+        "/assets/page.js",
+        "/entry/x/y",
+    ];
     let mut answers = vec![stranger.get("/").await, visitor.get(&format!("{done}/body/1")).await];
     for path in paths {
         answers.push(visitor.get(path).await);

@@ -73,7 +73,7 @@ fn kept(shared: &Shared, refused: &Refused) -> Markup {
     let Refused { quarantine, jobs, now, .. } = refused;
     html! {
         section.card {
-            h2 { "Authentic" }
+            h2 { "Came with the token" }
             @if quarantine.is_empty() && jobs.is_empty() {
                 p.quiet { "Nothing that came with the token is in quarantine or is expected because it was refused." }
             } @else {
