@@ -11,6 +11,20 @@ pub(crate) enum Exit {
     Store = 5,
 }
 
+impl Exit {
+    /// What a machine tells it by.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NothingMatched => "nothing_matched",
+            Self::Refused => "refused",
+            Self::Store => "store",
+        }
+    }
+}
+
 /// What `--help` says about them.
 pub(crate) const HELP: &str = "\
 Exit codes:

@@ -8,7 +8,7 @@ mod table;
 use std::{
     env,
     io::{self, IsTerminal, Write, stderr, stdout},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use anstyle::{AnsiColor, Style};
@@ -20,7 +20,7 @@ use terminal_size::{Width, terminal_size_of};
 pub(crate) use table::Table;
 
 use self::queue::Queue;
-use crate::{exit::Exit, failure::Failure, secrets, text::escape};
+use crate::{exit::Exit, failure::Failure, secrets, text::escape, text::moment};
 
 /// How long the end of a command waits for a reader that is slow.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -110,7 +110,7 @@ impl Output {
         let (format, colour) = (self.format, self.stdout);
         let told = |lost| format!("{lost} lines were not shown: they were not read in time");
         let shown = move |lost| match format {
-            Format::Json => format!("{}\n", json!({ "lost_lines": lost })),
+            Format::Json => format!("{}\n", json_line("lost", &json!({ "lost_lines": lost }))),
             Format::Human => format!("{}\n", painted(colour, Tone::Bad, &told(lost))),
         };
         let noted = move |lost| format!("{}\n", told(lost));
@@ -163,10 +163,9 @@ impl Output {
         write_line(&mut stdout().lock(), &line).map_err(|error| Failure::of_output(&error))
     }
 
-    /// A line of JSON.
-    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(value).expect("what the tool shows has string keys");
-        self.line(&escape::json(&text))
+    /// A line of JSON of a type of `schema.json`.
+    pub(crate) fn json(&self, kind: &str, fields: &impl Serialize) -> Result<(), Failure> {
+        self.line(&json_line(kind, fields))
     }
 
     /// JSON that exists already.
@@ -177,9 +176,14 @@ impl Output {
     }
 
     /// JSON or a line, as was asked for.
-    pub(crate) fn either(&self, value: &impl Serialize, line: &str) -> Result<(), Failure> {
+    pub(crate) fn either(
+        &self,
+        kind: &str,
+        fields: &impl Serialize,
+        line: &str,
+    ) -> Result<(), Failure> {
         match self.format {
-            Format::Json => self.json(value),
+            Format::Json => self.json(kind, fields),
             Format::Human => self.line(line),
         }
     }
@@ -228,8 +232,10 @@ impl Output {
         }
         let (what, fix) = (failure.to_string(), escape::line(failure.fix_text()));
         if self.is_json() {
-            let error = json!({ "error": what, "fix": fix, "exit": failure.exit as u8 });
-            self.note(&escape::json(&error.to_string()));
+            let code = failure.exit.code();
+            let fields =
+                json!({ "code": code, "error": what, "fix": fix, "exit": failure.exit as u8 });
+            self.note(&json_line("error", &fields));
             return failure.exit;
         }
         self.note(&format!("{} {what}", painted(self.stderr, Tone::Bad, "error:")));
@@ -243,6 +249,21 @@ fn painted(colour: Colour, tone: Tone, text: &str) -> String {
         (Colour::Off, _) | (_, Tone::Plain) => text.to_owned(),
         (Colour::On, tone) => format!("{style}{text}{style:#}", style = tone.style()),
     }
+}
+
+/// What every line has, and the fields of its type.
+#[derive(Serialize)]
+struct Line<'a, T> {
+    r#type: &'a str,
+    at: String,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+fn json_line(kind: &str, fields: &impl Serialize) -> String {
+    let line = Line { r#type: kind, at: moment::exact(SystemTime::now()), fields };
+    let text = serde_json::to_string(&line).expect("what the tool shows has string keys");
+    escape::json(&text)
 }
 
 fn write_line(to: &mut impl Write, line: &str) -> io::Result<()> {

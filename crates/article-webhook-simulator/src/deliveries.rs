@@ -11,7 +11,7 @@ mod sender;
 mod socket_sender;
 
 pub use attempt::Attempt;
-pub(crate) use attempt::AttemptLog;
+pub(crate) use attempt::Latest;
 pub(crate) use delivery::Delivery;
 pub use delivery::pause_after;
 pub use outcome::{DeliveryAnswer, DeliveryOutcome};

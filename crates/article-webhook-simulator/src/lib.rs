@@ -21,7 +21,7 @@ mod api;
 mod simulator;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
-pub use api::openapi;
+pub use api::{Call, openapi};
 pub use deliveries::{
     Attempt, DeliveryAnswer, DeliveryOutcome, Push, SendMode, Sender, Sending, pause_after,
 };

@@ -15,7 +15,7 @@ pub use builder::SimulatorBuilder;
 pub use clock::SimulatorClock;
 pub use error::{CallError, StartError};
 
-use crate::{Attempt, Rule, SimulatedJob};
+use crate::{Attempt, Call, Rule, SimulatedJob};
 use engine::Engine;
 
 /// The article generation service, on a port of this machine.
@@ -125,6 +125,12 @@ impl Simulator {
         self.engine.with(|service, _| service.drain_attempts())
     }
 
+    /// Returns the latest calls of the API, oldest first, and forgets them. As many are kept as attempts.
+    #[must_use = "what is drained is gone"]
+    pub fn drain_calls(&self) -> Vec<Call> {
+        self.engine.with(|service, _| service.drain_calls())
+    }
+
     /// All jobs, in the order in which they were ordered.
     #[must_use]
     pub fn jobs(&self) -> Vec<SimulatedJob> {
@@ -169,6 +175,12 @@ mod tests {
 
         let request = Request::get("/v1/content/articles/job_1").body(Bytes::new()).unwrap();
         assert_eq!(simulator.call(request).await.status(), 401);
+        let calls = simulator.drain_calls().into_iter();
+        let calls: Vec<_> = calls.map(|call| (call.method, call.path, call.status)).collect();
+        let order = |status| ("POST".to_owned(), "/v1/content/articles".to_owned(), status);
+        let get = ("GET".to_owned(), "/v1/content/articles/job_1".to_owned(), 401);
+        assert_eq!(calls, [order(202), order(402), get]);
+        assert!(simulator.drain_calls().is_empty());
     }
 
     #[tokio::test]

@@ -19,6 +19,19 @@ pub(crate) struct ServiceArguments {
 }
 
 impl ServiceArguments {
+    /// `None`: the environment has not both, and no option asks for it.
+    pub(crate) fn client_if_set(
+        &self,
+        environment: &Environment,
+    ) -> Result<Option<Client>, Failure> {
+        let is_asked = self.api_url.is_some() || self.api_key_file.is_some();
+        let is_set = |name| environment.get(name).is_some();
+        match is_asked || (is_set("ARTICLE_API_URL") && is_set("ARTICLE_API_KEY")) {
+            true => self.client(environment).map(Some),
+            false => Ok(None),
+        }
+    }
+
     pub(crate) fn client(&self, environment: &Environment) -> Result<Client, Failure> {
         let of_environment = environment.get("ARTICLE_API_URL");
         let of_environment = of_environment.as_ref().map(|url| url.as_str());
@@ -66,7 +79,7 @@ pub(crate) fn configured(
         }
     })?;
     match answer.as_ref() {
-        b"" => output.either(&json!({}), "configured")?,
+        b"" => output.either("configured", &json!({}), "configured")?,
         json => output.service_json(json)?,
     }
     Ok(Exit::Done)

@@ -53,9 +53,12 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
     let exit = if report.is_conformant() { Exit::Done } else { Exit::Failed };
     if output.is_json() {
         for finding in &report.findings {
-            output.json(finding)?;
+            output.json("case", finding)?;
         }
-        output.json(&json!({ "conformant": report.is_conformant(), "stopped": report.stopped }))?;
+        output.json(
+            "verdict",
+            &json!({ "conformant": report.is_conformant(), "stopped": report.stopped }),
+        )?;
         return Ok(exit);
     }
     output.line("")?;

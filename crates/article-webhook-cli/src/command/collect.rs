@@ -156,8 +156,8 @@ fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
     let line = format!(
         "{count} {jobs} in the ledger. Another process works on the inbox: its collector polls {them}, if it has one"
     );
-    output.either(&json!({ "stored": count }), &line)?;
-    output.note("`listen` has none: after it has ended, repeat the command, which polls then");
+    output.either("left", &json!({ "stored": count }), &line)?;
+    output.note("`listen` has one if it was started with the URL and the key of the service");
     Ok(Exit::Done)
 }
 
@@ -168,13 +168,16 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
         output.note(&format!("{}; --resume lifts it", pause_told(&pause)));
     }
     if output.is_json() {
-        output.json(&json!({
-            "to_poll": plan.to_poll,
-            "has_article": plan.has_article,
-            "given_up": plan.given_up,
-            "no_trace": plan.no_trace,
-            "takes_seconds": plan.takes.as_secs(),
-        }))?;
+        output.json(
+            "plan",
+            &json!({
+                "to_poll": plan.to_poll,
+                "has_article": plan.has_article,
+                "given_up": plan.given_up,
+                "no_trace": plan.no_trace,
+                "takes_seconds": plan.takes.as_secs(),
+            }),
+        )?;
         return Ok(Exit::Done);
     }
     let mut table = Table::plain();
@@ -258,7 +261,8 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
             JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
         };
         match output.is_json() {
-            true => output.json(&json!({ "job_id": id.as_str(), "state": state.as_str() }))?,
+            true => output
+                .json("job_state", &json!({ "job_id": id.as_str(), "state": state.as_str() }))?,
             false => table.row([
                 (Tone::Plain, escape::line(id.as_str())),
                 (tone, state.as_str().replace('_', " ")),

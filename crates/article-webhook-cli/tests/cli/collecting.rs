@@ -40,15 +40,15 @@ async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_polled_after_it() {
     assert_eq!((exit, &*out), (Some(0), left), "{note}");
     assert_eq!(
         note,
-        "`listen` has none: after it has ended, repeat the command, which polls then\n"
+        "`listen` has one if it was started with the URL and the key of the service\n"
     );
     let again = collect(&file, &["--api-url", &url, "--json"]).output().unwrap();
-    assert_eq!(seen(&again).1, "{\"stored\":1}\n");
+    assert!(seen(&again).1.ends_with(",\"stored\":1}\n"));
 
     receiver.close().await.unwrap();
     let (exit, out, note) = seen(&collect(&file, &["--api-url", &url, "--json"]).output().unwrap());
     assert_eq!(exit, Some(0), "{note}");
-    assert_eq!(out, format!("{{\"job_id\":\"{job}\",\"state\":\"collected\"}}\n"));
+    assert!(out.ends_with(&format!("\"job_id\":\"{job}\",\"state\":\"collected\"}}\n")), "{out}");
 }
 
 #[tokio::test]
@@ -105,5 +105,5 @@ async fn a_pause_is_told_with_what_lifts_it() {
     let (exit, out, note) = seen(&again);
     assert_eq!(exit, Some(0), "{note}");
     assert!(note.starts_with("lifted: the service asked for a pause (rate limited)"), "{note}");
-    assert_eq!(out, format!("{{\"job_id\":\"{job}\",\"state\":\"collected\"}}\n"));
+    assert!(out.ends_with(&format!("\"job_id\":\"{job}\",\"state\":\"collected\"}}\n")), "{out}");
 }

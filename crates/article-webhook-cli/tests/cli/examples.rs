@@ -65,7 +65,8 @@ fn every_error_of_the_cases_says_what_fixes_it() {
     for case in read_dir(CASES).unwrap() {
         let text = fs::read_to_string(case.unwrap().path()).unwrap();
         for block in text.split("\n```\n") {
-            let is_fixed = match block.lines().find(|line| line.starts_with("{\"error\":")) {
+            let is_fixed = match block.lines().find(|line| line.starts_with("{\"type\":\"error\""))
+            {
                 Some(line) => line.contains("\"fix\":\""),
                 None if !block.contains("\nerror: ") => continue,
                 None => block.contains("\nfix:   ") || block.contains("try '--help'."),

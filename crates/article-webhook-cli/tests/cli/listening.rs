@@ -147,11 +147,17 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     let mut listening = Listening::start(&file, address, &[]);
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     assert_eq!(send(&listening.url, "job_2", "Bearer another-token-1234"), Some(1));
-    let mut seen = [listening.next(), listening.next()];
+    let mut seen = [listening.next(), listening.next(), listening.next()];
     // The worker may be the first to speak.
-    seen.sort_by_key(|line| line["delivered"].is_null());
+    seen.sort_by_key(|line| line["type"].to_string());
     assert_eq!((&seen[0]["delivered"], &seen[0]["reply"]), (&"job_1".into(), &"stored".into()));
+    assert_eq!(
+        (&seen[0]["status"], &seen[0]["title"]),
+        (&200.into(), &"How to Choose Running Shoes".into())
+    );
     assert_eq!((&seen[1]["forwarded"], &seen[1]["status"]), (&"job_1".into(), &Value::Null));
+    assert_eq!((&seen[2]["type"], &seen[2]["code"]), (&"refusal".into(), &"unauthorized".into()));
+    assert_eq!((&seen[2]["status"], &seen[2]["job_id"]), (&401.into(), &Value::Null));
     assert_eq!(listening.end(Signal::KILL), None);
 
     let inbox = Inbox::memory();
@@ -191,6 +197,7 @@ async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_req
     let seen: Vec<_> = (0..4).map(|_| listening.next_forwarded()).collect();
     assert_eq!(seen[0]["status"], 503);
     assert_eq!(seen[3]["text"], "the application answered 503: dead, see `inbox requeue`");
+    assert!(seen[3]["body"].as_str().unwrap().contains("\"error\":\"unavailable\""), "{}", seen[3]);
     assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
     let mut times = Vec::new();
     while let Ok(time) = arrived.try_recv() {
@@ -365,11 +372,12 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
 
     // The inbox has it, and the application does not.
     assert_eq!(deliver("job_1", failed).await, 503);
-    assert_eq!(listening.next()["reply"], "quarantined");
     let line = listening.next_forwarded();
     assert_eq!((&line["forwarded"], &line["status"]), (&"job_1".into(), &Value::Null));
     let why = line["text"].as_str().unwrap();
     assert!(why.starts_with("the application cannot be reached: "), "{why}");
+    let line = listening.next();
+    assert_eq!((&line["reply"], &line["status"]), (&"quarantined".into(), &503.into()));
 
     application(address, sink).await;
     for (reply, status, told, says) in [

@@ -125,8 +125,8 @@ async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
 
     let import =
         |json: &str| tool(["inbox", "import", text(&to), text(&lines)]).arg(json).output().unwrap();
-    assert_eq!(seen(&import("--json")).1, "{\"added\":5,\"present\":0}\n");
-    assert_eq!(seen(&import("--json")).1, "{\"added\":0,\"present\":5}\n");
+    assert!(seen(&import("--json")).1.ends_with(",\"added\":5,\"present\":0}\n"));
+    assert!(seen(&import("--json")).1.ends_with(",\"added\":0,\"present\":5}\n"));
     assert_eq!(receiver.counts().await.unwrap().total(), 5);
 
     std::fs::write(&lines, "{}\n").unwrap();
@@ -178,8 +178,8 @@ async fn an_export_that_was_cut_off_or_changed_is_refused_from_a_file_and_from_a
             let expected = format!("error: {cause}\nfix:   {fix}\n");
             assert_eq!(error, expected, "{way}");
             let (exit, out, _) = import(&given, &["--partial", "--json"]);
-            let expected = format!("{{\"added\":{there},\"present\":0}}\n");
-            assert_eq!((exit, out), (Some(0), expected), "{way}");
+            let expected = format!(",\"added\":{there},\"present\":0}}\n");
+            assert_eq!((exit, out.ends_with(&expected)), (Some(0), true), "{way}: {out}");
         }
     }
     std::fs::write(&lines, &whole).unwrap();
@@ -212,7 +212,8 @@ async fn an_export_can_be_filtered_as_a_list() {
         &["--job", "job_waits"],
         &["--target", "default"],
         &["--event", "article.complete", "--older-than", "0s"],
-        &["--older-than", "1h"],
+        &["--search", "RUNNING"],
+        &["--cause", "no article", "--since", "1h"],
     ] {
         let mut exported = run("export", filter);
         assert_eq!(exported.1.pop(), Some(None), "the end");
@@ -220,6 +221,7 @@ async fn an_export_can_be_filtered_as_a_list() {
     }
     assert_eq!(run("export", &["--state", "dead"]).1, [Some("job_dead".to_owned()), None]);
     assert_eq!(run("export", &["--target", "shop"]).0, Some(3), "nothing matches");
+    assert_eq!(run("list", &["--target", "shop"]).0, Some(0), "an empty list is one");
 
     let output = ["--state", "leased", "--output", text(&lines)];
     assert_eq!(run("export", &output).0, Some(3));

@@ -7,6 +7,7 @@ mod fields;
 mod follow;
 mod names;
 mod pages;
+mod schema;
 mod stage;
 
 #[cfg(feature = "postgres")]

@@ -24,9 +24,40 @@ const ARTICLES: &str = "/v1/content/articles";
 const BRAND: &str = "/v1/config/brand";
 const TARGETS: &str = "/v1/config/publish-targets";
 
+/// A call of the API that was answered.
+///
+/// ```
+/// fn line(call: &article_webhook_simulator::Call) -> String {
+///     format!("{:?} {} {}: {}", call.at, call.method, call.path, call.status)
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive] // a call may get more details
+pub struct Call {
+    /// When it was made, in simulated time since the start.
+    pub at: Duration,
+    /// The method.
+    pub method: String,
+    /// The path, without a query.
+    pub path: String,
+    /// The status of the answer.
+    pub status: u16,
+}
+
 impl Service {
     /// Answers a call of the API, a request for an image of a result, or for the [description](crate::openapi) of the API.
     pub fn call(&mut self, now: Duration, request: &Request<Bytes>) -> Response<Bytes> {
+        let response = self.response(now, request);
+        self.latest_calls.add(Call {
+            at: now,
+            method: request.method().to_string(),
+            path: request.uri().path().to_owned(),
+            status: response.status().as_u16(),
+        });
+        response
+    }
+
+    fn response(&mut self, now: Duration, request: &Request<Bytes>) -> Response<Bytes> {
         self.end_jobs(now);
         if let Some(name) = request.uri().path().strip_prefix("/images/") {
             return image(name).unwrap_or_else(Response::from);

@@ -33,34 +33,34 @@ pub struct Attempt {
     pub outcome: DeliveryOutcome,
 }
 
-/// The latest attempts. The oldest are forgotten first.
+/// The latest attempts or calls. The oldest are forgotten first.
 #[derive(Debug)]
-pub(crate) struct AttemptLog {
-    attempts: VecDeque<Attempt>,
+pub(crate) struct Latest<T> {
+    items: VecDeque<T>,
     kept: usize,
 }
 
-impl AttemptLog {
+impl<T: Clone> Latest<T> {
     pub(crate) fn new(kept: usize) -> Self {
-        Self { attempts: VecDeque::new(), kept }
+        Self { items: VecDeque::new(), kept }
     }
 
-    pub(crate) fn add(&mut self, attempt: Attempt) {
+    pub(crate) fn add(&mut self, item: T) {
         if self.kept == 0 {
             return;
         }
-        if self.attempts.len() == self.kept {
-            self.attempts.pop_front();
+        if self.items.len() == self.kept {
+            self.items.pop_front();
         }
-        self.attempts.push_back(attempt);
+        self.items.push_back(item);
     }
 
-    pub(crate) fn all(&self) -> Vec<Attempt> {
-        self.attempts.iter().cloned().collect()
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.items.iter().cloned().collect()
     }
 
-    pub(crate) fn drain(&mut self) -> Vec<Attempt> {
-        std::mem::take(&mut self.attempts).into()
+    pub(crate) fn drain(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.items).into()
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
             faults: Vec::new(),
             outcome: DeliveryOutcome::status(200),
         };
-        let mut log = AttemptLog::new(2);
+        let mut log = Latest::new(2);
         (1..=3).for_each(|number| log.add(attempt(number)));
         assert_eq!(log.all(), [attempt(2), attempt(3)]);
         assert_eq!(log.drain(), [attempt(2), attempt(3)]);

@@ -2,9 +2,9 @@ use std::{collections::HashMap, fmt, ops::RangeInclusive, sync::Arc, time::Durat
 
 use super::{event_queue::EventQueue, settings::Settings};
 use crate::{
-    Attempt, Rule, SimulatedJob,
+    Attempt, Call, Rule, SimulatedJob,
     accounts::Account,
-    deliveries::{AttemptLog, Delivery},
+    deliveries::{Delivery, Latest},
     faults::Plan,
     jobs::{JobIds, JobRecord, Recipe},
     pipeline::Timetable,
@@ -54,7 +54,8 @@ pub struct Service {
     pub(crate) jobs: Vec<JobRecord>,
     pub(crate) endings: EventQueue<usize>,
     pub(crate) deliveries: EventQueue<Delivery>,
-    pub(crate) attempts: AttemptLog,
+    pub(crate) attempts: Latest<Attempt>,
+    pub(crate) latest_calls: Latest<Call>,
     pub(crate) plan: Plan,
     pub(crate) calls: u64,
     pub(crate) orders: u64,
@@ -80,7 +81,8 @@ impl Service {
             jobs: Vec::new(),
             endings: EventQueue::new(),
             deliveries: EventQueue::new(),
-            attempts: AttemptLog::new(settings.attempts_kept),
+            attempts: Latest::new(settings.attempts_kept),
+            latest_calls: Latest::new(settings.attempts_kept),
             plan: Plan::new(settings.seed, settings.faults),
             calls: 0,
             orders: 0,
@@ -116,6 +118,11 @@ impl Service {
     /// Returns the latest attempts, oldest first, and forgets them.
     pub fn drain_attempts(&mut self) -> Vec<Attempt> {
         self.attempts.drain()
+    }
+
+    /// Returns the latest calls of the API, oldest first, and forgets them. As many are kept as attempts.
+    pub fn drain_calls(&mut self) -> Vec<Call> {
+        self.latest_calls.drain()
     }
 
     /// The remaining credits of a key.

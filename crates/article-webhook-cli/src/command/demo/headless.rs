@@ -106,7 +106,7 @@ impl Story<'_> {
     fn chapter(&self, number: u32, title: &str, meaning: &str) -> Result<(), Failure> {
         let value = json!({ "chapter": number, "title": title, "meaning": meaning });
         let title = self.output.paint(Tone::Head, &format!("{number}  {title}"));
-        self.output.either(&value, &format!("\n{title}\n   {meaning}"))
+        self.output.either("chapter", &value, &format!("\n{title}\n   {meaning}"))
     }
 
     /// Shows what happens until this is so of each order of the chapter, or until the patience ends.
@@ -143,7 +143,7 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
     });
     if !missing.is_empty() || !repeated.is_empty() {
         if output.is_json() {
-            output.json(&value)?;
+            output.json("outcome", &value)?;
         }
         let what =
             format!("not every article arrived once: missing {missing:?}, repeated {repeated:?}");
@@ -161,7 +161,7 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
         retried.len(),
         collected.len(),
     );
-    output.either(&value, &line)?;
+    output.either("outcome", &value, &line)?;
     if !output.is_json() {
         output.line(&next(inbox))?;
     }

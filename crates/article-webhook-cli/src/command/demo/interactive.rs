@@ -31,7 +31,7 @@ pub(super) async fn run(
          Order, break the receiver and mend it on the page, and see here and there what happens. Ctrl-C ends it.\n\n  {}\n",
         output.paint(Tone::Head, &url),
     );
-    output.either(&json!({ "page": url, "inbox": file, "speed": SPEED }), &line)?;
+    output.either("page", &json!({ "page": url, "inbox": file, "speed": SPEED }), &line)?;
     running.spawn(move |stop| async move { page.serve(stop).await.map_err(no_page) });
     running.demo.order("How to choose running shoes").await?;
     loop {

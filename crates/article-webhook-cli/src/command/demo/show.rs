@@ -18,17 +18,20 @@ use crate::{
 };
 
 pub(super) fn show(happening: &Happening, output: &Output) -> Result<(), Failure> {
-    output.either(&value(happening), &line(happening, output))
+    let (kind, value) = value(happening);
+    output.either(kind, &value, &line(happening, output))
 }
 
-fn value(happening: &Happening) -> Value {
+fn value(happening: &Happening) -> (&'static str, Value) {
     match happening {
         Happening::Ordered { at, job_id, topic } => {
-            json!({ "ordered": job_id.as_str(), "at_seconds": at.as_secs_f64(), "topic": topic })
+            let at = at.as_secs_f64();
+            let value = json!({ "ordered": job_id.as_str(), "at_seconds": at, "topic": topic });
+            ("ordered", value)
         }
         Happening::Attempted(attempt) => {
             let answer = &attempt.outcome.answer;
-            json!({
+            let value = json!({
                 "attempted": attempt.job_id,
                 "at_seconds": attempt.at.as_secs_f64(),
                 "attempt": attempt.number,
@@ -36,21 +39,25 @@ fn value(happening: &Happening) -> Value {
                 "error": answer.as_ref().err(),
                 "answer_lost": is_answer_lost(attempt),
                 "again_in_seconds": again_in(attempt).map(|pause| pause.as_secs()),
-            })
+            });
+            ("attempted", value)
         }
-        Happening::Published { at, job_id, title, source } => json!({
-            "published": job_id.as_str(),
-            "at_seconds": at.as_secs_f64(),
-            "title": title,
-            "source": source.as_str(),
-        }),
+        Happening::Published { at, job_id, title, source } => {
+            let value = json!({
+                "published": job_id.as_str(),
+                "at_seconds": at.as_secs_f64(),
+                "title": title,
+                "source": source.as_str(),
+            });
+            ("published", value)
+        }
         Happening::Receiver { at, condition } => {
             let name = match condition {
                 Condition::Works => "works",
                 Condition::CannotStore => "cannot_store",
                 Condition::Off => "off",
             };
-            json!({ "receiver": name, "at_seconds": at.as_secs_f64() })
+            ("receiver", json!({ "receiver": name, "at_seconds": at.as_secs_f64() }))
         }
     }
 }

@@ -25,10 +25,13 @@ pub(super) fn show(findings: &[Finding], output: &Output) -> Result<Exit, Failur
     let [ok, warnings, failed, not_checked] =
         [Severity::Ok, Severity::Warn, Severity::Fail, Severity::NotChecked].map(count);
     if output.is_json() {
-        findings.iter().try_for_each(|finding| output.json(finding))?;
-        output.json(&json!({
-            "ok": ok, "warnings": warnings, "failed": failed, "not_checked": not_checked,
-        }))?;
+        findings.iter().try_for_each(|finding| output.json("finding", finding))?;
+        output.json(
+            "summary",
+            &json!({
+                "ok": ok, "warnings": warnings, "failed": failed, "not_checked": not_checked,
+            }),
+        )?;
     } else {
         for (group, name) in GROUPS {
             let mut of_group = findings.iter().filter(|it| it.group() == group).peekable();

@@ -70,6 +70,7 @@ pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Res
     let backup = context.output.during("copying", work).await??;
     let Backup { entries, jobs, bytes, .. } = backup;
     context.output.either(
+        "backup",
         &json!({ "entries": entries, "jobs": jobs, "bytes": bytes }),
         &format!("backed up {}", content(&backup)),
     )?;
@@ -94,15 +95,18 @@ pub(super) async fn restore(
         return Ok(exit);
     }
     let Restored { backup: Backup { entries, jobs, bytes, .. }, .. } = restored;
-    context.output.json(&json!({
-        "entries": entries,
-        "jobs": jobs,
-        "bytes": bytes,
-        "moved_to": restored.moved_to,
-        "missing": restored.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "unread": restored.unread,
-        "was_in_use": restored.was_in_use,
-    }))?;
+    context.output.json(
+        "restore",
+        &json!({
+            "entries": entries,
+            "jobs": jobs,
+            "bytes": bytes,
+            "moved_to": restored.moved_to,
+            "missing": restored.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "unread": restored.unread,
+            "was_in_use": restored.was_in_use,
+        }),
+    )?;
     Ok(exit)
 }
 

@@ -175,7 +175,11 @@ pub(super) async fn run(
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });
-    context.output.either(&value, &format!("{} {}{left}", change.done(), entries(changed)))?;
+    context.output.either(
+        "change",
+        &value,
+        &format!("{} {}{left}", change.done(), entries(changed)),
+    )?;
     Ok(Exit::Done)
 }
 

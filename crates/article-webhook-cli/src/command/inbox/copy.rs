@@ -47,12 +47,15 @@ pub(super) async fn run(arguments: CopyArguments, context: &Context) -> Result<E
     let (copied, paused_since, gaps_since) = (copied?, paused_since?, gaps_since?);
     closed.0.and(closed.1)?;
     if context.output.is_json() {
-        context.output.json(&json!({
-            "added": copied.added,
-            "present": copied.present,
-            "paused_since": paused_since.map(|since| exact(since.at)),
-            "ledger_has_gaps": gaps_since.is_some(),
-        }))?;
+        context.output.json(
+            "copy",
+            &json!({
+                "added": copied.added,
+                "present": copied.present,
+                "paused_since": paused_since.map(|since| exact(since.at)),
+                "ledger_has_gaps": gaps_since.is_some(),
+            }),
+        )?;
         return Ok(Exit::Done);
     }
     let (added, present) = (entries(copied.added), already(copied.present));

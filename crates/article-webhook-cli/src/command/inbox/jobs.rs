@@ -61,7 +61,8 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
         let page = inbox.jobs(JobFilter { after, limit, ..filter.clone() }).await?;
         Ok((page.items, page.next))
     };
-    if !arguments.extent.show(&Kind { json, table }, &context.output, read).await? {
+    let kind = Kind { name: "job", json, table };
+    if !arguments.extent.show(&kind, &context.output, read).await? {
         context.output.note("no job matches");
     }
     Ok(Exit::Done)
@@ -97,6 +98,7 @@ fn when(job: &ExpectedJob, now: SystemTime) -> String {
 }
 
 fn json(job: &ExpectedJob) -> Value {
+    let at_in = |state| (job.state == state).then(|| exact(job.at));
     json!({
         "id": job.id,
         "job_id": job.job_id.as_str(),
@@ -104,7 +106,9 @@ fn json(job: &ExpectedJob) -> Value {
         "reason": job.reason.to_string(),
         "intent": job.intent,
         "expected_at": exact(job.expected_at),
-        "at": exact(job.at),
+        "due_at": at_in(JobState::Expected),
+        "lease_ends_at": at_in(JobState::Polling),
+        "ended_at": (!job.state.is_open()).then(|| exact(job.at)),
         "polls": job.polls,
         "pushed_at": job.pushed_at.map(exact),
         "collected_at": job.collected_at.map(exact),

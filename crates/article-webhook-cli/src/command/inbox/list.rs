@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<E
         let page = inbox.list(Filter { after, limit, order, ..filter.clone() }).await?;
         Ok((page.entries, page.next))
     };
-    let kind = Kind { json: view::json, table: view::table };
+    let kind = Kind { name: "entry", json: view::json, table: view::table };
     if !arguments.extent.show(&kind, &context.output, read).await? {
         let what = "no entry matches";
         if arguments.choice.names_a_job() {
@@ -78,7 +78,7 @@ async fn follow(inbox: &Inbox, filter: Filter, output: &Output) -> Result<Exit, 
             let changed = now.iter().rev().filter(|entry| printed.get(&entry.id) != Some(entry));
             for entry in changed {
                 match output.is_json() {
-                    true => output.json(&view::json(entry))?,
+                    true => output.json("entry", &view::json(entry))?,
                     false => output.line(&view::line(entry, output))?,
                 }
             }

@@ -82,6 +82,6 @@ async fn in_database(
         done["warning"] = warning.into();
         line
     };
-    context.output.either(&done, &line)?;
+    context.output.either("migration", &done, &line)?;
     Ok(Exit::Done)
 }

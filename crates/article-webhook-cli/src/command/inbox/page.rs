@@ -39,7 +39,7 @@ pub(super) async fn run(
     let failed = |error: std::io::Error| Failure::failed("the page ended").because(&error);
     let url = page.url();
     let line = format!("The page of {}: {url}\nCtrl-C ends it.", escape::line(place.shown()));
-    context.output.either(&json!({ "page": url, "inbox": place.shown() }), &line)?;
+    context.output.either("page", &json!({ "page": url, "inbox": place.shown() }), &line)?;
     page.serve(stop_signal()).await.map_err(failed)?;
     inbox.close().await?;
     context.output.note("\nended");

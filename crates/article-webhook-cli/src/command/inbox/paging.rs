@@ -33,6 +33,8 @@ pub(super) fn what_there_is(place: &Place) -> String {
 
 /// What a list is of.
 pub(super) struct Kind<T> {
+    /// The type of a line of JSON.
+    pub(super) name: &'static str,
     pub(super) json: fn(&T) -> Value,
     pub(super) table: fn(&[T]) -> Table,
 }
@@ -54,9 +56,12 @@ impl PagingArguments {
                 break;
             }
             is_empty = false;
-            match output.is_json() {
-                true => items.iter().try_for_each(|item| output.json(&(kind.json)(item)))?,
-                false => (kind.table)(&items).write(output)?,
+            if output.is_json() {
+                for item in &items {
+                    output.json(kind.name, &(kind.json)(item))?;
+                }
+            } else {
+                (kind.table)(&items).write(output)?;
             }
             let Some(next) = next else { break };
             if !self.all {

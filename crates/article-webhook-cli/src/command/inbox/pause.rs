@@ -26,7 +26,8 @@ pub(super) async fn pause(inbox: &InboxWord, context: &Context) -> Result<Exit, 
         "paused_since": since.as_ref().map(|since| moment::exact(since.at)),
         "paused_by": since.as_ref().and_then(|since| since.by.as_deref()),
     });
-    context.output.either(&json, &format!("paused since {shown}: `inbox resume` ends that"))?;
+    let line = format!("paused since {shown}: `inbox resume` ends that");
+    context.output.either("pause", &json, &line)?;
     Ok(Exit::Done)
 }
 
@@ -35,6 +36,6 @@ pub(super) async fn resume(inbox: &InboxWord, context: &Context) -> Result<Exit,
     let inbox = inbox.place(&context.environment)?.shared().await?;
     inbox.resume().await?;
     let line = "not paused: workers get entries again";
-    context.output.either(&json!({ "paused_since": null, "paused_by": null }), line)?;
+    context.output.either("pause", &json!({ "paused_since": null, "paused_by": null }), line)?;
     Ok(Exit::Done)
 }

@@ -49,15 +49,18 @@ pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Resul
     let salvaged = context.output.during("salvaging", work).await??;
     let exit = if salvaged.is_whole() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
-        context.output.json(&json!({
-            "entries": salvaged.entries,
-            "doubtful": salvaged.doubtful,
-            "ledger": salvaged.ledger,
-            "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "may_lack_names": salvaged.may_lack_names,
-            "lost_changes": salvaged.lost_changes,
-            "ledger_has_gaps": salvaged.ledger_has_gaps,
-        }))?;
+        context.output.json(
+            "salvage",
+            &json!({
+                "entries": salvaged.entries,
+                "doubtful": salvaged.doubtful,
+                "ledger": salvaged.ledger,
+                "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "may_lack_names": salvaged.may_lack_names,
+                "lost_changes": salvaged.lost_changes,
+                "ledger_has_gaps": salvaged.ledger_has_gaps,
+            }),
+        )?;
         return Ok(exit);
     }
     for line in lines(&salvaged, &shown) {
@@ -75,7 +78,7 @@ async fn begin(new: PathBuf, context: &Context) -> Result<Exit, Failure> {
         "begun: start the receiver with {new}. Its workers are paused. Then: article-webhook inbox salvage DAMAGED SALVAGED, and \
          article-webhook inbox copy SALVAGED {new}, which ends the pause"
     );
-    context.output.either(&json!({ "begun": shown }), &line)?;
+    context.output.either("salvage_begun", &json!({ "begun": shown }), &line)?;
     Ok(Exit::Done)
 }
 
@@ -134,6 +137,6 @@ pub(super) async fn orders_checked(inbox: &InboxWord, context: &Context) -> Resu
         true => "the ledger has no gaps any more: what is not found is ordered",
         false => "the ledger had no gaps",
     };
-    context.output.either(&json!({ "had_gaps": had_gaps }), line)?;
+    context.output.either("orders_checked", &json!({ "had_gaps": had_gaps }), line)?;
     Ok(Exit::Done)
 }

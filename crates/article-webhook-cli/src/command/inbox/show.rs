@@ -20,13 +20,13 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
+#[command(override_usage = "article-webhook inbox show [OPTIONS] [INBOX] <JOB>")]
 pub(super) struct ShowArguments {
     #[command(flatten)]
     inbox: InboxWord,
     /// The job
     #[arg(value_name = "JOB")]
-    job: JobId,
+    job: Option<JobId>,
     /// Only the entry of this event
     #[arg(long)]
     event: Option<String>,
@@ -36,7 +36,11 @@ pub(super) struct ShowArguments {
 }
 
 pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<Exit, Failure> {
-    let ShowArguments { inbox, job, event, body } = arguments;
+    let ShowArguments { mut inbox, job, event, body } = arguments;
+    // One word alone is the job.
+    let job = job.or_else(|| inbox.take()?.to_str()?.parse().ok()).ok_or_else(|| {
+        Failure::usage("a job is missing, or is none").fix("article-webhook inbox show INBOX JOB")
+    })?;
     let place = inbox.place(&context.environment)?;
     let inbox = place.read().await?;
     let event = event.as_deref().map(Into::into);
@@ -64,7 +68,7 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
     }
     for (number, (entry, bodies)) in entries.iter().enumerate() {
         if context.output.is_json() {
-            context.output.json(&whole(entry, bodies))?;
+            context.output.json("entry", &whole(entry, bodies))?;
             continue;
         }
         if number > 0 {
@@ -134,8 +138,7 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
     }
     output.line("\n  bodies")?;
     let mut table = Table::plain();
-    let is_claimed = entry.state != State::Quarantined;
-    let handed = is_claimed.then(|| entry.key.handed(bodies)).flatten();
+    let handed = handed_index(entry, bodies);
     for (index, body) in bodies.iter().enumerate() {
         let size = body
             .bytes
@@ -157,6 +160,14 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
     table.write(output)
 }
 
+/// Which body the handler gets. What is in quarantine it does not get.
+fn handed_index(entry: &Entry, bodies: &[Body]) -> Option<usize> {
+    match entry.state {
+        State::Quarantined => None,
+        _ => entry.key.handed(bodies),
+    }
+}
+
 /// The title of the article, or why the body is none.
 fn meaning(body: &Body) -> String {
     let Some(bytes) = &body.bytes else { return String::new() };
@@ -173,7 +184,8 @@ fn whole(entry: &Entry, bodies: &[Body]) -> Value {
     let failures = entry.failures.iter().map(|failure| {
         json!({ "at": exact(failure.at), "attempt": failure.attempt, "cause": failure.cause })
     });
-    let bodies = bodies.iter().map(|body| {
+    let handed = handed_index(entry, bodies);
+    let bodies = bodies.iter().enumerate().map(|(index, body)| {
         json!({
             "received_at": exact(body.received_at),
             "source": body.source.as_str(),
@@ -181,6 +193,7 @@ fn whole(entry: &Entry, bodies: &[Body]) -> Value {
             "intent": body.intent,
             "sha256": body.digest.to_string(),
             "bytes": body.bytes.as_ref().map(|bytes| bytes.len()),
+            "is_handed": handed == Some(index),
         })
     });
     let mut whole = view::json(entry);

@@ -57,7 +57,7 @@ pub(super) async fn run(
     let status = look(&arguments, &place, access, &context.output).await?;
     let exit = if status.is_well() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
-        context.output.json(&status.json())?;
+        context.output.json("status", &status.json())?;
     } else {
         status.show(place.shown(), &context.output)?;
     }
@@ -117,7 +117,6 @@ impl Status {
         let entries = State::ALL.map(|state| (state.as_str(), self.counts.of(state)));
         let jobs = JobState::ALL.map(|state| (state.as_str(), self.jobs.of(state)));
         json!({
-            "type": "status",
             "well": self.is_well(),
             "entries": BTreeMap::from(entries),
             "total": self.counts.total(),

@@ -88,6 +88,7 @@ pub(super) fn line(entry: &Entry, output: &Output) -> String {
 }
 
 pub(super) fn json(entry: &Entry) -> Value {
+    let at_in = |state| (entry.state == state).then(|| exact(entry.at));
     json!({
         "id": entry.id,
         "job_id": entry.key.job_id.as_str(),
@@ -95,12 +96,16 @@ pub(super) fn json(entry: &Entry) -> Value {
         "title": entry.title,
         "state": entry.state.as_str(),
         "attempts": entry.attempts,
+        "source": entry.source.as_str(),
+        "bytes": entry.length,
         "target": entry.target,
         "received_at": exact(entry.received_at),
-        "at": exact(entry.at),
+        "due_at": at_in(State::Waiting),
+        "lease_ends_at": at_in(State::Leased),
         "since": exact(entry.since),
         "conflicts": entry.conflicts,
         "node": entry.node,
         "cause": entry.cause,
+        "requeued_at": entry.requeued_at.map(exact),
     })
 }

@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroU32,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use article_webhook::{AuthToken, fixture::DeliveryRequest};
@@ -20,7 +20,7 @@ use super::{
     job_order::{Turn, Turns},
 };
 use crate::{
-    calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl},
+    calls::{Deliverer, NoAnswer, RemoteArguments, WebUrl, beginning},
     failure::Failure,
     output::{Output, Tone},
     store::Place,
@@ -33,6 +33,9 @@ const AT_ONCE: u32 = 8;
 
 /// How long deliveries wait for an application that cannot be reached, between two tries.
 const ABSENCE: Duration = Duration::from_secs(2);
+
+/// How many bytes of a refusal are read. As many characters as one line has are shown.
+const SHOWN: usize = 1000;
 
 /// How long deliveries that are under way may take after Ctrl-C. What is cut off is passed on again.
 const GRACE: Duration = Duration::from_secs(5);
@@ -158,35 +161,33 @@ impl Forwarding {
     /// Delivers to the application what no worker gets, and shows its answer. Whether it took it.
     pub(super) async fn pass_on_once(&self, key: EntryKey, body: Bytes) -> bool {
         let job = Stored { key, attempt: 1, body };
-        let start = Instant::now();
-        let answer = self.deliver(&job).await;
-        let took = start.elapsed().as_millis();
-        let (status, is_taken, text) = match answer {
-            Ok(status) if status.is_success() => (
-                Some(status.as_u16()),
-                true,
-                format!("forwarded: {} in {took} ms", status.as_u16()),
-            ),
-            Ok(status) => {
-                let text = format!("the application answered {}", status.as_u16());
-                (Some(status.as_u16()), false, text)
-            }
+        let (answer, text) = match self.deliver(&job).await {
+            Ok(answer) => (Some(answer), String::new()),
             Err(NoAnswer::Unreachable(why)) => {
-                (None, false, format!("the application cannot be reached: {why}"))
+                (None, format!("the application cannot be reached: {why}"))
             }
-            Err(NoAnswer::Lost(why)) => {
-                (None, false, format!("the application did not answer: {why}"))
-            }
+            Err(NoAnswer::Lost(why)) => (None, format!("the application did not answer: {why}")),
         };
+        let text = answer.as_ref().map_or(text, Answered::text);
+        let is_taken = answer.as_ref().is_some_and(|answer| answer.status.is_success());
         let tone = if is_taken { Tone::Good } else { Tone::Bad };
-        self.show(&job, status, tone, &text);
+        self.show(&job, answer.as_ref(), tone, &text);
         is_taken
     }
 
-    async fn deliver(&self, job: &Stored) -> Result<StatusCode, NoAnswer> {
+    async fn deliver(&self, job: &Stored) -> Result<Answered, NoAnswer> {
         let request = DeliveryRequest::new(job.body.clone()).token(self.token.expose_secret());
         let request = self.headers.of(request, &job.key);
-        self.deliverer.deliver(self.to.as_url(), &request).await.map(|answer| answer.status())
+        let start = Instant::now();
+        let answer = self.deliverer.deliver(self.to.as_url(), &request).await?;
+        let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let status = answer.status();
+        let body = match status.is_success() {
+            true => None,
+            false => Some(beginning(answer, SHOWN).await),
+        };
+        let body = body.map(|body| escape::cut(&String::from_utf8_lossy(&body)).into_owned());
+        Ok(Answered { status, milliseconds, body: body.filter(|body| !body.is_empty()) })
     }
 
     async fn pass_on(&self, job: &Stored) -> Result<(), Failed> {
@@ -194,11 +195,8 @@ impl Forwarding {
         let Some(pass) = self.gate.enter().await else { return Err(Failed::snooze(ABSENCE)) };
         // Behind the gate, so that what waits for its turn does not ask without a rest while the application is absent.
         self.turn(job).await?;
-        let start = Instant::now();
-        let answer = self.deliver(job).await;
-        let took = start.elapsed().as_millis();
-        let status = match answer {
-            Ok(status) => status,
+        let answer = match self.deliver(job).await {
+            Ok(answer) => answer,
             Err(NoAnswer::Unreachable(why)) => {
                 // Said once, until the application answers again.
                 if self.gate.close() {
@@ -218,13 +216,10 @@ impl Forwarding {
         };
         self.gate.open();
         drop(pass);
-        let answer = Some(status.as_u16());
-        if !status.is_success() {
-            let cause = format!("the application answered {}", status.as_u16());
-            return Err(self.refused(job, answer, cause));
+        if !answer.status.is_success() {
+            return Err(self.refused(job, Some(&answer), answer.text()));
         }
-        let text = format!("forwarded: {} in {took} ms", status.as_u16());
-        self.show(job, answer, Tone::Good, &text);
+        self.show(job, Some(&answer), Tone::Good, &answer.text());
         Ok(())
     }
 
@@ -245,25 +240,57 @@ impl Forwarding {
     }
 
     /// What the service would do now.
-    fn refused(&self, job: &Stored, status: Option<u16>, cause: String) -> Failed {
+    fn refused(&self, job: &Stored, answer: Option<&Answered>, cause: String) -> Failed {
         let Some(pause) = u8::try_from(job.attempt).ok().and_then(pause_after) else {
             let text = format!("{cause}: dead, see `inbox requeue`");
-            self.show(job, status, Tone::Bad, &text);
+            self.show(job, answer, Tone::Bad, &text);
             return Failed::dead(cause);
         };
         let pause = pause / self.speed.get();
         let text = format!("{cause}: again in {}", moment::span(pause));
-        self.show(job, status, Tone::Bad, &text);
+        self.show(job, answer, Tone::Bad, &text);
         Failed::retry_after(cause, pause)
     }
 
-    fn show(&self, job: &Stored, status: Option<u16>, tone: Tone, text: &str) {
+    fn show(&self, job: &Stored, answer: Option<&Answered>, tone: Tone, text: &str) {
         let id = job.key.job_id.as_str();
-        let value =
-            json!({ "forwarded": id, "status": status, "attempt": job.attempt, "text": text });
-        let line =
-            format!("{}  {}", escape::line(id), self.output.paint(tone, &escape::line(text)));
+        let body = answer.and_then(|answer| answer.body.as_deref());
+        let value = json!({
+            "forwarded": id,
+            "status": answer.map(|answer| answer.status.as_u16()),
+            "milliseconds": answer.map(|answer| answer.milliseconds),
+            "bytes": job.body.len(),
+            "attempt": job.attempt,
+            "text": text,
+            "body": body,
+        });
+        let body = body.map(|body| format!("\n  its answer: {}", escape::line(body)));
+        let line = format!(
+            "{}  {}  {}{}",
+            moment::time_of_day(SystemTime::now()),
+            escape::line(id),
+            self.output.paint(tone, &escape::line(text)),
+            body.unwrap_or_default(),
+        );
         // A queued line is no failure.
-        let _ = self.output.either(&value, &line);
+        let _ = self.output.either("forward", &value, &line);
+    }
+}
+
+/// What the application answered.
+struct Answered {
+    status: StatusCode,
+    milliseconds: u64,
+    /// The beginning of the body, if it refused.
+    body: Option<String>,
+}
+
+impl Answered {
+    fn text(&self) -> String {
+        let status = self.status.as_u16();
+        match self.status.is_success() {
+            true => format!("forwarded: {status} in {} ms", self.milliseconds),
+            false => format!("the application answered {status}"),
+        }
     }
 }

@@ -117,7 +117,7 @@ fn not_complete(
     let job = escape::line(arguments.job.as_str());
     let shown = escape::line(status.unwrap_or("not complete"));
     let value = json!({ "job_id": arguments.job.as_str(), "status": status });
-    output.either(&value, &format!("{job}  {}", output.paint(Tone::Busy, &shown)))?;
+    output.either("job_status", &value, &format!("{job}  {}", output.paint(Tone::Busy, &shown)))?;
     Ok(Exit::Done)
 }
 

@@ -112,7 +112,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
 fn tell(outcome: &str, job_id: &JobId, output: &Output) -> Result<Exit, Failure> {
     let job = escape::line(job_id.as_str());
     let value = json!({ "outcome": outcome, "job_id": job_id.as_str() });
-    output.either(&value, &format!("{}  {job}", output.paint(Tone::Good, outcome)))?;
+    output.either("order", &value, &format!("{}  {job}", output.paint(Tone::Good, outcome)))?;
     if !output.is_json() {
         output.note(&format!("\nRead it with: {}", escape::line(&get(job_id.as_str()))));
     }

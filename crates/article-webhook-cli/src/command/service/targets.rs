@@ -117,7 +117,10 @@ impl TargetsArguments {
 fn show(brand: &str, targets: &[Target], output: &Output) -> Result<(), Failure> {
     if output.is_json() {
         return targets.iter().try_for_each(|target| {
-            output.json(&json!({ "brand": brand, "name": target.name, "at": target.origin }))
+            output.json(
+                "target",
+                &json!({ "brand": brand, "name": target.name, "origin": target.origin }),
+            )
         });
     }
     let mut table = Table::new(["TARGET", "AT"]);

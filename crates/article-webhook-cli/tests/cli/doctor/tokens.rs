@@ -122,7 +122,7 @@ fn what_is_not_named_is_said_to_be_not_checked() {
         found.is_cured(code, "not_checked", fix, &all);
     }
     assert_eq!(found.findings.len(), 5);
-    let sum = "{\"failed\":0,\"not_checked\":4,\"ok\":0,\"warnings\":1}\n";
+    let sum = "\"failed\":0,\"not_checked\":4,\"ok\":0,\"warnings\":1}\n";
     assert!(found.out.ends_with(sum), "{}", found.out);
 
     let (_, out, _) = seen(&tool(["doctor"]).output().unwrap());

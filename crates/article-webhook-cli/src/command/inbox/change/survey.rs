@@ -82,7 +82,7 @@ pub(super) async fn survey(
             matched += page.len() as u64;
             page.iter().for_each(|entry| causes.add(entry));
             if arguments.is_dry_run() && output.is_json() {
-                page.iter().try_for_each(|entry| output.json(&view::json(entry)))?;
+                page.iter().try_for_each(|entry| output.json("entry", &view::json(entry)))?;
             }
             if !output.is_json() {
                 output.progress(&format!("selected {}", entries(matched)));

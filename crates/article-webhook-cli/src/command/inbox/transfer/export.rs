@@ -58,9 +58,11 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
         };
     };
     let exported = into_file(&inbox, &place, path, &arguments, context).await?;
-    context
-        .output
-        .either(&json!({ "exported": exported }), &format!("exported {}", entries(exported)))?;
+    context.output.either(
+        "export",
+        &json!({ "exported": exported }),
+        &format!("exported {}", entries(exported)),
+    )?;
     Ok(Exit::Done)
 }
 

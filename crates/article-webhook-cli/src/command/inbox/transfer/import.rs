@@ -102,7 +102,7 @@ pub(crate) async fn run(arguments: ImportArguments, context: &Context) -> Result
     closed?;
     let (added, present) = (imported.added, imported.present);
     let line = format!("added {}; {}", entries(added), already(present));
-    context.output.either(&json!({ "added": added, "present": present }), &line)?;
+    context.output.either("import", &json!({ "added": added, "present": present }), &line)?;
     Ok(Exit::Done)
 }
 
