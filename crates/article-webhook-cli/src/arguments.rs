@@ -1,5 +1,7 @@
 //! The command line as a whole.
 
+mod examples;
+
 use std::{
     env,
     io::{Write, stdout},
@@ -10,7 +12,7 @@ use std::{
 };
 
 use article_webhook_inbox::stop_signal;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 
 use crate::{
     command::Command,
@@ -43,6 +45,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    pub(crate) fn of_command_line() -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&examples::added(Self::command()).try_get_matches()?)
+    }
+
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { Format::Human }
     }

@@ -22,13 +22,11 @@ mod arguments;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::{arguments::Arguments, context::Context, exit::Exit, failure::Failure, output::Output};
 
 fn main() -> ExitCode {
     secrets::note_arguments();
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_command_line() {
         Ok(arguments) => arguments,
         Err(error) => return arguments::shown(&error).into(),
     };

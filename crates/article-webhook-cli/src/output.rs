@@ -99,6 +99,10 @@ impl Output {
         Some(width.into())
     }
 
+    pub(crate) fn has_progress(&self) -> bool {
+        self.has_progress
+    }
+
     /// Whether what is shown may have colours.
     pub(crate) fn has_colours(&self) -> bool {
         matches!(self.stdout, Colour::On)

@@ -21,16 +21,12 @@ use crate::{
 const MAX_NAMED: usize = 100;
 
 pub(super) const BACKUP_HELP: &str = "\
-A receiver may use the file. The copy is whole, and only its owner can read it.
-
-Example: article-webhook inbox backup inbox.db copy.db";
+A receiver may use the file. The copy is whole, and only its owner can read it.";
 
 pub(super) const RESTORE_HELP: &str = "\
 Stop the receiver before. The old files are moved away, and none is removed. Jobs whose articles the backup does not have are \
 expected, for `collect`; the jobs that the receiver has kept for its next start stay. What was done since the backup is handled again, \
-unless the old file is copied into the restored one before the receiver starts. The exit code is 1 if more may be missing.
-
-Example: article-webhook inbox restore copy.db inbox.db";
+unless the old file is copied into the restored one before the receiver starts. The exit code is 1 if more may be missing.";
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {

@@ -15,9 +15,7 @@ use crate::{
 
 pub(super) const HELP: &str = "\
 A receiver may work on TO meanwhile, and none on FROM. What is done in FROM is done in TO as well, and what is dead there brings no \
-delivery of TO to a handler. After `salvage --begin`, a complete copy ends the pause. A copy that was interrupted can be made again.
-
-Example: article-webhook inbox copy salvaged.db new.db";
+delivery of TO to a handler. After `salvage --begin`, a complete copy ends the pause. A copy that was interrupted can be made again.";
 
 #[derive(Debug, Args)]
 pub(super) struct CopyArguments {

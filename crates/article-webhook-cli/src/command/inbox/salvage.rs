@@ -21,11 +21,7 @@ Stop the receiver before. The damaged file and what is beside it are only read. 
 the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or must be looked at.
 
 To receive at once, `salvage --begin NEW` makes an empty inbox in which workers are paused, and in which an order that is not \
-found is not made. Start the receiver with it, salvage the damaged file into a third one, and copy that into NEW.
-
-Example: article-webhook inbox salvage --begin new.db
-         article-webhook inbox salvage inbox.db salvaged.db
-         article-webhook inbox copy salvaged.db new.db";
+found is not made. Start the receiver with it, salvage the damaged file into a third one, and copy that into NEW.";
 
 #[derive(Debug, Args)]
 pub(super) struct SalvageArguments {

@@ -11,7 +11,7 @@ use tempfile::{NamedTempFile, PersistError};
 use super::{
     super::{paging::what_there_is, selection::ChoiceArguments},
     error_capture::ErrorCapture,
-    progress::Counting,
+    progress::{Counting, Whole},
 };
 use crate::{
     context::Context,
@@ -48,16 +48,21 @@ impl ExportArguments {
 pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.read().await?;
+    // The number of entries, without the ledger.
+    let whole = match arguments.choice.is_empty() && context.output.has_progress() {
+        true => Whole::Lines(inbox.counts().await?.total()),
+        false => Whole::Unknown,
+    };
     let Some(path) = &arguments.output else {
         let mut kept = ErrorCapture::new(Shown::default());
-        let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
+        let to = Counting::new(BufWriter::new(&mut kept), "exported", whole, &context.output);
         let written = arguments.write(&inbox, &place, to).await;
         return match kept.failed {
             Some(error) => Err(Failure::of_output(&error)),
             None => written.map(|_| Exit::Done),
         };
     };
-    let exported = into_file(&inbox, &place, path, &arguments, context).await?;
+    let exported = into_file(&inbox, &place, path, &arguments, whole, context).await?;
     context.output.either(
         "export",
         &json!({ "exported": exported }),
@@ -72,6 +77,7 @@ async fn into_file(
     place: &Place,
     path: &Path,
     arguments: &ExportArguments,
+    whole: Whole,
     context: &Context,
 ) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
@@ -88,7 +94,7 @@ async fn into_file(
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
     let mut kept = ErrorCapture::new(file);
-    let to = Counting::new(BufWriter::new(&mut kept), "exported", &context.output);
+    let to = Counting::new(BufWriter::new(&mut kept), "exported", whole, &context.output);
     let exported = arguments.write(inbox, place, to).await;
     context.output.progress("");
     if let Some(error) = kept.failed {

@@ -8,7 +8,7 @@ use article_webhook_inbox::{Error, Imported, Inbox};
 use clap::Args;
 use serde_json::json;
 
-use super::progress::Counting;
+use super::progress::{Counting, Whole};
 use crate::{
     context::Context,
     exit::Exit,
@@ -52,7 +52,7 @@ impl ImportArguments {
         context: &Context,
     ) -> Result<Imported, Failure> {
         if self.partial {
-            let mut lines = Counting::new(lines, "read", &context.output);
+            let mut lines = Counting::new(lines, "read", Whole::Unknown, &context.output);
             let imported = inbox.import_partial(&mut lines).await;
             lines.into_inner();
             let fix = "correct or remove that line; what was before it is added, and a repeated import leaves it as it is";
@@ -63,7 +63,8 @@ impl ImportArguments {
                 .because(&error)
                 .fix("write it to a file, and name that")
         })?;
-        let mut lines = Counting::new(lines, "read", &context.output);
+        let bytes = lines.get_ref().metadata().map_or(Whole::Unknown, |it| Whole::Bytes(it.len()));
+        let mut lines = Counting::new(lines, "read", bytes, &context.output);
         let imported = inbox.import(&mut lines).await;
         lines.into_inner();
         imported.map_err(|error| {

@@ -1,41 +1,79 @@
-use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::{
+    io::{self, BufRead, Read, Seek, SeekFrom, Write},
+    time::{Duration, Instant},
+};
 
-use crate::{output::Output, text::number::entries};
+use crate::{
+    output::Output,
+    text::{moment, number::entries},
+};
 
 /// How many lines are read or written between two signs of progress.
 const STEP: u64 = 500;
 
-/// Shows the number of lines that pass.
+/// How much there is to do, if that is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Whole {
+    Lines(u64),
+    Bytes(u64),
+    Unknown,
+}
+
+/// Shows the number of lines that pass, how much of the whole that is, and how long the rest takes.
 pub(crate) struct Counting<'a, T> {
     inner: T,
-    verb: &'static str,
-    lines: u64,
+    count: Count,
     output: &'a Output,
 }
 
+struct Count {
+    verb: &'static str,
+    whole: Whole,
+    lines: u64,
+    bytes: u64,
+    start: Instant,
+}
+
+impl Count {
+    fn add(&mut self, bytes: &[u8], output: &Output) {
+        let before = self.lines / STEP;
+        self.lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        self.bytes += bytes.len() as u64;
+        if self.lines / STEP > before {
+            output.progress(&self.text(self.start.elapsed()));
+        }
+    }
+
+    fn text(&self, lasted: Duration) -> String {
+        let text = format!("{} {}", self.verb, entries(self.lines));
+        let (done, whole) = match self.whole {
+            Whole::Lines(whole) => (self.lines, whole),
+            Whole::Bytes(whole) => (self.bytes, whole),
+            Whole::Unknown => return text,
+        };
+        // What is written besides the entries may be more than was counted before.
+        let done = done.min(whole).max(1) as f64;
+        let left = lasted.mul_f64((whole as f64 - done).max(0.0) / done);
+        format!("{text}, {:.0} %, {} left", 100.0 * done / whole.max(1) as f64, moment::span(left))
+    }
+}
+
 impl<'a, T> Counting<'a, T> {
-    pub(crate) fn new(inner: T, verb: &'static str, output: &'a Output) -> Self {
-        Self { inner, verb, lines: 0, output }
+    pub(crate) fn new(inner: T, verb: &'static str, whole: Whole, output: &'a Output) -> Self {
+        let count = Count { verb, whole, lines: 0, bytes: 0, start: Instant::now() };
+        Self { inner, count, output }
     }
 
     pub(crate) fn into_inner(self) -> T {
         self.output.progress("");
         self.inner
     }
-
-    fn count(lines: &mut u64, verb: &str, output: &Output, bytes: &[u8]) {
-        let before = *lines / STEP;
-        *lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-        if *lines / STEP > before {
-            output.progress(&format!("{verb} {}", entries(*lines)));
-        }
-    }
 }
 
 impl<T: Write> Write for Counting<'_, T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
-        Self::count(&mut self.lines, self.verb, self.output, &bytes[..written]);
+        self.count.add(&bytes[..written], self.output);
         Ok(written)
     }
 
@@ -53,7 +91,7 @@ impl<T: BufRead> Read for Counting<'_, T> {
 /// Counts anew what is read again.
 impl<T: Seek> Seek for Counting<'_, T> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.lines = 0;
+        self.count = Count { lines: 0, bytes: 0, start: Instant::now(), ..self.count };
         self.inner.seek(to)
     }
 
@@ -73,13 +111,26 @@ impl<T: BufRead> BufRead for Counting<'_, T> {
         if amount > 0
             && let Ok(buffer) = self.inner.fill_buf()
         {
-            Self::count(
-                &mut self.lines,
-                self.verb,
-                self.output,
-                &buffer[..amount.min(buffer.len())],
-            );
+            self.count.add(&buffer[..amount.min(buffer.len())], self.output);
         }
         self.inner.consume(amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_where_the_whole_is_known() {
+        let text = |whole| {
+            let count =
+                Count { verb: "read", whole, lines: 500, bytes: 2000, start: Instant::now() };
+            count.text(Duration::from_secs(10))
+        };
+        assert_eq!(text(Whole::Unknown), "read 500 entries");
+        assert_eq!(text(Whole::Lines(2000)), "read 500 entries, 25 %, 30 s left");
+        assert_eq!(text(Whole::Bytes(20_000)), "read 500 entries, 10 %, 90 s left");
+        assert_eq!(text(Whole::Lines(499)), "read 500 entries, 100 %, 0 s left");
     }
 }
