@@ -160,17 +160,17 @@ fn facts(entry: &Entry, now: SystemTime) -> Markup {
         _ => "",
     };
     html! {
-            dl {
-                dt { "state" } dd { (entry.state.as_str()) ", " (what) (age(entry.at, now)) }
-                @if let Some(node) = &entry.node { dt { "node" } dd { (text(node)) } }
-                dt { "received" } dd { (moment(entry.received_at, now)) }
-                dt { "event" } dd { (text(entry.key.event.as_str())) }
-                dt { "target" } dd { (text(&entry.target)) }
-                @if entry.conflicts > 0 {
-                        dt { "conflicts" } dd { (counted(entry.conflicts.into(), "other body of the job", "other bodies of the job")) }
-                    }
+        dl {
+            dt { "state" } dd { (entry.state.as_str()) ", " (what) (age(entry.at, now)) }
+            @if let Some(node) = &entry.node { dt { "node" } dd { (text(node)) } }
+            dt { "received" } dd { (moment(entry.received_at, now)) }
+            dt { "event" } dd { (text(entry.key.event.as_str())) }
+            dt { "target" } dd { (text(&entry.target)) }
+            @if entry.conflicts > 0 {
+                dt { "conflicts" } dd { (counted(entry.conflicts.into(), "other body of the job", "other bodies of the job")) }
             }
         }
+    }
 }
 
 fn attempts(entry: &Entry, now: SystemTime) -> Markup {
