@@ -33,8 +33,11 @@ fn note_value(value: &str) {
 /// Notes the password in the URL of a database, as it stands there and as the database knows it.
 pub(crate) fn note_password(url: &str) {
     let Some((_, rest)) = url.split_once("://") else { return };
-    let user_and_password = rest.rsplit_once('@').and_then(|(before, _)| before.split_once(':'));
-    let in_front = user_and_password.map(|(_, password)| password);
+    let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let userinfo = authority.rsplit_once('@').and_then(|(before, _)| before.split_once(':'));
+    // One that is the name of its user is a word of every other line.
+    let in_front =
+        userinfo.filter(|(user, password)| user != password).map(|(_, password)| password);
     let parameters = rest.split(['?', '&']).skip(1);
     let named = parameters.filter_map(|parameter| parameter.strip_prefix("password="));
     for password in in_front.into_iter().chain(named).filter(|password| !password.is_empty()) {
@@ -79,13 +82,17 @@ mod tests {
         note("Bearer unit-test\"secret");
         note("short");
         note_password("postgres://blog:unit%20test%20pw@db.example/blog");
-        note_password("postgres://blog:second@db.example/blog");
+        note_password("postgres://blog:second@db.example/blog?application_name=a@b");
+        note_password("postgres://postgres:postgres@db.example/blog");
+        note_password("http://db.example/a?to=ops@example.com");
         for (text, without) in [
             ("Bearer unit-test\"secret.", "Bearer [secret]."),
             (r#"{"echo":"unit-test\"secret"}"#, r#"{"echo":"[secret]"}"#),
             ("a short text", "a short text"),
+            ("postgres", "postgres"),
             ("unit%20test%20pw, unit test pw", "[secret], [secret]"),
             ("postgres://blog:pass@db.example", "postgres://blog:pass@db.example"),
+            ("http://db.example/a?to=ops@example.com", "http://db.example/a?to=ops@example.com"),
             ("postgres://blog:second@db.example", "postgres://blog[secret]db.example"),
         ] {
             assert_eq!(removed(text), without);

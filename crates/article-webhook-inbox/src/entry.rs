@@ -8,7 +8,7 @@ mod source;
 mod state;
 mod title;
 
-use std::time::SystemTime;
+use std::{fmt, time::SystemTime};
 
 pub(crate) use body::CAPABILITY;
 pub use body::{Body, MAX_BODIES_PER_ENTRY};
@@ -37,7 +37,7 @@ pub use title::title_of;
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
 pub struct Entry {
     /// The number of the entry in its store. Numbers ascend in the order of arrival and are never reused.
@@ -75,4 +75,27 @@ pub struct Entry {
     pub requeued_at: Option<SystemTime>,
     /// The last causes, the oldest first, also of failures before a requeue. At most [`MAX_FAILURES_PER_ENTRY`].
     pub failures: Vec<Failure>,
+}
+
+/// Without the title, which is of the article.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("id", &self.id)
+            .field("key", &self.key)
+            .field("state", &self.state)
+            .field("attempts", &self.attempts)
+            .field("received_at", &self.received_at)
+            .field("target", &self.target)
+            .field("source", &self.source)
+            .field("length", &self.length)
+            .field("at", &self.at)
+            .field("since", &self.since)
+            .field("conflicts", &self.conflicts)
+            .field("node", &self.node)
+            .field("cause", &self.cause)
+            .field("requeued_at", &self.requeued_at)
+            .field("failures", &self.failures)
+            .finish_non_exhaustive()
+    }
 }

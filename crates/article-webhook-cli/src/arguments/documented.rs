@@ -80,7 +80,7 @@ fn every_command_that_is_shown_is_understood_whatever_it_is_about() {
         let shown = [
             command::list(word),
             command::list_in(word, "dead"),
-            command::requeue_group(word, "dead", Some(word)),
+            command::requeue_group(word, "dead", word),
             command::status(word),
             command::full_status(word),
             command::show_body(word, word),

@@ -37,9 +37,8 @@ pub(crate) fn list_in(inbox: &str, state: &str) -> String {
 }
 
 /// The entries in a state for one reason.
-pub(crate) fn requeue_group(inbox: &str, state: &str, cause: Option<&str>) -> String {
-    let cause = cause.map(|cause| format!(" --cause={}", quoted(cause))).unwrap_or_default();
-    command(&format!("inbox requeue --state={state}{cause}"), &[inbox])
+pub(crate) fn requeue_group(inbox: &str, state: &str, cause: &str) -> String {
+    command(&format!("inbox requeue --state={state} --cause={}", quoted(cause)), &[inbox])
 }
 
 pub(crate) fn status(inbox: &str) -> String {

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt::Write};
 
+use crate::secrets;
+
 /// How many characters of a text from outside stand on one line.
 const SHOWN: usize = 200;
 
@@ -28,9 +30,11 @@ pub(crate) fn cut(text: &str) -> Cow<'_, str> {
 
 /// A text of at most this many characters.
 pub(crate) fn cut_to(text: &str, most: usize) -> Cow<'_, str> {
+    // Before it is cut: a part of a secret is not found any more.
+    let text = secrets::removed(text);
     match text.char_indices().nth(most) {
         Some(_) => Cow::Owned(text.chars().take(most - 1).chain(['…']).collect()),
-        None => Cow::Borrowed(text),
+        None => text,
     }
 }
 

@@ -261,7 +261,7 @@ pub struct Page {
 ///     assert_eq!((group.state, group.cause.as_deref()), (State::Dead, Some("#: HTTP 503")));
 ///     assert_eq!(group.count, 2);
 ///
-///     let requeued = inbox.requeue_all(group.filter()).await?;
+///     let requeued = inbox.requeue_all(group.filter().ok_or("it has a cause")?).await?;
 ///     assert_eq!(requeued.count, 2);
 ///     let since = requeued.at.ok_or("two were requeued")?;
 ///     assert_eq!(inbox.causes_of_requeued(since).await?[0].state, State::Waiting);
@@ -284,10 +284,11 @@ pub struct CauseCount {
 }
 
 impl CauseCount {
-    /// A filter for these entries.
+    /// A filter for these entries. `None` for entries without a cause, which no filter tells from the others of their state.
     #[must_use]
-    pub fn filter(&self) -> Filter {
-        Filter { state: Some(self.state), cause: self.cause.clone(), ..Filter::default() }
+    pub fn filter(&self) -> Option<Filter> {
+        let cause = Some(self.cause.clone()?);
+        Some(Filter { state: Some(self.state), cause, ..Filter::default() })
     }
 }
 

@@ -6,7 +6,7 @@ const BEFORE_CODES: [&str; 5] = ["code", "error", "exit", "http", "status"];
 
 /// What failures for one reason have in common: their cause, with `#` in place of each number, id and address, so that
 /// `timed out after 31 s` and `timed out after 32 s` are one. A number after `HTTP`, `status`, `code`, `error` or `exit` stays.
-/// At most 160 characters.
+/// Control characters are spaces, and a cause without a text is `(no text)`. At most 160 characters.
 ///
 /// ```
 /// use article_webhook_inbox::cause_group;
@@ -36,8 +36,11 @@ pub fn cause_group(cause: &str) -> String {
             before = bare.to_lowercase();
         }
     }
-    // PostgreSQL stores it in no text.
-    let group = group.replace('\0', "\u{fffd}");
+    // A form of a page sends no other line break than its own, and PostgreSQL stores no U+0000 in a text.
+    let group = group.replace(char::is_control, " ");
+    if group.trim().is_empty() {
+        return "(no text)".to_owned();
+    }
     match group.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => group[..end].to_owned(),
         None => group,
@@ -63,7 +66,7 @@ mod tests {
     #[test]
     fn numbers_ids_and_addresses_are_folded_and_codes_are_not() {
         for (cause, group) in [
-            ("", ""),
+            ("", "(no text)"),
             ("no network", "no network"),
             ("timed out after 31 s", "timed out after # s"),
             ("the handler was stopped after 31.4s.", "the handler was stopped after #."),
@@ -73,7 +76,7 @@ mod tests {
             ("error 1045 (28000)", "error 1045 (#)"),
             ("exit code: 101", "exit code: 101"),
             ("é – 5 €", "é – # €"),
-            ("a\0b", "a\u{fffd}b"),
+            ("a\0b\nc", "a b c"),
         ] {
             assert_eq!(cause_group(cause), group);
             assert_eq!(cause_group(group), group, "a group is its own");

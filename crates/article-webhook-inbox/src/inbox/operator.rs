@@ -224,7 +224,7 @@ impl Inbox {
         self.requeue_first(filter, u64::MAX).await
     }
 
-    /// As [`requeue_all`](Self::requeue_all), and at most this many: to see whether they fail again before all others are requeued.
+    /// As [`requeue_all`](Self::requeue_all), and of the first so many that pass: to see whether they fail again before all others are requeued.
     ///
     /// # Errors
     ///
@@ -235,11 +235,11 @@ impl Inbox {
         }
         let at = rounded(self.0.store.now());
         let mut filter = Filter { order: ListOrder::OldestFirst, ..filter };
-        let mut count = 0;
-        while count < at_most {
-            let left = u32::try_from(at_most - count).unwrap_or(u32::MAX);
-            filter.limit = left.min(ENTRIES_PER_TRANSACTION);
+        let (mut count, mut left) = (0, at_most);
+        while left > 0 {
+            filter.limit = u32::try_from(left).unwrap_or(u32::MAX).min(ENTRIES_PER_TRANSACTION);
             let page = self.list(filter.clone()).await?;
+            left -= page.entries.len() as u64;
             // One that has left the state meanwhile stays as it is: it may be done now.
             let entries = page.entries.into_iter().map(|entry| (entry.key, Some(entry.state)));
             count += self.requeue_page(entries.collect(), at).await?;

@@ -164,7 +164,12 @@ impl EntryLine {
             && self.bodies.iter().all(|body| body.body.is_none());
         let state = if is_lost { State::Corrupt } else { self.state };
         let document = Some(self.document.clone());
-        Row::read(document, (state, self.attempts, 0), (self.at, self.since))
+        let mut row = Row::read(document, (state, self.attempts, 0), (self.at, self.since));
+        if is_lost {
+            row.cause
+                .get_or_insert_with(|| "its body was damaged where it was exported".to_owned());
+        }
+        row
     }
 
     /// # Errors

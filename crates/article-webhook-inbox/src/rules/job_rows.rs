@@ -303,8 +303,11 @@ impl EntryRows {
     pub fn entry(&self, job_id: &JobId) -> Option<Entry> {
         let key = EntryKey { job_id: job_id.clone(), event: self.event.clone() };
         let row = self.row.get()?.clone();
-        let of_bodies = (self.bodies().next(), self.title().map(Into::into));
-        Some(row.into_entry(self.row.id, key, self.received_at, of_bodies))
+        let first = self.bodies().next().map_or(("".into(), Source::Webhook, None), |body| {
+            (body.target.clone(), body.source, body.has_bytes().then(|| body.length()))
+        });
+        let title = self.title().map(Into::into);
+        Some(row.into_entry(self.row.id, key, self.received_at, first, title))
     }
 
     /// What a search looks into, which a store keeps beside the row.

@@ -2,7 +2,6 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::BodyRow;
 use crate::{
     Entry, EntryKey, Source, State, cause_group,
     codec::{self, NewerFields},
@@ -105,14 +104,15 @@ impl Row {
         }
     }
 
-    /// The entry as the inbox shows it, with its first body and its title.
+    /// The entry as the inbox shows it. `target`, `source` and `length` are those of its first body.
     #[must_use]
     pub fn into_entry(
         self,
         id: i64,
         key: EntryKey,
         received_at: SystemTime,
-        (first, title): (Option<&BodyRow>, Option<Box<str>>),
+        (target, source, length): (Box<str>, Source, Option<u64>),
+        title: Option<Box<str>>,
     ) -> Entry {
         let Self {
             state,
@@ -134,9 +134,9 @@ impl Row {
             state,
             attempts,
             received_at,
-            target: first.map(|body| body.target.clone()).unwrap_or_default(),
-            source: first.map_or(Source::Webhook, |body| body.source),
-            length: first.filter(|body| body.has_bytes()).map(BodyRow::length),
+            target,
+            source,
+            length,
             title,
             at,
             since,

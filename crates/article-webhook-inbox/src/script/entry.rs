@@ -228,7 +228,9 @@ impl Script for Pause {
         match tables.since(Mark::Paused).await? {
             Some(_) => Ok(()),
             None => {
-                let since = Since { at: tables.now(), by: self.0.clone() };
+                // PostgreSQL stores no U+0000 in a text.
+                let by = self.0.as_ref().map(|by| by.replace('\0', "\u{fffd}").into());
+                let since = Since { at: tables.now(), by };
                 tables.set_since(Mark::Paused, Some(since)).await
             }
         }

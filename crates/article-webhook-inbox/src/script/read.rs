@@ -77,7 +77,9 @@ impl Script for Filter {
             let job = jobs.iter().find(|job| job.entry_of(id).is_some())?;
             job.entry_of(id)?.entry(&job.job_id)
         };
-        Ok(Page { entries: ids.into_iter().filter_map(entry).collect(), next })
+        let entries = ids.into_iter().filter_map(entry);
+        // A transaction of an application that completes an entry leaves its text and its group of causes as they were.
+        Ok(Page { entries: entries.filter(|entry| self.accepts(entry)).collect(), next })
     }
 }
 

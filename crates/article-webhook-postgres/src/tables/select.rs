@@ -34,7 +34,7 @@ macro_rules! list {
             $after,
             " $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR event = $4) AND ($5 IS NULL OR job_id = $5) \
              AND ($6 IS NULL OR target = $6) AND ($7 IS NULL OR received_at < $7) AND ($8 IS NULL OR received_at >= $8) \
-             AND ($9 IS NULL OR (state <> 'done' AND cause_group = $9)) AND ($10 IS NULL OR requeued_at = $10) \
+             AND ($9 IS NULL OR cause_group = $9) AND ($10 IS NULL OR requeued_at = $10) \
              AND ($11 IS NULL OR strpos(search, $11) > 0) ORDER BY id",
             $order,
             " LIMIT $2"
@@ -86,7 +86,8 @@ pub(super) async fn entries(tx: &mut Transaction<'_>, which: Entries) -> Result<
                 .with(filter.target.map(|target| target.into_string()))
                 .with(filter.received_before.map(to_millis))
                 .with(filter.received_since.map(to_millis))
-                .with(filter.cause.map(|cause| cause.into_string()))
+                // The server takes no U+0000 in a text, and no group has it.
+                .with(filter.cause.map(|cause| cause.replace('\0', "\u{fffd}")))
                 .with(filter.requeued_at.map(to_millis))
                 .with(term)
         }

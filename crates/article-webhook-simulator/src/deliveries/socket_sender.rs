@@ -113,7 +113,7 @@ async fn answer(response: Response<Incoming>) -> DeliveryAnswer {
 /// Whether a host of a URL or of a `Host` header is this machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The error and its sources.

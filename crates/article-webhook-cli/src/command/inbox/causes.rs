@@ -61,11 +61,13 @@ pub(super) async fn run(arguments: CausesArguments, context: &Context) -> Result
     } else if !output.is_json() {
         table.write(output)?;
         output.line("\nTo requeue a group:")?;
-        groups.iter().try_for_each(|group| output.line(&requeue(inbox, group)))?;
+        let mut commands = groups.iter().filter_map(|group| requeue(inbox, group));
+        commands.try_for_each(|command| output.line(&command))?;
     }
     Ok(Exit::Done)
 }
 
-fn requeue(inbox: &str, group: &CauseCount) -> String {
-    command::requeue_group(inbox, group.state.as_str(), group.cause.as_deref())
+/// `None`: no filter tells entries without a cause from the others of their state.
+fn requeue(inbox: &str, group: &CauseCount) -> Option<String> {
+    Some(command::requeue_group(inbox, group.state.as_str(), group.cause.as_deref()?))
 }

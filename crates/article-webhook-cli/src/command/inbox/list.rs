@@ -1,6 +1,9 @@
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, SystemTime},
+};
 
-use article_webhook_inbox::{Entry, Filter, Inbox, ListOrder, stop_signal};
+use article_webhook_inbox::{Entry, Filter, Inbox, ListOrder, State, stop_signal};
 use clap::Args;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -65,17 +68,29 @@ pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<E
     Ok(Exit::Done)
 }
 
+/// What a change of an entry is printed for. A lease that is extended is none.
+fn seen(entry: &Entry) -> (State, SystemTime, u32, Option<&str>, u32) {
+    (entry.state, entry.since, entry.attempts, entry.cause.as_deref(), entry.conflicts)
+}
+
 /// Prints what is new or has changed since it was printed. What it finds first is not printed.
 async fn follow(inbox: &Inbox, filter: Filter, output: &Output) -> Result<Exit, Failure> {
     let filter = Filter { order: ListOrder::NewestFirst, limit: FOLLOWED, ..filter };
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut printed: Option<HashMap<i64, Entry>> = None;
+    let mut looked_at = inbox.ledger().now();
     loop {
         ticks.tick().await;
+        let looking_at = inbox.ledger().now();
         let now = inbox.list(filter.clone()).await?.entries;
         if let Some(printed) = &printed {
-            let changed = now.iter().rev().filter(|entry| printed.get(&entry.id) != Some(entry));
+            // Older ones enter what is looked at as others leave it.
+            let newest = printed.keys().max().copied().unwrap_or_default();
+            let changed = now.iter().rev().filter(|entry| match printed.get(&entry.id) {
+                Some(before) => seen(before) != seen(entry),
+                None => entry.id > newest || entry.since >= looked_at,
+            });
             for entry in changed {
                 match output.is_json() {
                     true => output.json("entry", &view::json(entry))?,
@@ -85,6 +100,7 @@ async fn follow(inbox: &Inbox, filter: Filter, output: &Output) -> Result<Exit, 
         } else {
             output.note("Entries are printed that are new or change. Ctrl-C ends it.");
         }
+        looked_at = looking_at;
         printed = Some(now.into_iter().map(|entry| (entry.id, entry)).collect());
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use article_webhook_inbox::Error;
 use axum::{
+    body::{Body, to_bytes},
     extract::{Path, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -11,7 +12,10 @@ use axum::{
 use http::{StatusCode, header};
 use maud::Markup;
 
-use crate::page::{shared::Shared, view};
+use crate::{
+    page::{shared::Shared, view},
+    secrets,
+};
 
 pub(super) use crate::page::entry_path::key_of as key;
 
@@ -50,8 +54,10 @@ pub(super) async fn in_form(State(shared): Page, request: Request, next: Next) -
     let response = next.run(request).await;
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);
-    let has_form = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if has_form || !(status.is_client_error() || status.is_server_error()) {
+    if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html")) {
+        return without_secrets(response).await;
+    }
+    if !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     let mut page = (status, view::not_taken(&shared.access, status)).into_response();
@@ -59,4 +65,13 @@ pub(super) async fn in_form(State(shared): Page, request: Request, next: Next) -
         page.headers_mut().insert(header::ALLOW, allowed.clone());
     }
     page
+}
+
+/// The page with every secret that the tool has loaded taken out. A body that is saved is an exact copy, and no page.
+async fn without_secrets(response: Response) -> Response {
+    let (mut head, body) = response.into_parts();
+    let html = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let html = secrets::removed(&String::from_utf8_lossy(&html)).into_owned();
+    head.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(head, Body::from(html))
 }

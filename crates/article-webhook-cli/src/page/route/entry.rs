@@ -47,8 +47,9 @@ async fn read(shared: &Shared, key: EntryKey, query: &str) -> Result<Option<Show
     let notice = value("done").and_then(|done| NOTICES.iter().find(|(name, _)| *name == done));
     let notice = notice.map(|(_, text)| *text);
     let list = Query::of_entry(query);
-    let newer = beside(shared, &entry, &list, ListOrder::OldestFirst).await?;
-    let older = beside(shared, &entry, &list, ListOrder::NewestFirst).await?;
+    // A list that takes long to search costs its entry no more than these links.
+    let newer = beside(shared, &entry, &list, ListOrder::OldestFirst).await.unwrap_or_default();
+    let older = beside(shared, &entry, &list, ListOrder::NewestFirst).await.unwrap_or_default();
     let now = SystemTime::now();
     Ok(Some(Shown { entry, bodies, job, chosen, notice, list, newer, older, now }))
 }

@@ -1,6 +1,5 @@
 use super::inbox::{
     Arrival, ArticleEntry, Body, Entry, EntryKey, JobRow, JobState, Row, Since, Source, State,
-    tables::{BodyBytes, BodyRow, codec::NewerFields},
     title_of,
 };
 use std::{
@@ -47,25 +46,15 @@ pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
 
 impl StoredEntry {
     pub(super) fn entry(&self, id: i64) -> Entry {
-        let first = self.bodies.first().map(|body| BodyRow {
-            received_at: body.received_at,
-            source: body.source,
-            target: body.target.clone(),
-            intent: None,
-            title: None,
-            digest: body.digest,
-            bytes: match &body.bytes {
-                Some(bytes) => BodyBytes::Stored(bytes.len() as u64),
-                None => BodyBytes::Removed,
-            },
-            newer: NewerFields::default(),
+        let first = self.bodies.first().map_or(("".into(), Source::Webhook, None), |body| {
+            let length = body.bytes.as_ref().map(|bytes| bytes.len() as u64);
+            (body.target.clone(), body.source, length)
         });
         let title = |body: &Body| title_of(body.bytes.as_ref()?);
         let titled =
             self.bodies.iter().filter(|body| self.key.is_article() && title(body).is_some());
         let title = titled.min_by_key(|body| body.is_by_capability()).and_then(title);
-        let of_bodies = (first.as_ref(), title);
-        self.row.clone().into_entry(id, self.key.clone(), self.received_at, of_bodies)
+        self.row.clone().into_entry(id, self.key.clone(), self.received_at, first, title)
     }
 }
 

@@ -28,6 +28,9 @@ impl Selection {
                 if !page.entries.is_empty() {
                     each(page.entries).await?;
                 }
+                if left == 0 {
+                    return Ok(());
+                }
                 // Entries are listed by ascending id, so none is visited twice.
                 let Some(next) = page.next else { break };
                 filter.after = next;

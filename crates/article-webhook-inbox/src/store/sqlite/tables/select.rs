@@ -218,8 +218,7 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
         condition("received_at >= ?", Value::Integer(to_millis(*since)));
     }
     if let Some(cause) = cause {
-        // A transaction of the application that completes an entry leaves the column as it is.
-        condition("state <> 'done' AND cause_group = ?", Value::Text(cause.as_ref().into()));
+        condition("cause_group = ?", Value::Text(cause.as_ref().into()));
     }
     if let Some(at) = requeued_at {
         condition("requeued_at = ?", Value::Integer(to_millis(*at)));
