@@ -1,7 +1,10 @@
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 /// How a command ended. These numbers are documented in the help and in the README.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Exit {
     Done = 0,
     Failed = 1,
@@ -9,20 +12,6 @@ pub(crate) enum Exit {
     NothingMatched = 3,
     Refused = 4,
     Store = 5,
-}
-
-impl Exit {
-    /// What a machine tells it by.
-    pub(crate) fn code(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Usage => "usage",
-            Self::NothingMatched => "nothing_matched",
-            Self::Refused => "refused",
-            Self::Store => "store",
-        }
-    }
 }
 
 /// What `--help` says about them.

@@ -236,9 +236,8 @@ impl Output {
         }
         let (what, fix) = (failure.to_string(), escape::line(failure.fix_text()));
         if self.is_json() {
-            let code = failure.exit.code();
-            let fields =
-                json!({ "code": code, "error": what, "fix": fix, "exit": failure.exit as u8 });
+            let (code, exit) = (failure.exit, failure.exit as u8);
+            let fields = json!({ "code": code, "error": what, "fix": fix, "exit": exit });
             self.note(&json_line("error", &fields));
             return failure.exit;
         }

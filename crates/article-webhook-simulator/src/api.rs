@@ -7,6 +7,5 @@ mod fields;
 mod openapi;
 mod order;
 
-pub use calls::Call;
 pub(crate) use fields::unreadable_body;
 pub use openapi::openapi;

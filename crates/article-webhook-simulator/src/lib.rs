@@ -21,12 +21,12 @@ mod api;
 mod simulator;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
-pub use api::{Call, openapi};
+pub use api::openapi;
 pub use deliveries::{
     Attempt, DeliveryAnswer, DeliveryOutcome, Push, SendMode, Sender, Sending, pause_after,
 };
 pub use faults::{Fault, Rule};
 pub use jobs::{SimulatedJob, SimulatedJobState};
 pub use pipeline::Step;
-pub use service::{Service, Settings};
+pub use service::{Call, Service, Settings};
 pub use simulator::{CallError, Simulator, SimulatorBuilder, SimulatorClock, StartError};

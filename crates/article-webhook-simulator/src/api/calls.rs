@@ -12,7 +12,7 @@ use super::{
     order::Order,
 };
 use crate::{
-    Fault, Service, SimulatedJobState, Step,
+    Call, Fault, Service, SimulatedJobState, Step,
     accounts::Account,
     articles,
     faults::{FaultContext, FaultSite},
@@ -23,26 +23,6 @@ use crate::{
 const ARTICLES: &str = "/v1/content/articles";
 const BRAND: &str = "/v1/config/brand";
 const TARGETS: &str = "/v1/config/publish-targets";
-
-/// A call of the API that was answered.
-///
-/// ```
-/// fn line(call: &article_webhook_simulator::Call) -> String {
-///     format!("{:?} {} {}: {}", call.at, call.method, call.path, call.status)
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive] // a call may get more details
-pub struct Call {
-    /// When it was made, in simulated time since the start.
-    pub at: Duration,
-    /// The method.
-    pub method: String,
-    /// The path, without a query.
-    pub path: String,
-    /// The status of the answer.
-    pub status: u16,
-}
 
 impl Service {
     /// Answers a call of the API, a request for an image of a result, or for the [description](crate::openapi) of the API.

@@ -1,8 +1,8 @@
 use std::{collections::HashMap, fmt, ops::RangeInclusive, sync::Arc, time::Duration};
 
-use super::{event_queue::EventQueue, settings::Settings};
+use super::{call::Call, event_queue::EventQueue, settings::Settings};
 use crate::{
-    Attempt, Call, Rule, SimulatedJob,
+    Attempt, Rule, SimulatedJob,
     accounts::Account,
     deliveries::{Delivery, Latest},
     faults::Plan,
