@@ -13,7 +13,7 @@ mod sample;
 pub use article::TITLE;
 pub use sample::JOB_ID_PREFIX;
 
-pub(crate) use case::Case;
+pub(crate) use case::{Answer, Case};
 pub(crate) use expectation::Expectation;
 pub(crate) use sample::Sample;
 

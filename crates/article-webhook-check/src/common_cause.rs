@@ -1,7 +1,6 @@
 use crate::{
-    cases::Expectation,
+    cases::{Answer, Expectation},
     http::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response},
-    runner::Answer,
 };
 
 /// Why every other case would fail as those before did, and what to do; `None` if the others may tell more.

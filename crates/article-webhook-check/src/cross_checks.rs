@@ -1,9 +1,8 @@
 use crate::{
     CheckFinding, Verdict,
-    cases::Expectation,
+    cases::{Answer, Expectation},
     endpoint::Endpoint,
     http::{Observed, Response},
-    runner::Answer,
 };
 
 /// A shorter secret is not searched for, because any text may contain it by chance.

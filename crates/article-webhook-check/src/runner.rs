@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     CheckFinding,
-    cases::{self, Expectation, JOB_ID_PREFIX, Phase, Sample},
+    cases::{self, Answer, JOB_ID_PREFIX, Phase, Sample},
     common_cause::common_cause,
     cross_checks::overall_findings,
     endpoint::Endpoint,
@@ -23,13 +23,6 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time limit for one case.
 const CASE_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// What came back in a case. Some cases have several.
-pub(crate) struct Answer {
-    pub(crate) case: &'static str,
-    pub(crate) expect: Expectation,
-    pub(crate) observed: Observed,
-}
 
 /// Runs every case, phase by phase, until `end`, or until one finding explains all others. Then it also returns why.
 pub(crate) async fn run(

@@ -1,10 +1,11 @@
 //! The command line tool. Its README is the documentation.
 
 mod exit;
+mod secrets;
+
 mod text;
 
 mod failure;
-mod secrets;
 
 mod output;
 mod settings;

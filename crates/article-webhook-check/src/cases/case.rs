@@ -26,6 +26,13 @@ pub(crate) enum Action {
     Run(fn(Sample) -> Run),
 }
 
+/// What came back in a case. Some cases have several.
+pub(crate) struct Answer {
+    pub(crate) case: &'static str,
+    pub(crate) expect: Expectation,
+    pub(crate) observed: Observed,
+}
+
 pub(crate) type Run = Pin<Box<dyn Future<Output = Vec<Observed>> + Send>>;
 
 impl Case {

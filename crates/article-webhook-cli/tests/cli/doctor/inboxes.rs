@@ -218,7 +218,7 @@ const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job 
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_is_collected() {
-    const WORD: &[u8] = b"\"title\":\"";
+    const WORD: &[u8] = b"\"html\":\"<";
     let (old, service) = (Old::new(Duration::ZERO), service().await);
     let job = service.order("Shoes").await.unwrap().job_id;
     // The service delivers what its API gives.
