@@ -177,7 +177,7 @@ pub(crate) fn search_text(job_id: &JobId, title: Option<&str>, cause: Option<&st
 }
 
 impl Filter {
-    /// What a [search text](search_text) has to contain.
+    /// What the text that is searched has to contain.
     #[must_use]
     pub fn search_term(&self) -> Option<String> {
         Some(searched(self.search.as_ref()?))

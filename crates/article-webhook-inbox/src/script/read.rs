@@ -137,7 +137,9 @@ impl Script for CountCauses {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<CauseCount>, Error> {
         let mut causes = tables.causes(self.0).await?;
-        causes.sort_by(|a, b| (b.count, a.first, &a.cause).cmp(&(a.count, b.first, &b.cause)));
+        causes.sort_by(|a, b| {
+            (b.count, a.first, &a.cause, a.state).cmp(&(a.count, b.first, &b.cause, b.state))
+        });
         Ok(causes)
     }
 }

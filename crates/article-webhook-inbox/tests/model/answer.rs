@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, time::SystemTime};
 
 use article_webhook_inbox::{
-    Body, Counts, Entry, Error, Page, Pruned,
+    Body, CauseCount, Counts, Entry, Error, HourCount, Page, Pruned,
     store::{Claims, Lease, Quarantined, Recorded, Settled},
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Everything {
     pub(crate) entries: Vec<(Entry, Vec<Body>)>,
     pub(crate) listed: Vec<Entry>,
     pub(crate) counts: Counts,
+    pub(crate) causes: [Vec<CauseCount>; 2],
+    pub(crate) hours: Vec<HourCount>,
     pub(crate) due_since: Option<SystemTime>,
     pub(crate) ids: BTreeSet<i64>,
     pub(crate) ledger: ledger::Everything,

@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Reason, Source,
+    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Reason, Source, cause_group,
     store::{Arrival, Claim, Expect, Lease, Outcome, Quarantine, Store},
 };
 use article_webhook_inbox_contract::lines::entry_line;
@@ -15,7 +15,8 @@ use crate::{
     ledger::{self, Given},
     reference::Reference,
     step::{
-        self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, URL, jobs, keys, quarantines,
+        self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, Text, URL, jobs, keys,
+        quarantines,
     },
     subject::Subject,
 };
@@ -164,7 +165,17 @@ impl Pair {
             }
             Step::Counts => Answer::Counts(store.counts().await?),
             Step::DueSince => Answer::Since(store.due_since().await?),
-            Step::List { state, event, job: job_id, target, received_ago, after, order, limit } => {
+            Step::List {
+                state,
+                event,
+                job: job_id,
+                target,
+                received_ago,
+                text,
+                after,
+                order,
+                limit,
+            } => {
                 let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
                 let target = target.map(|target| TARGETS[target].into());
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
@@ -174,10 +185,17 @@ impl Pair {
                     job_id,
                     target,
                     received_before,
+                    received_since: (text == Text::Since).then(|| self.clock.now()),
+                    cause: (text == Text::Cause).then(|| cause_group("no network").into()),
+                    requeued_at: (text == Text::Requeued).then_some(REQUEUED_AT),
+                    search: match text {
+                        Text::Job => Some("JOB_1".into()),
+                        Text::Search => Some("No Netw".into()),
+                        _ => None,
+                    },
                     after,
                     order,
                     limit,
-                    ..Filter::default()
                 };
                 let page = store.list(filter).await?;
                 Answer::Page(Page { entries: without_nodes(page.entries), ..page })
@@ -189,7 +207,7 @@ impl Pair {
                     .map(|(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies))),
             ),
             Step::Requeue { key, from } => {
-                Answer::Changed(store.requeue(vec![(key, from)], SystemTime::UNIX_EPOCH).await?[0])
+                Answer::Changed(store.requeue(vec![(key, from)], REQUEUED_AT).await?[0])
             }
             Step::Discard(key) => {
                 Answer::Changed(store.discard(vec![key], "not wanted".into()).await?[0])
@@ -236,6 +254,9 @@ impl Pair {
         }
     }
 }
+
+/// What entries remember that were requeued.
+const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn said(ending: &Ending) -> Outcome {
     let cause = String::from("no network");
@@ -294,7 +315,10 @@ async fn everything(store: &dyn Store) -> Everything {
     of_jobs.sort_by_key(|entry| entry.id);
     assert_eq!(of_jobs, listed);
     let listed = without_nodes(listed);
+    let causes = async |at| store.causes(at).await.expect("causes can be counted");
     Everything {
+        causes: [causes(None).await, causes(Some(REQUEUED_AT)).await],
+        hours: store.hours(SystemTime::UNIX_EPOCH).await.expect("hours can be counted"),
         ids: entries.iter().map(|(entry, _)| entry.id).collect(),
         entries,
         listed,

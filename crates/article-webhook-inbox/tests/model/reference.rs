@@ -254,7 +254,9 @@ impl Store for Reference {
                     }),
                 }
             }
-            causes.sort_by(|a, b| (b.count, a.first, &a.cause).cmp(&(a.count, b.first, &b.cause)));
+            causes.sort_by(|a, b| {
+                (b.count, a.first, &a.cause, a.state).cmp(&(a.count, b.first, &b.cause, b.state))
+            });
             Ok(causes)
         })
     }

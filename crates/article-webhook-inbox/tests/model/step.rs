@@ -6,6 +6,22 @@ use fastrand::Rng;
 
 use crate::ledger_step::{self, LedgerStep};
 
+/// What else a list is filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Text {
+    Nothing,
+    Job,
+    Search,
+    Cause,
+    Requeued,
+    Since,
+}
+
+impl Text {
+    const ALL: [Self; 6] =
+        [Self::Nothing, Self::Job, Self::Search, Self::Cause, Self::Requeued, Self::Since];
+}
+
 /// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
 /// taken out.
 #[derive(Debug, Clone)]
@@ -57,6 +73,7 @@ pub(crate) enum Step {
         job: Option<JobId>,
         target: Option<usize>,
         received_ago: Option<Duration>,
+        text: Text,
         after: i64,
         order: ListOrder,
         limit: u32,
@@ -216,6 +233,7 @@ fn step(rng: &mut Rng) -> Step {
             job: (rng.u32(..4) == 0).then(|| job(rng)),
             target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
             received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
+            text: Text::ALL[rng.usize(..Text::ALL.len())],
             after: rng.i64(..12),
             order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
             limit: rng.u32(1..6),

@@ -23,8 +23,8 @@ pub(super) fn difference(handed: &ArticleResult, other: &ArticleResult) -> Marku
                         tr {
                             th scope="row" { (name) }
                             td { (text(&from)) }
-                            // Two long texts may be as long as each other.
-                            td { @if from == to { "another of the same length" } @else { (text(&to)) } }
+                            // Two long texts may be as long as each other, or begin alike.
+                            td { @if from != to { (text(&to)) } @else if name == HTML { "another of the same length" } @else { "differs further on" } }
                         }
                     }
                 }
@@ -49,8 +49,11 @@ fn fields(result: &ArticleResult) -> [(&'static str, String); 11] {
     let article = &result.article;
     let image = result.featured_image.as_ref();
     let posts = |posts: &[article_webhook::SocialPost]| {
-        let posts = posts.iter().map(|post| post.text().unwrap_or("a post without text"));
-        posts.collect::<Vec<_>>().join(" · ")
+        let shown = |post: &article_webhook::SocialPost| match post.text() {
+            Some(text) if post.json().is_string() => text.to_owned(),
+            _ => post.json().to_string(),
+        };
+        posts.iter().map(shown).collect::<Vec<_>>().join(" · ")
     };
     let number = |number: Option<f64>| number.map(|it| it.to_string()).unwrap_or_default();
     [
