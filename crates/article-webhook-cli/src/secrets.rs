@@ -21,7 +21,11 @@ const HIDDEN: &str = "[secret]";
 
 /// Notes a secret: what follows its scheme, such as `Bearer`, if it has one.
 pub(crate) fn note(secret: &str) {
-    note_value(secret.split_once(' ').map_or(secret, |(_, value)| value).trim());
+    let value = secret.split_once(' ').map_or(secret, |(_, value)| value).trim();
+    // A placeholder of a page, which is refused by its name, is none.
+    if !(value.starts_with('<') && value.ends_with('>')) {
+        note_value(value);
+    }
 }
 
 /// Notes a value, and how it stands in JSON.

@@ -43,6 +43,12 @@ fn a_secret_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
          fix:   write each variable as NAME='VALUE' on a line of its own",
         &["echo \"ARTICLE_API_KEY='sk-simulator'\" >wrong.env; article-webhook order Shoes --env-file wrong.env"],
     );
+    stage.follow(
+        "article-webhook order Shoes --env-file ARTICLE_API_KEY=sk-simulator",
+        "error: --env-file is given a variable and not a file\n\
+         fix:   write NAME='VALUE' into a file, and name that: --env-file PATH",
+        &["echo \"ARTICLE_API_KEY='sk-simulator'\" >key.env; article-webhook order Shoes --env-file key.env"],
+    );
     let order = "article-webhook order Shoes $K";
     let keys = [
         ("", "is empty\nfix:   give the key that the service issued"),

@@ -9,7 +9,10 @@ use std::{
 use article_webhook_inbox::{Clock, Completion, store::Store};
 use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{
+    error::SqlState,
+    types::{ToSql, Type},
+};
 
 use crate::scene;
 
@@ -57,7 +60,13 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         let (url, drop) = (self.url.clone(), format!("DROP SCHEMA {} CASCADE", self.schema));
         self.store = None;
-        scene::wait(async move { scene::connect(&url).await.batch_execute(&drop).await }).unwrap();
+        scene::wait(async move {
+            let client = scene::connect(&url).await;
+            // What the store began may still run, and lock its tables in another order.
+            while let Err(error) = client.batch_execute(&drop).await {
+                assert_eq!(error.code(), Some(&SqlState::T_R_DEADLOCK_DETECTED), "{error}");
+            }
+        });
     }
 }
 
