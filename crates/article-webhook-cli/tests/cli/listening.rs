@@ -10,6 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -27,6 +28,7 @@ use tokio::{
 
 use crate::{
     free_port::free_port,
+    taking_over::deliver,
     tool::{seen, text, tool},
 };
 
@@ -175,6 +177,30 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     assert_eq!(entries[0].key.to_string(), "job_1 (article.complete)");
     assert_eq!(entry(&file, "done").await.0, 1, "only what reached the application counts");
     assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+#[test]
+fn deliveries_at_once_are_each_shown_on_a_line_of_their_own() {
+    const DELIVERIES: usize = 40;
+    let folder = tempfile::tempdir().unwrap();
+    let mut listening = Listening::start(&folder.path().join("inbox.db"), free_port(), &[]);
+    let url = &listening.url;
+    thread::scope(|scope| {
+        for number in 0..DELIVERIES {
+            scope.spawn(move || deliver(url, &format!("job_{number:02}")));
+        }
+    });
+    let mut seen = Vec::new();
+    while seen.len() < DELIVERIES {
+        let line = listening.next();
+        if line["type"] != "forward" {
+            let [job, reply] = [&line["delivered"], &line["reply"]].map(|it| it.as_str());
+            seen.push(format!("{} {}", job.unwrap_or_default(), reply.unwrap_or_default()));
+        }
+    }
+    seen.sort();
+    let each = (0..DELIVERIES).map(|number| format!("job_{number:02} stored"));
+    assert_eq!(seen, each.collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ const JOBS: usize = 60;
 const ENDS_AFTER: usize = JOBS / 3;
 
 /// Delivers once, and returns the response. Empty: no receiver was there.
-fn deliver(url: &str, job_id: &str) -> String {
+pub(crate) fn deliver(url: &str, job_id: &str) -> String {
     let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
     let sent = fixture::minimal().job_id(job_id).token(TOKEN);
     let mut request =

@@ -61,15 +61,17 @@ impl Exchange {
     }
 
     pub(super) async fn answer(self, receiver: Receiver, request: Request) -> Response {
+        // That of this request alone: requests are answered beside each other.
+        let exchange = Self { seen: Arc::default(), ..self };
         let start = Instant::now();
         let bytes =
             request.headers().get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        let Ok(answer) = receive(receiver, self.clone()).call(request).await;
+        let Ok(answer) = receive(receiver, exchange.clone()).call(request).await;
         let (head, body) = answer.into_parts();
         // It is constant, and short.
         let body = to_bytes(Body::new(body), usize::MAX).await.unwrap_or_default();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.show(head.status.as_u16(), took, bytes, &body);
+        exchange.show(head.status.as_u16(), took, bytes, &body);
         Response::from_parts(head, body.into())
     }
 
