@@ -224,7 +224,8 @@ impl Inbox {
         self.requeue_first(filter, u64::MAX).await
     }
 
-    /// As [`requeue_all`](Self::requeue_all), and of the first so many that pass: to see whether they fail again before all others are requeued.
+    /// As [`requeue_all`](Self::requeue_all), for at most this many of the entries that pass the filter, the oldest: to see whether these
+    /// fail again before the others are requeued.
     ///
     /// # Errors
     ///

@@ -77,9 +77,11 @@ impl Script for Filter {
             let job = jobs.iter().find(|job| job.entry_of(id).is_some())?;
             job.entry_of(id)?.entry(&job.job_id)
         };
-        let entries = ids.into_iter().filter_map(entry);
-        // A transaction of an application that completes an entry leaves its text and its group of causes as they were.
-        Ok(Page { entries: entries.filter(|entry| self.accepts(entry)).collect(), next })
+        // A transaction of an application that completes an entry leaves what is searched as it was. Any other entry is listed by its
+        // columns, also if it is damaged and shown as corrupt.
+        let is_listed = |entry: &Entry| entry.state != State::Done || self.accepts(entry);
+        let entries = ids.into_iter().filter_map(entry).filter(is_listed);
+        Ok(Page { entries: entries.collect(), next })
     }
 }
 

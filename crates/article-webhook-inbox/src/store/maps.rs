@@ -354,16 +354,13 @@ impl Tables for MapTables<'_> {
             Some(at) => row.requeued_at == Some(at),
             None => row.state.needs_person(),
         }) {
-            let new = || CauseCount {
-                state: row.state,
-                cause: row.group().map(Into::into),
-                count: 0,
-                first: row.since,
-                last: row.since,
-            };
-            let count = causes.entry((row.state.as_str(), row.group())).or_insert_with(new);
+            let (state, cause, since) = (row.state, row.group(), row.since);
+            let key = (state.as_str(), cause.clone());
+            let cause = cause.map(Into::into);
+            let new = CauseCount { state, cause, count: 0, first: since, last: since };
+            let count = causes.entry(key).or_insert(new);
             count.count += 1;
-            (count.first, count.last) = (count.first.min(row.since), count.last.max(row.since));
+            (count.first, count.last) = (count.first.min(since), count.last.max(since));
         }
         answer(causes.into_values().collect())
     }

@@ -188,7 +188,8 @@ impl Job {
         let Handed { index, content, drift } = Handed::of(&key, &bodies)?;
         let body = bodies[index].clone();
         let bytes = body.bytes.clone().unwrap_or_default();
-        let intent = [&body].into_iter().chain(&bodies).find_map(|body| body.intent.clone());
+        let others = by_rank(&bodies).into_iter().map(|(_, body)| body);
+        let intent = [&body].into_iter().chain(others).find_map(|body| body.intent.clone());
         let (job_id, event) = (key.job_id, key.event);
         let job = Self {
             lease,
@@ -355,9 +356,7 @@ struct Handed {
 impl Handed {
     /// An error: no body can be handed out.
     fn of(key: &EntryKey, bodies: &[Body]) -> Result<Self, AttemptResult> {
-        let mut order: Vec<_> = bodies.iter().enumerate().collect();
-        // What came by token or from the API outranks what came to capability URLs.
-        order.sort_by_key(|(_, body)| body.is_by_capability());
+        let order = by_rank(bodies);
         let plain = |index, content| Self { index, content, drift: Vec::new() };
         if key.is_failure() {
             let index = intact(&order)?;
@@ -391,6 +390,14 @@ impl Handed {
         let cause = first_cause.unwrap_or_else(|| REMOVED.to_owned());
         Ok(plain(intact(&order)?, Content::Undecodable { cause }))
     }
+}
+
+/// The bodies with their indexes, in the order in which they are read: what came by token or from the API outranks what came to
+/// capability URLs.
+fn by_rank(bodies: &[Body]) -> Vec<(usize, &Body)> {
+    let mut order: Vec<_> = bodies.iter().enumerate().collect();
+    order.sort_by_key(|(_, body)| body.is_by_capability());
+    order
 }
 
 /// The index of the first body that is intact. What it says may have any form.
@@ -525,6 +532,29 @@ mod tests {
         let by_capability = Body { target: CAPABILITY.into(), ..body(&article()) };
         assert_eq!(of_article(&[by_capability.clone(), second]), Ok((1, None)));
         assert_eq!(of_article(&[by_capability, body(b"{}")]), Ok((0, None)));
+    }
+
+    #[test]
+    fn the_intent_is_that_of_the_body_or_else_of_the_first_in_rank() {
+        let with = |intent: &str, body: Body| Body { intent: Some(intent.into()), ..body };
+        let capability = Body { target: CAPABILITY.into(), ..body(&article()) };
+        let intent = |bodies: Vec<Body>| {
+            let claimed = Claimed {
+                lease: Lease { id: 1, fence: 1 },
+                key: EntryKey::article("job_1".parse().unwrap()),
+                attempt: 1,
+                received_at: SystemTime::UNIX_EPOCH,
+                runs_alone: false,
+                bodies,
+            };
+            let store: Arc<dyn Store> = Arc::new(crate::MemoryStore::default());
+            Job::of(claimed, store).unwrap().0.intent
+        };
+        let (url, odd) = (with("url", capability), with("odd", body(b"{}")));
+        let token = body(fixture::unicode().job_id("job_1").bytes());
+        assert_eq!(intent(vec![url.clone(), odd.clone(), token.clone()]).as_deref(), Some("odd"));
+        assert_eq!(intent(vec![url.clone(), token.clone()]).as_deref(), Some("url"));
+        assert_eq!(intent(vec![url, odd, with("own", token)]).as_deref(), Some("own"));
     }
 
     #[test]

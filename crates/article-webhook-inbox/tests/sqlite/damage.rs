@@ -69,6 +69,11 @@ async fn a_damaged_row_is_corrupt_when_it_is_loaded_and_blocks_no_other() {
         let entry = entries(&store).await.remove(1);
         let shown = (entry.state, entry.cause.as_deref());
         assert_eq!(shown, (State::Corrupt, Some(cause)), "{damage}");
+        if !damage.starts_with("state") {
+            // Its column says what it was.
+            let waiting = Filter { state: Some(State::Waiting), ..Filter::default() };
+            assert_eq!(store.list(waiting).await.unwrap().entries.len(), 4, "{damage}");
+        }
         assert_eq!(findings(&store).await, [says(cause)], "{damage}");
 
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3, "{damage}");

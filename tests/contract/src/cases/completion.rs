@@ -1,7 +1,7 @@
 //! Entries that an application completes in its own transaction.
 
 use article_webhook_inbox::{
-    Entry, State,
+    Entry, Filter, State,
     store::{Lease, Outcome, Settled},
 };
 
@@ -22,6 +22,15 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     let now = trial.now();
     let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
     assert_eq!(trial.entry("job_1").await, done);
+    // Its statement leaves what is searched as it was.
+    let no_network = || Some("no network".into());
+    for filter in [
+        Filter { search: no_network(), ..Filter::default() },
+        Filter { cause: no_network(), ..Filter::default() },
+    ] {
+        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        assert_eq!(listed, [], "{filter:?}");
+    }
 }
 
 /// Creating a statement changes nothing.

@@ -29,6 +29,13 @@ macro_rules! in_range {
     };
 }
 
+/// The condition of the indexes of entries that need a person.
+macro_rules! needs_person {
+    () => {
+        "(state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')"
+    };
+}
+
 /// The entries of one range up to a time, in the order of their times. The last column is the job that the table has for
 /// the entry, or null if the table or the index by job says something else than the index by time.
 const ENTRIES_BY_TIME: &str = concat!(
@@ -230,9 +237,7 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
         statement.push_str(" AND event <> 'article.complete'");
     }
     if state.is_some_and(State::needs_person) {
-        statement.push_str(
-            " AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')",
-        );
+        statement.push_str(concat!(" AND ", needs_person!()));
     }
     let direction = if *order == ListOrder::NewestFirst { " DESC" } else { "" };
     parameters.push(Value::Integer(i64::from(*limit) + 1));
@@ -244,10 +249,12 @@ fn listed(connection: &Connection, filter: &Filter) -> Result<Vec<i64>, Fault> {
 
 /// What the bodies in quarantine take of the budget for them.
 pub(super) fn quarantine_cost(connection: &Connection) -> Result<u64, Fault> {
-    let cost = "SELECT ifnull(sum(max(ifnull(length(body.body), 0), ?1)), 0) \
+    let cost = concat!(
+        "SELECT ifnull(sum(max(ifnull(length(body.body), 0), ?1)), 0) \
         FROM article_inbox_entries AS entry INDEXED BY article_inbox_entries_stuck CROSS JOIN article_inbox_bodies AS body \
-        ON body.slot BETWEEN entry.id * 16 AND entry.id * 16 + 15 WHERE entry.state = 'quarantined' \
-        AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')";
+        ON body.slot BETWEEN entry.id * 16 AND entry.id * 16 + 15 WHERE entry.state = 'quarantined' AND ",
+        needs_person!()
+    );
     let min = MIN_QUARANTINE_COST.cast_signed();
     let cost: i64 = connection.prepare_cached(cost)?.query_row([min], |row| row.get(0))?;
     Ok(cost.unsigned_abs())
@@ -347,17 +354,12 @@ pub(super) fn causes(
     connection: &Connection,
     requeued_at: Option<SystemTime>,
 ) -> Result<Vec<CauseCount>, Fault> {
-    let of = match requeued_at {
-        Some(_) => "requeued_at = ?1",
-        None => {
-            "?1 IS NULL AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined')"
-        }
-    };
+    let of = if requeued_at.is_some() { "requeued_at = ?1" } else { needs_person!() };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT state, iif(state = 'done', NULL, cause_group), count(*), min(since), max(since) \
          FROM article_inbox_entries WHERE {of} GROUP BY 1, 2"
     ))?;
-    let mut rows = statement.query([requeued_at.map(to_millis)])?;
+    let mut rows = statement.query(params_from_iter(requeued_at.map(to_millis)))?;
     let mut causes = Vec::new();
     while let Some(row) = rows.next()? {
         let time =
@@ -377,22 +379,28 @@ pub(super) fn causes(
 
 /// How many entries arrived and died in each hour, since this time.
 pub(super) fn hours(connection: &Connection, since: SystemTime) -> Result<Vec<HourCount>, Fault> {
-    let count = |statement: &str| -> Result<Vec<(i64, u64)>, Fault> {
+    let count = |statement: &str, parameters: &[i64]| -> Result<Vec<(i64, u64)>, Fault> {
         let mut statement = connection.prepare_cached(statement)?;
-        let parameters = [to_millis(since), MILLIS_PER_HOUR, HourCount::MAX_ENTRIES.into()];
-        let counts = statement
-            .query_map(parameters, |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+        let counts = statement.query_map(params_from_iter(parameters), |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })?;
         Ok(counts.collect::<Result<_, _>>()?)
     };
+    let since = to_millis(since);
     let arrived = count(
         "SELECT received_at / ?2, count(*) FROM \
          (SELECT received_at FROM article_inbox_entries NOT INDEXED ORDER BY id DESC LIMIT ?3) \
          WHERE received_at >= ?1 GROUP BY 1",
+        &[since, MILLIS_PER_HOUR, HourCount::MAX_ENTRIES.into()],
     )?;
     let died = count(
-        "SELECT since / ?2, count(*) FROM article_inbox_entries INDEXED BY article_inbox_entries_causes \
-         WHERE state = 'dead' AND (state = 'dead' OR state = 'unhandled' OR state = 'corrupt' OR state = 'quarantined') \
-         AND since >= ?1 AND ?3 > 0 GROUP BY 1",
+        concat!(
+            "SELECT since / ?2, count(*) FROM article_inbox_entries INDEXED BY article_inbox_entries_causes \
+             WHERE state = 'dead' AND since >= ?1 AND ",
+            needs_person!(),
+            " GROUP BY 1"
+        ),
+        &[since, MILLIS_PER_HOUR],
     )?;
     Ok(HourCount::collect(arrived, died))
 }
