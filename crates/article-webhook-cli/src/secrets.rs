@@ -1,5 +1,5 @@
-//! The secrets that the process has loaded. They are taken out of every text that leaves it, whoever wrote the text: a service
-//! may echo a token, and a page for debugging may echo a request. Exact copies of what is stored are left as they are.
+//! The secrets that the process has loaded. They are removed from every text that the tool prints and from every page that it
+//! serves: a service may echo a token, and a page for debugging may echo a request. Exact copies of what is stored are not changed.
 
 use std::{
     borrow::Cow,

@@ -72,7 +72,7 @@ impl Connection {
                     match timeout(*response_timeout, to.write_all(chunk)).await {
                         Ok(Ok(())) => {}
                         Ok(Err(_)) => return false, // the response says why
-                        Err(_) => return true,
+                        Err(_) => return true, // it reads no more, and would not the second time
                     }
                 }
                 sleep(piece.pause).await;

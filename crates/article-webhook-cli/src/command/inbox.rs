@@ -61,7 +61,7 @@ enum InboxCommand {
     Requeue {
         #[command(flatten)]
         change: ChangeArguments,
-        /// Requeue at most so many, to see whether they fail again
+        /// Requeue at most this many, to see whether they fail again
         #[arg(long, value_name = "COUNT", conflicts_with = "jobs", help_heading = "Options")]
         first: Option<u64>,
     },

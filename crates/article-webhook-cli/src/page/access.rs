@@ -122,7 +122,7 @@ impl Access {
                 "--page-key-file: others than its owner have rights on {file}, which opens the page"
             ))
             .fix(format!(
-                "chmod 600 {shown}, if nobody has read it; else rm {shown}, and a new one is made"
+                "chmod 600 {shown}, if no other user has read it; otherwise rm {shown}, and a new one is made"
             )));
         }
         let weak = || {

@@ -17,7 +17,7 @@ pub(super) struct Query {
     /// Those that were requeued at this time, in milliseconds since 1970.
     pub(super) requeued: Option<u64>,
     pub(super) after: i64,
-    /// How many deliveries in quarantine were read anew just now. It is told once, and no link has it.
+    /// How many deliveries in quarantine were just read again. The notice is shown once, so no link has the number.
     pub(super) read: u64,
 }
 

@@ -103,9 +103,22 @@ impl Browser {
 
     /// Waits until the browser is there, where no script can run.
     pub(crate) async fn until_url(&self, url: &str) {
+        self.until_url_has(url, |seen| seen == url).await;
+    }
+
+    /// Waits until the browser is where its address has this form, and returns the address.
+    pub(crate) async fn until_url_has(
+        &self,
+        what: &str,
+        is_there: impl Fn(&str) -> bool,
+    ) -> String {
         let start = Instant::now();
-        while self.url().await != url {
-            assert!(start.elapsed() < PATIENCE, "{url}: never, but {}", self.url().await);
+        loop {
+            let url = self.url().await;
+            if is_there(&url) {
+                return url;
+            }
+            assert!(start.elapsed() < PATIENCE, "{what}: never, but {url}");
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
     }

@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use article_webhook::{Sink, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job, SqliteStore};
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::{
     driver::Browser,
@@ -26,6 +27,23 @@ pub(crate) async fn broken(file: &Path) -> Inbox {
     };
     inbox.worker(publish).attempts(3).run_until_idle().await.unwrap();
     inbox
+}
+
+/// A browser, and the page of a [broken] inbox, which is not opened yet.
+struct Scene {
+    browser: Browser,
+    inbox: Inbox,
+    page: Running,
+    /// It is removed with this.
+    folder: TempDir,
+}
+
+async fn scene() -> Option<Scene> {
+    let browser = Browser::start().await?;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let inbox = broken(&file).await;
+    Some(Scene { browser, inbox, page: Running::page(&file, &[]), folder })
 }
 
 /// Two deliveries that a receiver refuses: one with another token, one that is no JSON.
@@ -51,11 +69,7 @@ fn again(cause: String) -> Result<(), Failed> {
 
 #[tokio::test]
 async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let inbox = broken(&file).await;
-    let page = Running::page(&file, &[]);
+    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.open(&page.url).await;
     browser.wait(IS_LIVE).await;
     let first = browser.run("return document.querySelector('main').innerText").await;
@@ -98,11 +112,7 @@ async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
 
 #[tokio::test]
 async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let inbox = broken(&file).await;
-    let page = Running::page(&file, &[]);
+    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.open(&page.url).await;
     browser.wait(IS_LIVE).await;
     browser.open(&format!("{}/?state=dead&q=503", page.base)).await;
@@ -159,22 +169,12 @@ async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
 
 #[tokio::test]
 async fn a_group_is_requeued_and_followed_without_javascript() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let inbox = broken(&file).await;
-    let page = Running::page(&file, &[]);
+    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     browser.open(&page.url).await;
     browser.until_url(&format!("{}/", page.base)).await;
     browser.click(".choice .primary").await;
-    let result = loop {
-        let url = browser.url().await;
-        if url.contains("/?requeued=") {
-            break url;
-        }
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    };
+    let result = browser.until_url_has("a result", |url| url.contains("/?requeued=")).await;
     inbox.worker(async |_: Job| Ok(())).run_until_idle().await.unwrap();
     browser.open(&result).await;
     browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
@@ -186,11 +186,7 @@ async fn a_group_is_requeued_and_followed_without_javascript() {
 
 #[tokio::test]
 async fn the_cause_of_an_entry_is_in_the_first_screen_of_a_phone() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let inbox = broken(&file).await;
-    let page = Running::page(&file, &[]);
+    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.size(360, 640).await;
     browser.open(&page.url).await;
     browser.wait(IS_LIVE).await;

@@ -221,8 +221,9 @@ async fn with_a_key_file_the_page_is_the_same_after_a_restart() {
 
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     let error = refused(&file, &key);
-    let fix =
-        format!("chmod 600 {shown}, if nobody has read it; else rm {shown}, and a new one is made");
+    let fix = format!(
+        "chmod 600 {shown}, if no other user has read it; otherwise rm {shown}, and a new one is made"
+    );
     assert!(error.contains(&format!("others than its owner have rights on {shown}")), "{error}");
     assert!(error.contains(&fix), "{error}");
     assert!(Command::new("chmod").args(["600", shown]).status().unwrap().success());

@@ -96,11 +96,7 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
             let opened = Opened { inbox, name: place.shown(), bytes, of_damage: OF_DAMAGE };
             findings.extend(content(&opened, context).await);
         }
-        Err(failure) => {
-            let mut finding = refused(failure);
-            finding.cause.get_or_insert_with(|| format!("the role needs the {mode}"));
-            findings.push(finding);
-        }
+        Err(failure) => findings.push(refused(failure)),
     }
     findings
 }
