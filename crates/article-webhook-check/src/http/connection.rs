@@ -26,23 +26,22 @@ const CHUNK: usize = 64 << 10;
 
 /// One request on a connection of its own.
 ///
-/// A receiver closes a connection on which nothing comes for a while. So the bytes are made before it is opened, and if it was
-/// closed before they were written, as happens on a busy machine, they are sent once more.
+/// A receiver closes a connection on which nothing comes for a while, and a busy machine may lie between connecting and writing.
+/// So the bytes are made before the connection is opened, and after a closed connection they are sent once more.
 pub(crate) async fn exchange(endpoint: &Endpoint, request: &Request) -> Observed {
     let pieces = request.pieces();
-    let mut observed = Observed::Closed;
-    for _ in 0..2 {
-        let is_written;
-        let mut connection = match Connection::open(endpoint).await {
-            Ok(connection) => connection,
-            Err(observed) => return observed,
-        };
-        (observed, is_written) = connection.exchange(request.method, &pieces).await;
-        if is_written || !matches!(observed, Observed::Closed) {
-            break;
-        }
+    let first = exchange_once(endpoint, request.method, &pieces).await;
+    match first {
+        Observed::Closed => exchange_once(endpoint, request.method, &pieces).await,
+        _ => first,
     }
-    observed
+}
+
+async fn exchange_once(endpoint: &Endpoint, method: &str, pieces: &[Piece]) -> Observed {
+    match Connection::open(endpoint).await {
+        Ok(mut connection) => connection.exchange(method, pieces).await,
+        Err(observed) => observed,
+    }
 }
 
 impl Connection {
@@ -61,32 +60,29 @@ impl Connection {
         }
     }
 
-    /// Returns also whether everything was written. Reads while it writes: a receiver may answer and close before it has read the
-    /// whole body.
-    pub(crate) async fn exchange(&mut self, method: &str, pieces: &[Piece]) -> (Observed, bool) {
+    /// Reads while it writes: a receiver may answer and close before it has read the whole body.
+    pub(crate) async fn exchange(&mut self, method: &str, pieces: &[Piece]) -> Observed {
         let Self { stream, responses, response_timeout } = self;
         let (mut from, mut to) = stream.split();
         let sending = async {
             for piece in pieces {
                 for chunk in piece.bytes.chunks(CHUNK) {
-                    match timeout(*response_timeout, to.write_all(chunk)).await {
-                        Ok(Ok(())) => {}
-                        Ok(Err(_)) => return false, // the response says why
-                        Err(_) => return true, // it reads no more, and would not the second time
+                    if !matches!(timeout(*response_timeout, to.write_all(chunk)).await, Ok(Ok(())))
+                    {
+                        return; // the response says why
                     }
                 }
                 sleep(piece.pause).await;
             }
-            true
         };
         let mut responding = pin!(responses.response(&mut from, method));
-        let is_written = select! {
-            observed = &mut responding => return (observed, false),
-            is_written = sending => is_written,
-        };
+        select! {
+            observed = &mut responding => return observed,
+            () = sending => {}
+        }
         let sent = Instant::now();
         let observed = timeout(*response_timeout, responding).await;
-        (timed_from(observed.unwrap_or(Observed::TimedOut), sent), is_written)
+        timed_from(observed.unwrap_or(Observed::TimedOut), sent)
     }
 
     pub(crate) async fn send(&mut self, bytes: &[u8]) {

@@ -151,7 +151,7 @@ async fn closing_without_a_response_fails() {
 
 /// A receiver on a busy machine: it closes each first connection before the request was read, and then answers as it should.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_is_closed_before_the_request_is_written_is_tried_once_more() {
+async fn a_connection_that_is_closed_before_the_request_is_read_is_tried_once_more() {
     static CONNECTIONS: AtomicUsize = AtomicUsize::new(0);
     let report = check(serve(|mut stream| {
         if CONNECTIONS.fetch_add(1, Ordering::SeqCst) == 1 {
