@@ -13,13 +13,18 @@ const MAX_TITLE_CHARS: usize = 200;
 #[must_use]
 pub fn title_of(body: &[u8]) -> Option<Box<str>> {
     let start = &body[..body.len().min(MAX_READ_BYTES)];
-    let repaired = repair(start);
+    // Repairing reads all of it, and few bodies need that.
+    let found = sought(start).or_else(|| sought(&repair(start)?))?;
+    let title: String = found.trim().chars().take(MAX_TITLE_CHARS).collect();
+    (!title.is_empty()).then(|| title.into())
+}
+
+fn sought(json: &[u8]) -> Option<String> {
     let mut found = None;
-    let mut json = serde_json::Deserializer::from_slice(repaired.as_deref().unwrap_or(start));
+    let mut json = serde_json::Deserializer::from_slice(json);
     // It ends with an error where the read bytes end. What was found until then counts.
     let _ = Seek { path: &["article", "title"], found: &mut found }.deserialize(&mut json);
-    let title: String = found?.trim().chars().take(MAX_TITLE_CHARS).collect();
-    (!title.is_empty()).then(|| title.into())
+    found
 }
 
 /// Looks for the text at a path, and passes over everything else.
