@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::{
-    observed::Observed,
+    observed::{Observed, Response},
     request::{Piece, Request},
     response_reader::ResponseReader,
 };
@@ -26,13 +26,15 @@ const CHUNK: usize = 64 << 10;
 
 /// One request on a connection of its own.
 ///
-/// A receiver closes a connection on which nothing comes for a while, and a busy machine may lie between connecting and writing.
-/// So the bytes are made before the connection is opened, and after a closed connection they are sent once more.
+/// A receiver ends a connection on which nothing comes for a while, by closing it or by 408 (RFC 9110, 15.5.9), and a busy machine
+/// may lie between connecting and writing. So the bytes are made before the connection is opened, and then sent once more.
 pub(crate) async fn exchange(endpoint: &Endpoint, request: &Request) -> Observed {
     let pieces = request.pieces();
     let first = exchange_once(endpoint, request.method, &pieces).await;
     match first {
-        Observed::Closed => exchange_once(endpoint, request.method, &pieces).await,
+        Observed::Closed | Observed::Response(Response { status: 408, .. }) => {
+            exchange_once(endpoint, request.method, &pieces).await
+        }
         _ => first,
     }
 }
