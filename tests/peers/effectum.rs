@@ -1,4 +1,5 @@
-//! Jobs in Effectum.
+//! Jobs in Effectum, a queue that commits in groups, as the inbox does. It knows no job twice: a job is stored under an id that
+//! is made for it.
 
 use std::{
     path::Path,
@@ -9,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::effectum::{Job, JobRunner, Queue, RunningJob, Worker};
 use article_webhook::ArticleResult;
-use effectum::{Job, JobRunner, Queue, RunningJob, Worker};
 use tokio::{sync::Notify, task::JoinSet};
 
 use crate::{bodies::workable, claims::ENTRIES};

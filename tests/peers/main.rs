@@ -1,20 +1,22 @@
-//! What the inbox stores and drains in a second, beside Effectum in the same run, on the disk of the target folder.
-//!
-//! Effectum is a queue on SQLite that commits in groups, as the inbox does. It knows no job twice: a job is stored under an id
-//! that is made for it.
+//! What the inbox stores and drains in a second, beside a table by hand and two queues on SQLite, in the same run, on the disk of
+//! the target folder. Each of them commits with `synchronous = FULL` in WAL mode.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
+mod apalis;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
+mod by_hand;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/claims.rs"]
 mod claims;
 mod contenders;
+mod effectum;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/form.rs"]
 mod form;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/load.rs"]
 mod load;
-mod queue;
+#[path = "../../crates/article-webhook-inbox/benches/inbox/contenders/naive.rs"]
+mod naive;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
 mod syncs;
@@ -31,12 +33,13 @@ use table::{Table, at_least, plain};
 use tokio::runtime::Runtime;
 
 const AT_ONCE: [u16; 3] = [1, 16, 64];
+/// The least that the inbox should do in the time in which a peer does one.
 const GOAL: f64 = 1.0;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
-    if arguments.iter().any(|argument| argument == syncs::CHILD) {
-        syncs::child();
+    if let Some(peer) = arguments.iter().skip_while(|argument| *argument != syncs::CHILD).nth(1) {
+        syncs::child(peer);
         return ExitCode::SUCCESS;
     }
     let form = Form::of(&arguments);
@@ -50,58 +53,62 @@ fn main() -> ExitCode {
 
 fn store(form: Form, runtime: &Runtime) {
     let mut table = Table::new(
-        "jobs of 16 KB a second, on disk before their senders go on : Effectum, with WAL and FULL",
-        &["senders at once", "inbox", "Effectum", "inbox : it", "p99", "its"],
+        "jobs of 16 KB a second, on disk before their senders go on",
+        &["senders at once", "", "a second", "inbox : it", "p99"],
     );
     for senders in AT_ONCE {
         let folder = scratch::folder();
-        let contenders = Contender::both(folder.path(), runtime);
+        let contenders = Contender::all(folder.path(), runtime);
         let race = Race::run(&contenders, senders.into(), form.rounds(), form.turn(), runtime);
-        let figures = [
-            plain(race.rate(0), ""),
-            plain(race.rate(1), ""),
-            at_least(race.ratio(0, 1), GOAL, " ×"),
-            plain(race.p99(0), " ms"),
-            plain(race.p99(1), " ms"),
-        ];
-        table.row(senders, figures);
+        for (index, contender) in contenders.iter().enumerate() {
+            let ratio = compared(index, || race.ratio(0, index));
+            let figures = [plain(race.rate(index), ""), ratio, plain(race.p99(index), " ms")];
+            table.row(senders, [contender.to_string()].into_iter().chain(figures));
+        }
     }
     println!("{table}");
 }
 
 fn drain(form: Form, runtime: &Runtime) {
+    type Rate = fn(&std::path::Path, u16, &Runtime) -> f64;
+    let peers: [(&str, Rate); 4] = [
+        ("inbox", |folder, handlers, runtime| {
+            runtime.block_on(claims::rate(&folder.join("inbox.db"), handlers.into()))
+        }),
+        ("two transactions each", |folder, handlers, _| by_hand::rate(folder, handlers)),
+        ("Effectum", |folder, handlers, runtime| {
+            runtime.block_on(effectum::rate(folder, handlers))
+        }),
+        ("apalis-sqlite", |folder, handlers, runtime| {
+            runtime.block_on(apalis::rate(folder, handlers))
+        }),
+    ];
     let mut table = Table::new(
-        "jobs of 16 KB a second, claimed, decoded and completed by one worker : Effectum, with WAL and FULL",
-        &["handlers at once", "inbox", "Effectum", "inbox : it"],
+        "jobs of 16 KB a second, claimed, decoded and completed by one worker",
+        &["handlers at once", "", "a second", "inbox : it"],
     );
     for handlers in AT_ONCE {
-        let inbox = || {
-            let folder = scratch::folder();
-            runtime.block_on(claims::rate(&folder.path().join("inbox.db"), handlers.into()))
-        };
-        let effectum = || {
-            let folder = scratch::folder();
-            runtime.block_on(queue::rate(folder.path(), handlers))
-        };
-        let rounds: Vec<(f64, f64)> = (0..form.rounds())
-            .map(|round| {
-                // The order changes, so that neither always runs after the other.
-                if round % 2 == 0 {
-                    (inbox(), effectum())
-                } else {
-                    let effectum = effectum();
-                    (inbox(), effectum)
-                }
-            })
-            .collect();
-        let figures = [
-            plain(median(rounds.iter().map(|round| round.0)), ""),
-            plain(median(rounds.iter().map(|round| round.1)), ""),
-            at_least(median(rounds.iter().map(|(inbox, effectum)| inbox / effectum)), GOAL, " ×"),
-        ];
-        table.row(handlers, figures);
+        let mut rounds = vec![[0.0; 4]; form.rounds()];
+        for (round, rates) in rounds.iter_mut().enumerate() {
+            for index in 0..peers.len() {
+                // The order changes, so that no peer always runs after the same other one.
+                let index = (index + round) % peers.len();
+                rates[index] = peers[index].1(scratch::folder().path(), handlers, runtime);
+            }
+        }
+        for (index, (peer, _)) in peers.iter().enumerate() {
+            let rate = median(rounds.iter().map(|rates| rates[index]));
+            let ratio =
+                compared(index, || median(rounds.iter().map(|rates| rates[0] / rates[index])));
+            table.row(handlers, [(*peer).to_owned(), plain(rate, ""), ratio]);
+        }
     }
     println!("{table}");
+}
+
+/// The ratio of the inbox to a peer, and nothing beside the inbox itself.
+fn compared(index: usize, ratio: impl FnOnce() -> f64) -> String {
+    if index == 0 { String::new() } else { at_least(ratio(), GOAL, " ×") }
 }
 
 /// A runtime as `#[tokio::main]` makes it.
