@@ -2,13 +2,10 @@ mod finding;
 
 mod clock;
 mod disk;
-mod report;
-mod rights;
 mod token;
 
 mod probe;
 
-mod connection;
 mod verdict;
 
 mod inbox;
@@ -59,13 +56,13 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     let (token, mut findings) =
         token::examine(arguments.token_file.as_deref(), &context.environment);
     let mut clocks = Vec::new();
-    let env_file = context.environment.file();
+    #[cfg(unix)]
     for (code, what, path) in [
         ("token.open_to_others", "the file of the token", arguments.token_file.as_deref()),
         ("service.key_open_to_others", "the file of the key", arguments.api_key_file.as_deref()),
-        ("env_file.open_to_others", "the file of variables", env_file),
+        ("env_file.open_to_others", "the file of variables", context.environment.file()),
     ] {
-        findings.extend(path.and_then(|path| rights::open_to_others(code, what, path)));
+        findings.extend(path.and_then(|path| disk::open_to_others(code, what, path)));
     }
 
     output.progress("asking the service …");
@@ -76,7 +73,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     )
     .await;
     clocks.extend(clock);
-    findings.extend(found);
+    findings.push(found);
 
     output.progress("asking the receiver …");
     if let Some(url) = &arguments.url {
@@ -104,7 +101,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         }
     }
     output.progress("");
-    report::show(&findings, output)
+    finding::show(&findings, output)
 }
 
 fn header_name(name: &str) -> Result<String, String> {

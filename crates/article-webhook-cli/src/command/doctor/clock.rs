@@ -1,6 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use super::finding::Finding;
+use super::finding::{Finding, Severity};
 use crate::text::moment;
 
 /// From here on, the clock is said to be off.
@@ -13,38 +13,47 @@ const FAR_OFF: Duration = Duration::from_secs(300);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     whose: &'static str,
-    difference: Difference,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Difference {
-    Ahead(Duration),
-    Behind(Duration),
+    difference: Duration,
+    direction: &'static str,
 }
 
 impl Reading {
     /// A reading that just came, after a request that was sent at `sent`.
     pub(super) fn new(whose: &'static str, sent: SystemTime, shown: SystemTime) -> Self {
-        Self { whose, difference: Difference::between(sent, SystemTime::now(), shown) }
+        let (difference, direction) = difference(sent, SystemTime::now(), shown);
+        Self { whose, difference, direction }
+    }
+
+    fn finding(&self) -> Finding {
+        let Self { whose, difference, direction } = self;
+        let severity = match *difference {
+            _ if *difference < OFF => {
+                let found = format!("this machine's clock agrees with that of {whose}");
+                return Finding::ok("clock.agrees", found);
+            }
+            _ if *difference < FAR_OFF => Severity::Warn,
+            _ => Severity::Fail,
+        };
+        let size = moment::span(*difference);
+        let found = format!("this machine's clock is {size} {direction} that of {whose}");
+        Finding::new("clock.off", severity, found)
+            .because("certificates, URLs that expire, retries and retention go by the clock")
+            .fix("switch on time synchronisation, such as `timedatectl set-ntp true`, or fix the other clock")
     }
 }
 
-impl Difference {
-    /// How far this machine's clock is from one that showed `shown` at a moment from `sent` to `received`. A `Date` has whole
-    /// seconds, so that it may be a second old.
-    fn between(sent: SystemTime, received: SystemTime, shown: SystemTime) -> Self {
-        match shown.duration_since(received) {
-            Ok(behind) if !behind.is_zero() => Self::Behind(behind),
-            _ => {
-                let latest = shown + Duration::from_secs(1);
-                Self::Ahead(sent.duration_since(latest).unwrap_or_default())
-            }
-        }
-    }
-
-    fn size(self) -> Duration {
-        match self {
-            Self::Ahead(size) | Self::Behind(size) => size,
+/// How far this machine's clock is from one that showed `shown` at a moment from `sent` to `received`, and where. A `Date`
+/// has whole seconds, so that it may be a second old.
+fn difference(
+    sent: SystemTime,
+    received: SystemTime,
+    shown: SystemTime,
+) -> (Duration, &'static str) {
+    match shown.duration_since(received) {
+        Ok(behind) if !behind.is_zero() => (behind, "behind"),
+        _ => {
+            let latest = shown + Duration::from_secs(1);
+            (sent.duration_since(latest).unwrap_or_default(), "ahead of")
         }
     }
 }
@@ -52,32 +61,10 @@ impl Difference {
 pub(super) fn findings(readings: &[Reading]) -> Vec<Finding> {
     if readings.is_empty() {
         let found = "this machine's clock, because no answer had a `Date`";
-        return vec![
-            Finding::not_checked("clock.no_date", found).fix("name the receiver or the service"),
-        ];
+        let finding = Finding::not_checked("clock.no_date", found);
+        return vec![finding.fix("name the receiver or the service")];
     }
-    readings.iter().map(of_reading).collect()
-}
-
-fn of_reading(Reading { whose, difference }: &Reading) -> Finding {
-    let size = moment::span(difference.size());
-    if difference.size() < OFF {
-        return Finding::ok(
-            "clock.agrees",
-            format!("this machine's clock agrees with that of {whose}"),
-        );
-    }
-    let found = match difference {
-        Difference::Ahead(_) => format!("this machine's clock is {size} ahead of that of {whose}"),
-        Difference::Behind(_) => format!("this machine's clock is {size} behind that of {whose}"),
-    };
-    let finding = match difference.size() < FAR_OFF {
-        true => Finding::warn("clock.off", found),
-        false => Finding::fail("clock.off", found),
-    };
-    finding
-        .because("certificates, URLs that expire, retries and retention go by the clock")
-        .fix("switch on time synchronisation, such as `timedatectl set-ntp true`, or fix the other clock")
+    readings.iter().map(Reading::finding).collect()
 }
 
 #[cfg(test)]
@@ -87,7 +74,7 @@ mod tests {
     #[test]
     fn a_round_trip_and_whole_seconds_are_allowed_for() {
         let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let size = |shown| Difference::between(at(100), at(107), at(shown)).size().as_secs();
+        let size = |shown| difference(at(100), at(107), at(shown)).0.as_secs();
         assert_eq!([98, 99, 100, 107, 108, 200].map(size), [1, 0, 0, 0, 1, 93]);
     }
 }

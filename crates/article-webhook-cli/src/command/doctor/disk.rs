@@ -31,20 +31,19 @@ const TOO_LITTLE: u64 = 64 << 20;
 /// Looks at a folder. A file is made in it, and removed again.
 pub(super) fn examine(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
+    #[cfg(target_os = "linux")]
     findings.extend(file_system(folder));
-    findings.extend(rights(folder));
-    findings.extend(free_space(folder));
-    match NamedTempFile::new_in(folder) {
-        Ok(mut file) => findings.push(sync(file.as_file_mut())),
-        Err(error) => findings.push(
-            Finding::fail(
-                "disk.not_writable",
-                format!("no file can be made in {}", folder.display()),
-            )
-            .because(error.to_string())
-            .fix("let the user of the receiver write to the folder, or name a file in another"),
-        ),
-    }
+    #[cfg(unix)]
+    findings.extend([rights(folder), free_space(folder)].into_iter().flatten());
+    findings.push(match NamedTempFile::new_in(folder) {
+        Ok(mut file) => sync(file.as_file_mut()),
+        Err(error) => {
+            let found = format!("no file can be made in {}", folder.display());
+            Finding::fail("disk.not_writable", found)
+                .because(error.to_string())
+                .fix("let the user of the receiver write to the folder, or name a file in another")
+        }
+    });
     findings
 }
 
@@ -59,12 +58,10 @@ fn sync(file: &mut File) -> Finding {
     let mut times = match times {
         Ok(times) => times,
         Err(error) => {
-            return Finding::fail(
-                "disk.sync_fails",
-                "what is written cannot be synced to the disk",
-            )
-            .because(error.to_string())
-            .fix("look into the log of the system for errors of the disk, and whether it is full");
+            let found = "what is written cannot be synced to the disk";
+            return Finding::fail("disk.sync_fails", found).because(error.to_string()).fix(
+                "look into the log of the system for errors of the disk, and whether it is full",
+            );
         }
     };
     times.sort_unstable();
@@ -93,27 +90,21 @@ fn file_system(folder: &Path) -> Option<Finding> {
         clippy::cast_sign_loss,
         reason = "the numbers have 32 bits"
     )]
-    match system.f_type as u32 {
+    let kind = system.f_type as u32;
+    let folder = folder.display();
+    match kind {
         TMPFS | RAMFS => Some(
-            Finding::fail("disk.in_memory", format!("{} lies in memory", folder.display()))
+            Finding::fail("disk.in_memory", format!("{folder} lies in memory"))
                 .because("every article is lost when the machine or the container ends")
                 .fix("name a file on a disk"),
         ),
         OVERLAY => Some(
-            Finding::warn(
-                "disk.in_a_layer",
-                format!("{} lies in a layer of a container", folder.display()),
-            )
-            .because("every article is lost when the container is removed")
-            .fix("mount a volume, and name a file in it"),
+            Finding::warn("disk.in_a_layer", format!("{folder} lies in a layer of a container"))
+                .because("every article is lost when the container is removed")
+                .fix("mount a volume, and name a file in it"),
         ),
         _ => None,
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn file_system(_: &Path) -> Option<Finding> {
-    None
 }
 
 #[cfg(unix)]
@@ -147,12 +138,25 @@ fn free_space(folder: &Path) -> Option<Finding> {
     Some(finding.fix("make room, move the inbox to a larger disk, or shorten its retention"))
 }
 
-#[cfg(not(unix))]
-fn rights(_: &Path) -> Option<Finding> {
-    None
-}
+/// Whether every user of the machine can read or change a file with a secret, which `what` names.
+#[cfg(unix)]
+pub(super) fn open_to_others(code: &'static str, what: &str, path: &Path) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt;
 
-#[cfg(not(unix))]
-fn free_space(_: &Path) -> Option<Finding> {
-    None
+    const READ_OR_WRITE: u32 = 0o006;
+    const ENTER: u32 = 0o001;
+
+    // As it is behind links. A pipe is read once.
+    let path = path.canonicalize().ok().filter(|path| path.is_file())?;
+    let has = |path: &Path, right| {
+        path.metadata().is_ok_and(|file| file.permissions().mode() & right != 0)
+    };
+    let is_open =
+        has(&path, READ_OR_WRITE) && path.ancestors().skip(1).all(|folder| has(folder, ENTER));
+    is_open.then(|| {
+        let path = path.display();
+        Finding::warn(code, format!("all users of this machine may read or change {path}, {what}"))
+            .because("who reads a secret can use it")
+            .fix(format!("chmod o= {}", quoted(&path.to_string())))
+    })
 }

@@ -1,4 +1,24 @@
+//! What was found, and how it is shown.
+
 use serde::Serialize;
+
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    output::{Output, Tone},
+    text::escape,
+};
+
+/// The groups, in the order in which they are shown, with what people call them.
+const GROUPS: [(&str, &str); 7] = [
+    ("env_file", "The file of variables"),
+    ("token", "The token of deliveries"),
+    ("service", "The service's API"),
+    ("receiver", "The receiver"),
+    ("clock", "The clock"),
+    ("disk", "The disk"),
+    ("inbox", "The inbox"),
+];
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,7 +43,7 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    fn new(code: &'static str, severity: Severity, found: impl Into<String>) -> Self {
+    pub(super) fn new(code: &'static str, severity: Severity, found: impl Into<String>) -> Self {
         Self { code, severity, found: found.into(), cause: None, fix: None }
     }
 
@@ -43,17 +63,15 @@ impl Finding {
         Self::new(code, Severity::NotChecked, found)
     }
 
+    /// What another command would fail with.
+    pub(super) fn of_failure(code: &'static str, severity: Severity, failure: &Failure) -> Self {
+        Self::new(code, severity, failure.text()).fix(failure.fix_text())
+    }
+
     /// A message of a crate: what is wrong, a colon, and what fixes it. One without a colon gets the other fix.
-    pub(super) fn of_message(
-        code: &'static str,
-        severity: Severity,
-        message: &str,
-        otherwise: &str,
-    ) -> Self {
-        match message.rsplit_once(": ") {
-            Some((found, fix)) => Self::new(code, severity, found).fix(fix),
-            None => Self::new(code, severity, message).fix(otherwise),
-        }
+    pub(super) fn of_message(code: &'static str, message: &str, otherwise: &str) -> Self {
+        let (found, fix) = message.rsplit_once(": ").unwrap_or((message, otherwise));
+        Self::fail(code, found).fix(fix)
     }
 
     /// Adds why it is so, or why it matters.
@@ -66,7 +84,59 @@ impl Finding {
         Self { fix: Some(fix.into()), ..self }
     }
 
-    pub(super) fn group(&self) -> &'static str {
+    fn group(&self) -> &'static str {
         self.code.split('.').next().unwrap_or(self.code)
     }
+
+    fn show(&self, output: &Output) -> Result<(), Failure> {
+        let (mark, tone, before) = match self.severity {
+            Severity::Ok => ("✓", Tone::Good, ""),
+            Severity::Warn => ("!", Tone::Busy, ""),
+            Severity::Fail => ("✗", Tone::Bad, ""),
+            Severity::NotChecked => ("–", Tone::Quiet, "not checked: "),
+        };
+        let (mark, found) = (output.paint(tone, mark), escape::line(&self.found));
+        output.line(&format!("  {mark} {before}{found}"))?;
+        for (name, text) in [("why:", &self.cause), ("fix:", &self.fix)] {
+            if let Some(text) = text {
+                let name = output.paint(Tone::Quiet, name);
+                output.line(&format!("    {name} {}", escape::line(text)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many findings there are of each severity.
+#[derive(Serialize)]
+struct Summary {
+    failed: usize,
+    not_checked: usize,
+    ok: usize,
+    warnings: usize,
+}
+
+/// Shows what was found. The command fails if anything does.
+pub(super) fn show(findings: &[Finding], output: &Output) -> Result<Exit, Failure> {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let [ok, warnings, failed, not_checked] =
+        [Severity::Ok, Severity::Warn, Severity::Fail, Severity::NotChecked].map(count);
+    if output.is_json() {
+        findings.iter().try_for_each(|finding| output.json("finding", finding))?;
+        output.json("summary", &Summary { failed, not_checked, ok, warnings })?;
+    } else {
+        for (group, name) in GROUPS {
+            let mut of_group = findings.iter().filter(|it| it.group() == group).peekable();
+            if of_group.peek().is_some() {
+                output.line(&output.paint(Tone::Head, name))?;
+                of_group.try_for_each(|finding| finding.show(output))?;
+                output.line("")?;
+            }
+        }
+        let s = if warnings == 1 { "" } else { "s" };
+        output.line(&format!(
+            "{ok} in order, {warnings} warning{s}, {failed} failed, {not_checked} not checked"
+        ))?;
+    }
+    Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }

@@ -19,12 +19,6 @@ use crate::{
 /// The largest body that a receiver takes by default.
 pub(super) const LARGEST: usize = 8 << 20;
 
-/// How long a refusal may take. It needs neither a store nor a body.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long the largest body may take.
-const LONG_PATIENCE: Duration = Duration::from_secs(60);
-
 /// More of an answer is not read.
 const SHOWN: usize = 64 << 10;
 
@@ -71,50 +65,50 @@ pub(super) enum NoAnswer {
 
 impl Prober<'_> {
     /// With a token that is wrong.
-    pub(super) async fn wrong_token(&self) -> Result<Answer, NoAnswer> {
-        self.send(request(CUT).token(WRONG_TOKEN), PATIENCE).await
+    pub(super) fn wrong_token() -> DeliveryRequest {
+        request(CUT, WRONG_TOKEN)
     }
 
     /// With the right token and an invalid job id. If its header does not arrive, the cut body is refused.
-    pub(super) async fn invalid_job_id(&self, token: &str) -> Result<Answer, NoAnswer> {
-        let request = request(CUT).header(self.event_header, "article.complete");
-        self.send(request.token(token).header(self.job_id_header, NO_JOB_ID), PATIENCE).await
+    pub(super) fn invalid_job_id(&self, token: &str) -> DeliveryRequest {
+        let request = request(CUT, token).header(self.event_header, "article.complete");
+        request.header(self.job_id_header, NO_JOB_ID)
     }
 
     /// With the right token and an invalid event. If its header does not arrive, the invalid job id is refused.
-    pub(super) async fn invalid_event(&self, token: &str) -> Result<Answer, NoAnswer> {
-        let request = request(CUT).header(self.event_header, NO_EVENT);
-        self.send(request.token(token).header(self.job_id_header, NO_JOB_ID), PATIENCE).await
+    pub(super) fn invalid_event(&self, token: &str) -> DeliveryRequest {
+        let request = request(CUT, token).header(self.event_header, NO_EVENT);
+        request.header(self.job_id_header, NO_JOB_ID)
     }
 
     /// With the right token and the largest body, which is cut.
-    pub(super) async fn largest_body(&self, token: &str) -> Result<Answer, NoAnswer> {
+    pub(super) fn largest_body(&self, token: &str) -> DeliveryRequest {
         let mut body = CUT.to_vec();
         body.resize(LARGEST, b' ');
-        let request = request(body).header(self.event_header, "article.complete");
-        self.send(request.token(token), LONG_PATIENCE).await
+        request(body, token).header(self.event_header, "article.complete")
     }
 
-    async fn send(&self, request: DeliveryRequest, patience: Duration) -> Result<Answer, NoAnswer> {
+    pub(super) async fn send(
+        &self,
+        request: &DeliveryRequest,
+        patience: Duration,
+    ) -> Result<Answer, NoAnswer> {
         let deliverer = Deliverer::new(patience).map_err(NoAnswer::Setup)?;
         let (sent, start) = (SystemTime::now(), Instant::now());
-        let response = deliverer.attempt(self.url, &request).await.map_err(NoAnswer::Http)?;
-        let took = start.elapsed();
-        let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
-        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let response = deliverer.attempt(self.url, request).await.map_err(NoAnswer::Http)?;
+        let (took, status) = (start.elapsed(), response.status());
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let date = header(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
         let clock = date.map(|shown| Reading::new("the receiver", sent, shown));
-        let is_html = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/html"));
-        let status = response.status();
+        let kind = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
         let body = beginning(response, SHOWN).await;
         let code = serde_json::from_slice(&body).ok().map(|Refusal { error }| error);
-        let is_page = is_html || body.trim_ascii_start().starts_with(b"<");
+        let is_page = kind.starts_with("text/html") || body.trim_ascii_start().starts_with(b"<");
         Ok(Answer { status, code, is_page, took, clock })
     }
 }
 
-fn request(body: impl Into<bytes::Bytes>) -> DeliveryRequest {
-    DeliveryRequest::new(body).without_header("X-Service-Event").without_header("X-Service-Job-Id")
+fn request(body: impl Into<bytes::Bytes>, token: &str) -> DeliveryRequest {
+    let request = DeliveryRequest::new(body).token(token);
+    request.without_header("X-Service-Event").without_header("X-Service-Job-Id")
 }

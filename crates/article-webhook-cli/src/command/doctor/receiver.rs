@@ -1,21 +1,25 @@
 use std::{net::IpAddr, time::Duration};
 
+use article_webhook::fixture::DeliveryRequest;
 use reqwest::{StatusCode, Url};
 use tokio::net::lookup_host;
 
 use super::{
     clock::Reading,
-    connection,
     finding::Finding,
     probe::{Answer, Prober},
     verdict::{
-        Step, accepted_token, body_limit, no_codes, refusal_of_wrong_token, speed, stripped,
+        PATIENCE, Step, accepted_token, body_limit, no_answer, no_codes, refusal_of_wrong_token,
+        speed, stripped,
     },
 };
 
+/// How long the largest body may take.
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
 /// What was found, and what the answers say about clocks.
-#[derive(Default)]
-struct Examined {
+struct Examined<'a> {
+    prober: &'a Prober<'a>,
     findings: Vec<Finding>,
     longest: Duration,
     clock: Option<Reading>,
@@ -25,8 +29,9 @@ pub(super) async fn examine(
     prober: &Prober<'_>,
     token: Option<&str>,
 ) -> (Option<Reading>, Vec<Finding>) {
-    let mut examined = Examined::default();
-    if let Err(last) = examined.all(prober, token).await {
+    let mut examined =
+        Examined { prober, findings: Vec::new(), longest: Duration::ZERO, clock: None };
+    if let Err(last) = examined.all(token).await {
         examined.findings.push(last);
     }
     if !examined.longest.is_zero() {
@@ -35,81 +40,70 @@ pub(super) async fn examine(
     (examined.clock, examined.findings)
 }
 
-impl Examined {
-    async fn all(&mut self, prober: &Prober<'_>, token: Option<&str>) -> Step {
-        let is_private = self.way(prober.url).await?;
-        let answer = self.answer(prober.wrong_token().await.map_err(connection::finding)?);
-        let of_wrong_token = answer.status;
-        self.findings.extend(refusal_of_wrong_token(&answer)?);
-        if prober.url.scheme() == "https" {
+impl Examined<'_> {
+    async fn all(&mut self, token: Option<&str>) -> Step {
+        let is_private = self.way().await?;
+        let answer = self.answer(Prober::wrong_token()).await?;
+        self.findings.push(refusal_of_wrong_token(&answer)?);
+        if self.prober.url.scheme() == "https" {
             self.findings.push(Finding::ok("receiver.tls", "the certificate is valid"));
         }
-        let Some(token) = token else {
-            return Err(Finding::not_checked("receiver.headers", "what needs the right token")
-                .fix("set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH"));
-        };
+        let not_checked = |found| Finding::not_checked("receiver.headers", found);
+        let token = token.ok_or_else(|| {
+            not_checked("what needs the right token").fix(
+                "set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH",
+            )
+        })?;
         if !is_private {
-            return Err(Finding::not_checked(
-                "receiver.headers",
-                "what needs the right token, which is not sent without TLS",
-            ));
+            return Err(not_checked("what needs the right token, which is not sent without TLS"));
         }
-        self.headers(prober, token, of_wrong_token).await?;
-        let answer = prober.largest_body(token).await;
-        self.findings.push(match answer {
+        self.headers(token, answer.status).await?;
+        let answer = self.prober.send(&self.prober.largest_body(token), LONG_PATIENCE).await;
+        self.findings.push(match answer.map_err(no_answer) {
             Ok(answer) => body_limit(&answer),
             Err(why) => {
-                let why = connection::finding(why);
-                Finding::warn(
-                    "receiver.body_cut",
-                    "the connection ended while a body of 8 MiB was sent",
+                let found = "the connection ended while a body of 8 MiB was sent";
+                Finding::warn("receiver.body_cut", found).because(why.cause.unwrap_or(why.found)).fix(
+                    "raise the limits of bodies and their times in the proxy before the receiver",
                 )
-                .because(why.cause.unwrap_or(why.found))
-                .fix("raise the limits of bodies and their times in the proxy before the receiver")
             }
         });
         Ok(())
     }
 
     /// Whether what is sent on the way to the receiver stays private.
-    async fn way(&mut self, url: &Url) -> Result<bool, Finding> {
-        let host = url.host_str().unwrap_or_default();
-        let port = url.port_or_known_default().unwrap_or_default();
-        let is_private = match url.scheme() {
-            "https" => true,
-            _ if is_loopback(url) => {
-                let found =
-                    "plain HTTP stays on this machine; from outside, the service needs https";
-                self.findings.push(Finding::ok("receiver.loopback", found));
-                true
-            }
-            _ => {
-                let finding = Finding::fail(
+    async fn way(&mut self) -> Result<bool, Finding> {
+        let url = self.prober.url;
+        let is_private = url.scheme() == "https" || is_loopback(url);
+        if url.scheme() != "https" {
+            self.findings.push(match is_private {
+                true => Finding::ok(
+                    "receiver.loopback",
+                    "plain HTTP stays on this machine; from outside, the service needs https",
+                ),
+                false => Finding::fail(
                     "receiver.no_tls",
                     "the URL is http, and the host is another machine",
                 )
                 .because("nothing is signed: who reads the token on the way can deliver articles")
-                .fix("serve the receiver with TLS, and give the service the https URL");
-                self.findings.push(finding);
-                false
-            }
-        };
-        let host = bare_host(host);
-        match lookup_host((host, port)).await.map(|mut found| found.next()) {
-            Ok(Some(_)) => Ok(is_private),
-            Ok(None) => Err(unknown_host(host, None)),
-            Err(error) => Err(unknown_host(host, Some(error.to_string()))),
+                .fix("serve the receiver with TLS, and give the service the https URL"),
+            });
         }
+        let (host, port) = (bare_host(url), url.port_or_known_default().unwrap_or_default());
+        let cause = match lookup_host((host, port)).await.map(|mut found| found.next()) {
+            Ok(Some(_)) => return Ok(is_private),
+            Ok(None) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        let found = format!("the host {host} has no address");
+        let finding = Finding::fail("receiver.unknown_host", found)
+            .fix("check the host of the URL, and the DNS entry for it");
+        Err(Finding { cause, ..finding })
     }
 
-    async fn headers(
-        &mut self,
-        prober: &Prober<'_>,
-        token: &str,
-        of_wrong_token: StatusCode,
-    ) -> Step {
-        let answer = prober.invalid_job_id(token).await.map_err(connection::finding)?;
-        let answer = self.answer(answer);
+    async fn headers(&mut self, token: &str, of_wrong_token: StatusCode) -> Step {
+        let prober = self.prober;
+        let answer = self.answer(prober.invalid_job_id(token)).await?;
         accepted_token(&answer)?;
         self.findings.push(match answer.status == of_wrong_token {
             true => Finding::not_checked(
@@ -119,18 +113,15 @@ impl Examined {
             false => Finding::ok("receiver.token_arrives", "the receiver accepts the token"),
         });
         let name = prober.job_id_header;
+        let has_job_id = answer.code.as_deref() == Some("invalid_job_id");
         self.findings.push(match answer.code.as_deref() {
-            Some("invalid_job_id") => {
-                Finding::ok("receiver.job_id_arrives", format!("{name} arrives"))
-            }
+            _ if has_job_id => Finding::ok("receiver.job_id_arrives", format!("{name} arrives")),
             Some(code @ ("malformed_json" | "bad_request")) => {
                 stripped("receiver.job_id_stripped", name, "--job-id-header", code)
             }
             _ => return Err(no_codes()),
         });
-        let has_job_id = answer.code.as_deref() == Some("invalid_job_id");
-        let answer = prober.invalid_event(token).await.map_err(connection::finding)?;
-        let answer = self.answer(answer);
+        let answer = self.answer(prober.invalid_event(token)).await?;
         let name = prober.event_header;
         self.findings.push(match answer.code.as_deref() {
             Some("bad_request") if has_job_id => {
@@ -148,32 +139,23 @@ impl Examined {
         Ok(())
     }
 
-    fn answer(&mut self, answer: Answer) -> Answer {
+    /// The answer to a delivery that is refused at once.
+    async fn answer(&mut self, request: DeliveryRequest) -> Result<Answer, Finding> {
+        let answer = self.prober.send(&request, PATIENCE).await.map_err(no_answer)?;
         self.longest = self.longest.max(answer.took);
         self.clock = answer.clock.or(self.clock);
-        answer
-    }
-}
-
-fn unknown_host(host: &str, cause: Option<String>) -> Finding {
-    let finding = Finding::fail("receiver.unknown_host", format!("the host {host} has no address"))
-        .fix("check the host of the URL, and the DNS entry for it");
-    match cause {
-        Some(cause) => finding.because(cause),
-        None => finding,
+        Ok(answer)
     }
 }
 
 fn is_loopback(url: &Url) -> bool {
     match url.domain() {
         Some(name) => name == "localhost",
-        None => bare_host(url.host_str().unwrap_or_default())
-            .parse()
-            .is_ok_and(|address: IpAddr| address.is_loopback()),
+        None => bare_host(url).parse().is_ok_and(|address: IpAddr| address.is_loopback()),
     }
 }
 
 /// The host without the brackets of an IPv6 address.
-fn bare_host(host: &str) -> &str {
-    host.trim_start_matches('[').trim_end_matches(']')
+fn bare_host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }

@@ -17,30 +17,10 @@ const EXAMPLES: [&str; 6] = [
 ];
 
 /// Words that stand for a secret which was never filled in, without what joins them.
-const PLACEHOLDERS: [&str; 22] = [
-    "authtoken",
-    "changeme",
-    "changethis",
-    "example",
-    "exampletoken",
-    "fixme",
-    "inserttokenhere",
-    "insertyourtokenhere",
-    "mytoken",
-    "mysecret",
-    "mysecrettoken",
-    "password",
-    "replaceme",
-    "secret",
-    "secrettoken",
-    "test",
-    "testtoken",
-    "todo",
-    "token",
-    "yoursecret",
-    "yourtoken",
-    "yourtokenhere",
-];
+const PLACEHOLDERS: &str = "\
+    authtoken changeme changethis example exampletoken fixme inserttokenhere insertyourtokenhere \
+    mytoken mysecret mysecrettoken password replaceme secret secrettoken test testtoken todo token \
+    yoursecret yourtoken yourtokenhere";
 
 /// Fewer different characters than this are a pattern and no random secret.
 const FEW_CHARACTERS: usize = 6;
@@ -57,11 +37,11 @@ pub(super) fn examine(
         Ok(value) => value,
         Err(failure) => {
             let finding = match file {
-                Some(_) => Finding::fail("token.unreadable", failure.text()),
-                None => Finding::warn("token.not_set", failure.text())
+                Some(_) => Finding::of_failure("token.unreadable", Severity::Fail, &failure),
+                None => Finding::of_failure("token.not_set", Severity::Warn, &failure)
                     .because("a receiver does not start without the token that the service sends"),
             };
-            return (None, vec![finding.fix(failure.fix_text())]);
+            return (None, vec![finding]);
         }
     };
     match AuthToken::new(&value) {
@@ -75,7 +55,7 @@ pub(super) fn examine(
                 TokenError::Placeholder { .. } => "token.placeholder",
                 _ => "token.invalid",
             };
-            (None, vec![Finding::of_message(code, Severity::Fail, &error.to_string(), RANDOM)])
+            (None, vec![Finding::of_message(code, &error.to_string(), RANDOM)])
         }
     }
 }
@@ -88,55 +68,35 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     if let Some(doubt) = token.warning() {
-        let (code, fix) = match has_scheme {
-            true => (
-                "token.quoted",
-                "remove the quotation marks, unless they are part of the auth_token",
-            ),
-            false => ("token.no_scheme", token::WHOLE),
-        };
         let found = doubt.split_once(": ").map_or(doubt, |(found, _)| found);
         let cause = "the service sends the auth_token of the publish target as it is, and all of it is compared";
-        let finding = Finding::warn(code, found).because(cause).fix(fix);
-        findings.push(finding);
+        findings.push(match has_scheme {
+            true => Finding::warn("token.quoted", found)
+                .because(cause)
+                .fix("remove the quotation marks, unless they are part of the auth_token"),
+            false => Finding::warn("token.no_scheme", found).because(cause).fix(token::WHOLE),
+        });
     }
-    if is_placeholder(secret) {
-        findings.push(
-            Finding::fail(
-                "token.placeholder",
-                "the token is a placeholder that was never filled in",
-            )
-            .because("anyone can deliver articles with it")
-            .fix(RANDOM),
-        );
+    let known = "anyone can deliver articles with it";
+    let doubt = if is_placeholder(secret) {
+        let found = "the token is a placeholder that was never filled in";
+        Some(Finding::fail("token.placeholder", found).because(known))
     } else if EXAMPLES.iter().any(|example| secret.contains(example)) {
-        findings.push(
-            Finding::fail(
-                "token.example",
-                "the token is one of the examples in this project's documentation",
-            )
-            .because("anyone can deliver articles with it")
-            .fix(RANDOM),
-        );
+        let found = "the token is one of the examples in this project's documentation";
+        Some(Finding::fail("token.example", found).because(known))
     } else if token.is_short() {
-        findings.push(
-            Finding::warn(
-                "token.short",
-                "the token has fewer than 16 characters after its scheme word",
-            )
-            .because("a short token can be guessed")
-            .fix(RANDOM),
-        );
+        let found = "the token has fewer than 16 characters after its scheme word";
+        Some(Finding::warn("token.short", found).because("a short token can be guessed"))
     } else if secret.chars().collect::<BTreeSet<_>>().len() < FEW_CHARACTERS {
-        findings.push(
-            Finding::warn("token.weak", "the token repeats a few characters")
-                .because("a pattern can be guessed")
-                .fix(RANDOM),
-        );
-    }
+        let found = "the token repeats a few characters";
+        Some(Finding::warn("token.weak", found).because("a pattern can be guessed"))
+    } else {
+        None
+    };
+    findings.extend(doubt.map(|doubt| doubt.fix(RANDOM)));
     if findings.is_empty() {
-        findings
-            .push(Finding::ok("token.sound", "the token has its scheme word, and is not short"));
+        let found = "the token has its scheme word, and is not short";
+        findings.push(Finding::ok("token.sound", found));
     }
     findings
 }
@@ -148,7 +108,7 @@ fn is_placeholder(secret: &str) -> bool {
     let letters: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
     let letters = letters.to_ascii_lowercase();
     is_template
-        || PLACEHOLDERS.contains(&&*letters)
+        || PLACEHOLDERS.split(' ').any(|placeholder| placeholder == letters)
         || letters.len() > 2 && letters.bytes().all(|letter| letter == b'x')
 }
 

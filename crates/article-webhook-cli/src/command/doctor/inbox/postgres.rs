@@ -3,9 +3,9 @@
 use article_webhook_postgres::Protection;
 use tokio_postgres::SimpleQueryRow;
 
-use super::content::{Opened, content, refused};
+use super::{Opened, refused};
 use crate::{
-    command::doctor::finding::Finding,
+    command::doctor::finding::{Finding, Severity},
     context::Context,
     failure::Failure,
     store::{Database, Place},
@@ -79,7 +79,7 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
         findings.push(match database.inboxes().await {
             Ok(inboxes) => {
                 let missing = database.without_tables(&inboxes);
-                Finding::warn("inbox.missing", missing.text()).fix(missing.fix_text())
+                Finding::of_failure("inbox.missing", Severity::Warn, &missing)
             }
             Err(failure) => unreachable(failure),
         });
@@ -94,7 +94,7 @@ pub(super) async fn examine(database: &Database, place: &Place, context: &Contex
             findings.push(Finding::ok("inbox.rights", format!("the role has the {mode}")));
             let bytes = u64::try_from(server.number("bytes")).unwrap_or_default();
             let opened = Opened { inbox, name: place.shown(), bytes, of_damage: OF_DAMAGE };
-            findings.extend(content(&opened, context).await);
+            findings.extend(opened.content(context).await);
         }
         Err(failure) => findings.push(refused(failure)),
     }
@@ -107,16 +107,19 @@ fn connection(protection: Protection) -> Finding {
         Protection::ThisMachine => {
             Finding::ok("inbox.connection", "the connection to PostgreSQL stays on this machine")
         }
-        Protection::Tls => Finding::ok(
-            "inbox.connection",
-            "the connection to PostgreSQL has TLS, and the certificate is verified",
-        ),
-        _ => Finding::warn(
-            "inbox.plaintext",
-            "the connection to PostgreSQL is not encrypted, and leads to another machine",
-        )
-        .because("the URL has sslmode=disable: whoever can read the network reads every article")
-        .fix("set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL"),
+        Protection::Tls => {
+            let found = "the connection to PostgreSQL has TLS, and the certificate is verified";
+            Finding::ok("inbox.connection", found)
+        }
+        _ => {
+            let found =
+                "the connection to PostgreSQL is not encrypted, and leads to another machine";
+            Finding::warn("inbox.plaintext", found)
+                .because(
+                    "the URL has sslmode=disable: whoever can read the network reads every article",
+                )
+                .fix("set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL")
+        }
     }
 }
 
@@ -156,24 +159,20 @@ impl Server {
             [("fsync", "inbox.fsync_off"), ("full_page_writes", "inbox.full_page_writes_off")]
         {
             if !self.is(setting) {
+                let found = format!("{setting} is off in PostgreSQL");
+                let cause = "a power cut loses what was acknowledged, and an inbox does not start";
+                let finding = Finding::fail(code, found).because(cause);
                 findings.push(
-                    Finding::fail(code, format!("{setting} is off in PostgreSQL"))
-                        .because(
-                            "a power cut loses what was acknowledged, and an inbox does not start",
-                        )
+                    finding
                         .fix(format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()")),
                 );
             }
         }
         if self.number("standbys") > 0 && self.text("synchronous_standby_names").is_empty() {
-            findings.push(
-                Finding::warn(
-                    "inbox.standby_asynchronous",
-                    "standbys follow this server asynchronously",
-                )
-                .because("a failover to one of them may lose what was acknowledged")
-                .fix("set synchronous_standby_names"),
-            );
+            let found = "standbys follow this server asynchronously";
+            let finding = Finding::warn("inbox.standby_asynchronous", found)
+                .because("a failover to one of them may lose what was acknowledged");
+            findings.push(finding.fix("set synchronous_standby_names"));
         }
         findings.push(self.connections());
         findings
