@@ -5,7 +5,6 @@
 //! `access` says how they are kept out.
 
 mod access;
-mod asset;
 mod entry_path;
 mod panel;
 mod query;
@@ -15,12 +14,11 @@ mod shared;
 
 mod view;
 
+mod change;
+
 mod route;
 
 mod server;
 
-mod arguments;
-
-pub(crate) use arguments::PageArguments;
 pub(crate) use panel::{Action, Panel, Row, Step};
-pub(crate) use server::{Listening, Page};
+pub(crate) use server::{Listening, Page, PageArguments};

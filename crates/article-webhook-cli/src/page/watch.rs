@@ -48,20 +48,14 @@ pub(super) struct Seen {
 #[derive(Clone)]
 pub(super) struct Watch {
     inbox: Inbox,
-    panel: Option<Arc<dyn Panel>>,
-    refusals: Option<Refusals>,
     seen: Arc<watch::Sender<Seen>>,
     next_count: Arc<Mutex<Instant>>,
 }
 
 impl Watch {
-    pub(super) fn new(
-        inbox: Inbox,
-        panel: Option<Arc<dyn Panel>>,
-        refusals: Option<Refusals>,
-    ) -> Self {
+    pub(super) fn new(inbox: &Inbox) -> Self {
         let seen = Arc::new(watch::Sender::new(Seen::default()));
-        Self { inbox, panel, refusals, seen, next_count: Arc::new(Mutex::new(Instant::now())) }
+        Self { inbox: inbox.clone(), seen, next_count: Arc::new(Mutex::new(Instant::now())) }
     }
 
     /// What was seen last. Where no page is open, it is counted now, as far as that is done soon.
@@ -107,7 +101,12 @@ impl Watch {
         self.seen.send_modify(|seen| seen.has_ended = true);
     }
 
-    pub(super) async fn run(self) -> Infallible {
+    /// Also what a panel shows and what a receiver refuses are changes.
+    pub(super) async fn run(
+        self,
+        panel: Option<Arc<dyn Panel>>,
+        refusals: Option<Refusals>,
+    ) -> Infallible {
         loop {
             tokio::time::sleep(PACE).await;
             if self.seen.receiver_count() == 0 {
@@ -120,8 +119,8 @@ impl Watch {
             let Ok(page) = self.inbox.list(filter).await else { continue };
             let seen = self.seen.borrow().clone();
             let mut hasher = DefaultHasher::new();
-            self.refusals.as_ref().map(Refusals::all).hash(&mut hasher);
-            fingerprint(&page.entries, &seen, self.panel.as_deref()).hash(&mut hasher);
+            refusals.as_ref().map(Refusals::all).hash(&mut hasher);
+            fingerprint(&page.entries, &seen, panel.as_deref()).hash(&mut hasher);
             let revision = hasher.finish();
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;
@@ -175,9 +174,9 @@ mod tests {
     #[tokio::test]
     async fn a_page_is_told_of_a_job_that_is_expected() {
         let inbox = Inbox::memory();
-        let watch = Watch::new(inbox.clone(), None, None);
+        let watch = Watch::new(&inbox);
         let mut changes = watch.changes();
-        tokio::spawn(watch.run());
+        tokio::spawn(watch.run(None, None));
         // What was there before is told once.
         while timeout(10 * PACE, changes.next()).await.is_ok() {}
         let expect = Expect::job("job_1".parse().unwrap(), inbox.ledger().now());

@@ -1,23 +1,21 @@
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
-use article_webhook_inbox::{Error, IntentState, JobFilter, JobState};
-use axum::{extract::State, response::Response};
+use article_webhook_inbox::{IntentState, JobFilter, JobState};
+use axum::extract::State;
+use maud::Markup;
 
-use super::answer::{Page, page};
 use crate::page::{
     shared::Shared,
-    view::{self, Jobs},
+    view::{
+        ledger::{self, Jobs},
+        missed::Missed,
+    },
 };
 
 /// How many of each kind are shown.
 const LENGTH: u32 = 50;
 
-pub(super) async fn ledger(State(shared): Page) -> Response {
-    let jobs = read(&shared).await;
-    page(jobs.map(|jobs| view::ledger(&shared, &jobs)), &shared)
-}
-
-async fn read(shared: &Shared) -> Result<Jobs, Error> {
+pub(super) async fn ledger(State(shared): State<Arc<Shared>>) -> Result<Markup, Missed> {
     let of = async |state| {
         let filter = JobFilter { state: Some(state), limit: LENGTH, ..JobFilter::default() };
         shared.inbox.jobs(filter).await.map(|page| page.items)
@@ -30,5 +28,5 @@ async fn read(shared: &Shared) -> Result<Jobs, Error> {
     let ledger = shared.inbox.ledger();
     let unknown = ledger.intents(Some(IntentState::Unknown), 0, LENGTH).await?.items;
     let health = shared.inbox.ledger_health().await?;
-    Ok(Jobs { health, open, lost, unknown, now: SystemTime::now() })
+    Ok(ledger::ledger(&shared, &Jobs { health, open, lost, unknown, now: SystemTime::now() }))
 }

@@ -1,10 +1,13 @@
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use article_webhook::ArticleResult;
 use article_webhook_inbox::{
-    Body, Entry, EntryKey, ExpectedJob, Failure, Source, State, cause_group,
+    Body, Entry, EntryKey, Error, ExpectedJob, Failure, Filter, ListOrder, Source,
+    State as EntryState, cause_group,
 };
+use axum::extract::{Path, RawQuery, State};
 use maud::{Markup, html};
+use url::form_urlencoded;
 
 use super::{
     components::{
@@ -13,34 +16,80 @@ use super::{
     difference::difference,
     json::json,
     layout::{self, Place},
+    missed::Missed,
     time_line::{Delivered, time_line},
 };
 use crate::{
     page::{
+        entry_path::key_of,
         query::Query,
         shared::{Buttons, Shared},
     },
     text::{command as shown_command, escape::cut, number::counted},
 };
 
+/// What a change says on the page of its entry. The URL has the name, so that it can say nothing else.
+const NOTICES: [(&str, &str); 4] = [
+    ("requeued", "Requeued: it is due now, with all its attempts."),
+    ("replayed", "Handed out again: it is due now, with all its attempts."),
+    ("leased", "Nothing was changed: a worker has it now."),
+    ("changed", "Nothing was changed: it is not as it was shown any more."),
+];
+
 /// What is shown of one entry.
-pub(in crate::page) struct Shown {
-    pub(in crate::page) entry: Entry,
-    pub(in crate::page) bodies: Vec<Body>,
+struct Shown {
+    entry: Entry,
+    bodies: Vec<Body>,
     /// What the ledger knows about the job.
-    pub(in crate::page) job: Option<ExpectedJob>,
+    job: Option<ExpectedJob>,
     /// The body that the reader chose, counted from 1.
-    pub(in crate::page) chosen: Option<usize>,
+    chosen: Option<usize>,
     /// What the reader has just done.
-    pub(in crate::page) notice: Option<&'static str>,
+    notice: Option<&'static str>,
     /// The list that it was opened from, and the entries before and after it there.
-    pub(in crate::page) list: Query,
-    pub(in crate::page) newer: Option<EntryKey>,
-    pub(in crate::page) older: Option<EntryKey>,
-    pub(in crate::page) now: SystemTime,
+    list: Query,
+    newer: Option<EntryKey>,
+    older: Option<EntryKey>,
+    now: SystemTime,
 }
 
-pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
+pub(in crate::page) async fn entry(
+    State(shared): State<Arc<Shared>>,
+    Path((job, event)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Result<Markup, Missed> {
+    let key = key_of(&job, &event).ok_or(Missed::Gone)?;
+    let query = query.as_deref().unwrap_or_default();
+    let job = shared.inbox.ledger().job(key.job_id.clone()).await?;
+    let (entry, bodies) = shared.inbox.show(key).await?.ok_or(Missed::Gone)?;
+    let value = |wanted: &str| {
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == wanted).map(|it| it.1)
+    };
+    let chosen = value("body").and_then(|number| number.parse().ok());
+    let chosen = chosen.filter(|number| (1..=bodies.len()).contains(number));
+    let notice = value("done").and_then(|done| NOTICES.iter().find(|(name, _)| *name == done));
+    let notice = notice.map(|(_, text)| *text);
+    let list = Query::of_entry(query);
+    // A list that takes long to search costs its entry no more than these links.
+    let newer = beside(&shared, &entry, &list, ListOrder::OldestFirst).await.unwrap_or_default();
+    let older = beside(&shared, &entry, &list, ListOrder::NewestFirst).await.unwrap_or_default();
+    let now = SystemTime::now();
+    let shown = Shown { entry, bodies, job, chosen, notice, list, newer, older, now };
+    Ok(page(&shared, &shown))
+}
+
+/// The entry after this one in an order of its list. It may itself have left the list.
+async fn beside(
+    shared: &Shared,
+    entry: &Entry,
+    list: &Query,
+    order: ListOrder,
+) -> Result<Option<EntryKey>, Error> {
+    let filter = Filter { after: entry.id, order, limit: 1, ..list.filter() };
+    Ok(shared.inbox.list(filter).await?.entries.pop().map(|entry| entry.key))
+}
+
+fn page(shared: &Shared, shown: &Shown) -> Markup {
     let Shown { entry, bodies, job, chosen, now, notice, list, .. } = shown;
     let handed = entry.key.handed(bodies);
     let chosen = chosen.map(|number| number.saturating_sub(1));
@@ -85,18 +134,6 @@ pub(in crate::page) fn entry(shared: &Shared, shown: &Shown) -> Markup {
     layout::page(shared, Place::Entries, &heading, &content)
 }
 
-/// The entry was erased, or never was.
-pub(in crate::page) fn gone(shared: &Shared) -> Markup {
-    let content = html! {
-        div.empty {
-            h1 { "There is no such entry" }
-            p { "It was erased, or retention has removed it, or it never was here." }
-            p { a href=(shared.access.path("/")) { "See all entries" } }
-        }
-    };
-    layout::page(shared, Place::Entries, "No such entry", &content)
-}
-
 fn article(body: &Body) -> Option<ArticleResult> {
     ArticleResult::from_json(body.bytes.as_ref()?).ok()
 }
@@ -109,14 +146,14 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
     html! {
         @if shared.buttons == Buttons::Shown {
             @match entry.state {
-                State::Done if has_bytes => (button(shared, &path("replay"), "Replay", "primary")),
-                State::Done => span.quiet { "retention has removed its bodies" },
-                State::Leased => span.quiet { "a worker has it now" },
-                State::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
-                State::Dead | State::Unhandled | State::Corrupt => {
+                EntryState::Done if has_bytes => (button(shared, &path("replay"), "Replay", "primary")),
+                EntryState::Done => span.quiet { "retention has removed its bodies" },
+                EntryState::Leased => span.quiet { "a worker has it now" },
+                EntryState::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
+                EntryState::Dead | EntryState::Unhandled | EntryState::Corrupt => {
                     (button(shared, &path("requeue"), "Requeue", "primary"))
                 }
-                State::Quarantined => {
+                EntryState::Quarantined => {
                     (button(shared, &path("requeue"), "Read anew", "primary"))
                 }
             }
@@ -141,11 +178,11 @@ fn why(entry: &Entry, now: SystemTime) -> Markup {
     let Some(cause) = &entry.cause else { return html! {} };
     html! {
         section.alarm.cause aria-label="Why" {
-            strong { @if entry.state == State::Waiting { "It failed" } @else { "It is " (entry.state.as_str()) } ": " }
+            strong { @if entry.state == EntryState::Waiting { "It failed" } @else { "It is " (entry.state.as_str()) } ": " }
             span { (text(cause)) }
             span.quiet {
                 @if entry.attempts > 0 { (counted(entry.attempts.into(), "attempt", "attempts")) ", " }
-                @if entry.state == State::Waiting { "the next " }
+                @if entry.state == EntryState::Waiting { "the next " }
                 (age(entry.at, now))
             }
         }
@@ -154,9 +191,9 @@ fn why(entry: &Entry, now: SystemTime) -> Markup {
 
 fn facts(entry: &Entry, now: SystemTime) -> Markup {
     let what = match entry.state {
-        State::Waiting => "due ",
-        State::Leased if entry.at > now => "its lease ends ",
-        State::Leased => "its lease ended ",
+        EntryState::Waiting => "due ",
+        EntryState::Leased if entry.at > now => "its lease ends ",
+        EntryState::Leased => "its lease ended ",
         _ => "",
     };
     html! {
@@ -178,9 +215,9 @@ fn attempts(entry: &Entry, now: SystemTime) -> Markup {
         h2 { "Attempts" }
         @if entry.failures.is_empty() {
             p.quiet { @match (entry.state, entry.attempts) {
-                (State::Done, _) => "Its handler returned without an error.",
-                (State::Waiting, 0) => "None yet. A worker of the application handles it when it is due.",
-                (State::Leased, _) => "The first goes on.",
+                (EntryState::Done, _) => "Its handler returned without an error.",
+                (EntryState::Waiting, 0) => "None yet. A worker of the application handles it when it is due.",
+                (EntryState::Leased, _) => "The first goes on.",
                 _ => "No failure is kept.",
             } }
         } @else {
@@ -188,7 +225,7 @@ fn attempts(entry: &Entry, now: SystemTime) -> Markup {
                 @for equal in entry.failures.chunk_by(|one, next| cause_group(&one.cause) == cause_group(&next.cause)) {
                     li { (failures(equal, now)) }
                 }
-                @if entry.state == State::Waiting {
+                @if entry.state == EntryState::Waiting {
                     li.next { span.nth { "next" } (age(entry.at, now)) }
                 }
             }

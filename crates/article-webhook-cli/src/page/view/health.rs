@@ -1,6 +1,7 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use article_webhook_inbox::UNCLAIMED_AFTER;
+use article_webhook_inbox::{UNCLAIMED_AFTER, store::StoreHealth};
+use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{
@@ -8,18 +9,19 @@ use super::{
     layout::{self, Place},
 };
 use crate::{
-    page::shared::Shared,
+    page::shared::{Buttons, Shared},
     text::{command as shown_command, moment::span},
 };
 
 /// What was seen of the inbox. `None` of `writable`: not tried, because the page is read-only.
-pub(in crate::page) struct Health {
-    pub(in crate::page) writable: Option<Result<(), String>>,
-    pub(in crate::page) overdue: Result<Option<Duration>, String>,
-    pub(in crate::page) store: Result<article_webhook_inbox::store::StoreHealth, String>,
+struct Health {
+    writable: Option<Result<(), String>>,
+    overdue: Result<Option<Duration>, String>,
+    store: Result<StoreHealth, String>,
 }
 
-pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
+pub(in crate::page) async fn health(State(shared): State<Arc<Shared>>) -> Markup {
+    let health = &look(&shared).await;
     let content = html! {
         div.tools { h1 { "Health" } }
         div #health data-live="health" {
@@ -36,7 +38,20 @@ pub(in crate::page) fn health(shared: &Shared, health: &Health) -> Markup {
             }
         }
     };
-    layout::page(shared, Place::Health, "Health", &content)
+    layout::page(&shared, Place::Health, "Health", &content)
+}
+
+async fn look(shared: &Shared) -> Health {
+    if shared.buttons == Buttons::Shown {
+        let health = shared.inbox.health().await;
+        let writable = Some(health.writable);
+        return Health { writable, overdue: health.overdue, store: health.store };
+    }
+    Health {
+        writable: None,
+        overdue: shared.inbox.due_for().await.map_err(|error| error.to_string()),
+        store: shared.inbox.ledger().health().await.map_err(|error| error.to_string()),
+    }
 }
 
 fn check(tone: &str, title: &str, content: &Markup) -> Markup {

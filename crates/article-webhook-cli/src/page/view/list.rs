@@ -1,34 +1,35 @@
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
-use article_webhook_inbox::{CauseCount, Counts, Entry, Page, State};
+use article_webhook_inbox::{Counts, Entry, Page, State as EntryState};
+use axum::extract::{RawQuery, State};
 use maud::{Markup, html};
 
 use super::{
     components::{age, badge, command, entry_path, list_path, number, size, text},
     layout::{self, Place},
+    missed::Missed,
     overview,
     panel::panel,
 };
 use crate::{
-    page::{query::Query, shared::Shared, watch::Seen},
+    page::{query::Query, shared::Shared},
     text::{command as shown_command, escape::cut},
 };
 
-/// A page of entries.
-pub(in crate::page) struct Listed {
-    pub(in crate::page) page: Page,
-    /// Why entries need a person; of what was requeued, what became of it.
-    pub(in crate::page) causes: Vec<CauseCount>,
-    pub(in crate::page) now: SystemTime,
-}
-
-pub(in crate::page) fn list(
-    shared: &Shared,
-    query: &Query,
-    seen: &Seen,
-    listed: &Listed,
-) -> Markup {
-    let Listed { causes, now, .. } = listed;
+pub(in crate::page) async fn list(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+) -> Result<Markup, Missed> {
+    let (query, now) = (Query::parse(query.as_deref().unwrap_or_default()), SystemTime::now());
+    let page = shared.inbox.list(query.filter()).await?;
+    // Why entries need a person; of what was requeued, what became of it.
+    let causes = match query.requeued_at() {
+        Some(at) => shared.inbox.causes_of_requeued(at).await?,
+        None if query.is_all() => shared.inbox.causes().await?,
+        None => Vec::new(),
+    };
+    let seen = shared.watch.seen().await;
+    let (shared, query, causes) = (&*shared, &query, &causes[..]);
     let counts = match query.requeued {
         Some(_) => Some(causes.iter().map(|group| (group.state, group.count)).collect()),
         None => seen.counts,
@@ -39,9 +40,9 @@ pub(in crate::page) fn list(
             p.notice role="status" { (number(query.read)) " in quarantine could be read now: each is an entry in the list below." }
         }
         @if let Some(at) = query.requeued_at() {
-            (overview::requeued(shared, at, causes, *now))
+            (overview::requeued(shared, at, causes, now))
         } @else if query.is_all() {
-            (overview::overview(shared, causes, seen.hours.as_deref(), *now))
+            (overview::overview(shared, causes, seen.hours.as_deref(), now))
         }
         div.tools {
             h1 { "Entries" }
@@ -52,22 +53,22 @@ pub(in crate::page) fn list(
         }
         (states(shared, query, counts))
         div.live #list data-live="list" {
-            @if listed.page.entries.is_empty() {
+            @if page.entries.is_empty() {
                 (empty(shared, query))
             } @else {
-                (table(shared, query, listed))
+                (table(shared, query, &page.entries, now))
             }
         }
-        (pager(shared, query, listed))
+        (pager(shared, query, &page))
     };
-    layout::page(shared, Place::Entries, "Entries", &content)
+    Ok(layout::page(shared, Place::Entries, "Entries", &content))
 }
 
 /// One field. The other conditions of the list stay.
 fn search(shared: &Shared, query: &Query) -> Markup {
     let requeued = query.requeued.map(|at| at.to_string()).unwrap_or_default();
     let kept = [
-        ("state", query.state.map(State::as_str).unwrap_or_default()),
+        ("state", query.state.map(EntryState::as_str).unwrap_or_default()),
         ("cause", &query.cause),
         ("requeued", &requeued),
     ];
@@ -84,11 +85,11 @@ fn search(shared: &Shared, query: &Query) -> Markup {
 }
 
 fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
-    let tab = |name: &str, state: Option<State>| {
+    let tab = |name: &str, state: Option<EntryState>| {
         let path = list_path(shared, &Query { state, ..query.first_page() });
         let count = counts.map(|counts| state.map_or(counts.total(), |state| counts.of(state)));
         html! {
-            a href=(path) data-state=[state.map(State::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
+            a href=(path) data-state=[state.map(EntryState::as_str)] data-some=[(count.unwrap_or_default() > 0).then_some("")] aria-current=[(query.state == state).then_some("true")] {
                 span.name { (name) }
                 span.count { @match count { Some(count) => (number(count)), None => "–" } }
             }
@@ -97,14 +98,13 @@ fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     html! {
         nav.states #states data-live="states" aria-label="Entries by state" {
             (tab("all", None))
-            @for state in State::ALL { (tab(state.as_str(), Some(state))) }
+            @for state in EntryState::ALL { (tab(state.as_str(), Some(state))) }
         }
     }
 }
 
 /// A column in which all rows of the page say the same is left out.
-fn table(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
-    let (entries, now) = (&listed.page.entries, listed.now);
+fn table(shared: &Shared, query: &Query, entries: &[Entry], now: SystemTime) -> Markup {
     let differ = |is_other: fn(&Entry, &Entry) -> bool| {
         entries.windows(2).any(|pair| is_other(&pair[0], &pair[1]))
     };
@@ -152,7 +152,7 @@ fn about(entry: &Entry, now: SystemTime) -> Markup {
         }
         span.more {
             span.job { (text(entry.key.job_id.as_str())) }
-            @if entry.state == State::Waiting && (entry.attempts > 0 || entry.at > now) {
+            @if entry.state == EntryState::Waiting && (entry.attempts > 0 || entry.at > now) {
                 span.next { "next attempt " @if entry.at > now { (age(entry.at, now)) } @else { "is due" } }
             }
             @if let Some(cause) = &entry.cause { span.cause { (text(&cut(cause))) } }
@@ -186,14 +186,14 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
     }
 }
 
-fn pager(shared: &Shared, query: &Query, listed: &Listed) -> Markup {
+fn pager(shared: &Shared, query: &Query, page: &Page) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {
                 a href=(list_path(shared, &query.first_page())) rel="first" { "← Newest" }
             }
             span.spacer {}
-            @if let Some(next) = listed.page.next {
+            @if let Some(next) = page.next {
                 a href=(list_path(shared, &Query { after: next, ..query.clone() })) rel="next" { "Older →" }
             }
         }

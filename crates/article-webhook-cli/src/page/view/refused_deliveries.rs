@@ -1,34 +1,64 @@
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
-use article_webhook_inbox::{Entry, ExpectedJob};
+use article_webhook_inbox::{
+    Entry, ExpectedJob, Filter, JobFilter, JobState, ListOrder, Reason, State as EntryState,
+};
+use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{
     components::{age, command, entry_path, text},
     layout::{self, Place},
+    missed::Missed,
 };
-use crate::{output::log::Refusal, page::shared::Shared, text::command as shown_command};
+use crate::{
+    output::log::{Refusal, Refusals},
+    page::shared::Shared,
+    text::command as shown_command,
+};
+
+/// How many entries of the quarantine are shown, and how many expected jobs are looked at.
+const ENTRIES: u32 = 50;
+const JOBS: u32 = 500;
 
 /// What was refused, the last first.
-pub(in crate::page) struct Refused {
+struct Refused {
     /// By the receiver of this process, if it has one.
-    pub(in crate::page) here: Option<Vec<Refusal>>,
+    here: Option<Vec<Refusal>>,
     /// What is kept of authentic deliveries.
-    pub(in crate::page) quarantine: Vec<Entry>,
+    quarantine: Vec<Entry>,
     /// Jobs that are expected because a delivery of them was refused.
-    pub(in crate::page) jobs: Vec<ExpectedJob>,
-    pub(in crate::page) now: SystemTime,
+    jobs: Vec<ExpectedJob>,
+    now: SystemTime,
 }
 
-pub(in crate::page) fn refused_deliveries(shared: &Shared, refused: &Refused) -> Markup {
+pub(in crate::page) async fn refused_deliveries(
+    State(shared): State<Arc<Shared>>,
+) -> Result<Markup, Missed> {
+    let quarantine = Filter {
+        state: Some(EntryState::Quarantined),
+        order: ListOrder::NewestFirst,
+        limit: ENTRIES,
+        ..Filter::default()
+    };
+    let expected =
+        JobFilter { state: Some(JobState::Expected), limit: JOBS, ..JobFilter::default() };
+    let mut jobs = shared.inbox.jobs(expected).await?.items;
+    jobs.retain(|job| matches!(job.reason, Reason::Refused { .. }));
+    let refused = Refused {
+        here: shared.refusals.as_ref().map(Refusals::all),
+        quarantine: shared.inbox.list(quarantine).await?.entries,
+        jobs,
+        now: SystemTime::now(),
+    };
     let content = html! {
         div.tools { h1 { "Refused" } p.quiet { "What was delivered and not taken, and why." } }
         div #refused data-live="refused" {
-            (here(shared, refused))
-            (kept(shared, refused))
+            (here(&shared, &refused))
+            (kept(&shared, &refused))
         }
     };
-    layout::page(shared, Place::Refused, "Refused", &content)
+    Ok(layout::page(&shared, Place::Refused, "Refused", &content))
 }
 
 fn here(shared: &Shared, refused: &Refused) -> Markup {
