@@ -32,7 +32,7 @@ pub(crate) enum Format {
 }
 
 /// What a piece of text says about what it names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
     Head,
@@ -51,6 +51,16 @@ impl Tone {
             Self::Good => AnsiColor::Green.on_default(),
             Self::Busy => AnsiColor::Yellow.on_default(),
             Self::Bad => AnsiColor::Red.on_default().bold(),
+        }
+    }
+
+    /// As the style of the page has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Busy => "busy",
+            Self::Bad => "bad",
+            Self::Plain | Self::Head | Self::Quiet => "quiet",
         }
     }
 }

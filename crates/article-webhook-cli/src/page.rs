@@ -20,5 +20,5 @@ mod route;
 
 mod server;
 
-pub(crate) use panel::{Action, Panel, Row, Step};
+pub(crate) use panel::{Action, Panel};
 pub(crate) use server::{Listening, Page, PageArguments};

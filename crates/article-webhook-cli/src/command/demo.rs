@@ -1,16 +1,13 @@
 //! The whole loop in one process.
 
 mod receiver;
-mod record;
+
+mod happening;
 
 mod environment;
 
-mod show;
-
 mod headless;
-mod panel;
-
-mod interactive;
+mod page;
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +62,7 @@ async fn demo(
     if !arguments.headless {
         let listening = arguments.page.bind(output).await?;
         let mut running = Running::start(file, SPEED).await?;
-        let lived = interactive::run(&mut running, listening, output).await;
+        let lived = page::run(&mut running, listening, output).await;
         running.stop().await?;
         return lived.map(|()| Exit::Done);
     }

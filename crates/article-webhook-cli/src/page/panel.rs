@@ -1,13 +1,13 @@
 use std::pin::Pin;
 
-use crate::output::Tone;
+use maud::Markup;
 
 /// Actions that a command adds to the page, such as the demonstration's: order an article, break the receiver.
 ///
 /// It is shown above the list of entries, and not at all where the page is read-only.
 pub(crate) trait Panel: Send + Sync + 'static {
     /// Its heading.
-    fn title(&self) -> String;
+    fn title(&self) -> &'static str;
 
     /// What can be seen now: a sentence or two. It is read again whenever the page is drawn.
     fn text(&self) -> String;
@@ -16,7 +16,7 @@ pub(crate) trait Panel: Send + Sync + 'static {
     fn actions(&self) -> Vec<Action>;
 
     /// What happened, the latest first. It is read again whenever the page is drawn.
-    fn rows(&self) -> Vec<Row>;
+    fn rows(&self) -> Markup;
 
     /// Does what the action of this name says. What came of it is seen in [`text`](Self::text); the error says why it
     /// could not be done.
@@ -32,26 +32,7 @@ pub(crate) struct Action {
     /// What [`Panel::press`] is called with: lower-case letters and `-`.
     pub(crate) name: &'static str,
     /// The words on the button.
-    pub(crate) label: String,
+    pub(crate) label: &'static str,
     /// What it does, in a sentence.
-    pub(crate) note: String,
-}
-
-/// An order that a panel tells about, with the attempts to deliver it.
-#[derive(Debug, Clone, Hash)]
-pub(crate) struct Row {
-    pub(crate) time: String,
-    pub(crate) name: String,
-    pub(crate) job_id: String,
-    /// What happened to it, in order.
-    pub(crate) steps: Vec<Step>,
-    /// How it is now.
-    pub(crate) now: Step,
-}
-
-/// A few words, and what they say.
-#[derive(Debug, Clone, Hash)]
-pub(crate) struct Step {
-    pub(crate) tone: Tone,
-    pub(crate) text: String,
+    pub(crate) note: &'static str,
 }

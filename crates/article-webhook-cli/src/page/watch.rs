@@ -152,7 +152,9 @@ pub(super) fn first_hour(now: SystemTime) -> SystemTime {
 
 fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    panel.map(|panel| (panel.text(), panel.actions(), panel.rows())).hash(&mut hasher);
+    panel
+        .map(|panel| (panel.text(), panel.actions(), panel.rows().into_string()))
+        .hash(&mut hasher);
     for entry in entries {
         let Entry { id, state, attempts, at, conflicts, .. } = entry;
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);

@@ -1,5 +1,5 @@
 use std::{
-    io,
+    error::Error,
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -19,13 +19,13 @@ use article_webhook_simulator::{Rule, Simulator, SimulatorClock};
 use tempfile::TempDir;
 use tokio::{
     sync::{mpsc, watch},
-    task::JoinSet,
+    task::{JoinError, JoinSet},
     time::sleep,
 };
 
 use super::{
+    happening::{Happening, Order, Record},
     receiver::{self, Condition},
-    record::{Happening, Order, Record},
 };
 use crate::{failure::Failure, store::Place};
 
@@ -67,14 +67,14 @@ impl Demo {
         let OrderOutcome::Ordered(job_id) = outcome else {
             return Err(Failure::failed(format!("the service took no order: {outcome:?}")));
         };
-        self.tell(Happening::Ordered { at, job_id: job_id.clone(), topic: topic.to_owned() });
+        self.tell(Happening::Ordered { at, ordered: job_id.clone(), topic: topic.to_owned() });
         Ok(job_id)
     }
 
     /// Breaks the receiver, or mends it.
     pub(super) fn set(&self, condition: Condition) {
         if self.condition.send_replace(condition) != condition {
-            self.tell(Happening::Receiver { at: self.simulator.now(), condition });
+            self.tell(Happening::Receiver { at: self.simulator.now(), receiver: condition });
         }
     }
 
@@ -94,9 +94,9 @@ impl Demo {
 
     /// What the application does with an article.
     fn publish(&self, job: &Job) -> Result<(), Failed> {
-        let (job_id, title) = (job.job_id().clone(), job.article()?.article.title.clone());
+        let (published, title) = (job.job_id().clone(), job.article()?.article.title.clone());
         let (at, source) = (self.simulator.now(), job.source());
-        self.tell(Happening::Published { at, job_id, title, source });
+        self.tell(Happening::Published { at, published, title, source });
         Ok(())
     }
 
@@ -120,19 +120,19 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) async fn start(file: Option<&Path>, speed: u32) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::failed("the demo cannot start").because(&error);
+        let failed = |error: &dyn Error| Failure::failed("the demo cannot start").because(error);
         let (file, folder) = match file {
             Some(file) => (file.to_owned(), None),
             None => {
                 let folder = tempfile::Builder::new().prefix("article-webhook-demo-").tempdir();
-                let folder = folder.map_err(failed)?;
+                let folder = folder.map_err(|error| failed(&error))?;
                 (folder.path().join("inbox.db"), Some(folder))
             }
         };
         let inbox = Place::file(&file).exclusive().await?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = receiver::bind(address).await.map_err(failed)?;
-        let address = server.local_addr().map_err(failed)?;
+        let server = receiver::bind(address).await.map_err(|error| failed(&error))?;
+        let address = server.local_addr().map_err(|error| failed(&error))?;
         let seed = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let simulator = Simulator::builder()
             .clock(SimulatorClock::accelerated(speed))
@@ -141,17 +141,15 @@ impl Running {
             .api_key(API_KEY)
             .brand("brand_1")
             .publish_target(&format!("http://{address}/webhooks/articles"), TOKEN);
-        let unusable =
-            |error: &dyn std::error::Error| Failure::failed("the demo cannot start").because(error);
-        let simulator = simulator.start().await.map_err(|error| unusable(&error))?;
-        let key = ApiKey::new(API_KEY).map_err(|error| unusable(&error))?;
-        let client = Client::new(key, &simulator.base_url()).map_err(|error| unusable(&error))?;
+        let simulator = simulator.start().await.map_err(|error| failed(&error))?;
+        let key = ApiKey::new(API_KEY).map_err(|error| failed(&error))?;
+        let client = Client::new(key, &simulator.base_url()).map_err(|error| failed(&error))?;
         // The defaults, on the clock of the service: first after 10 minutes, and 30 polls a minute.
         let collector = Collector::builder(&inbox, client)
             .schedule(Schedule::new(FIRST_ASK / speed, 6 * FIRST_ASK / speed)?)
             .rate(30 * speed, 5)
             .build()?;
-        let token = AuthToken::new(TOKEN).map_err(|error| unusable(&error))?;
+        let token = AuthToken::new(TOKEN).map_err(|error| failed(&error))?;
 
         let (happenings, received) = mpsc::unbounded_channel();
         let (condition, stop) = (watch::Sender::new(Condition::Works), watch::Sender::new(false));
@@ -180,9 +178,7 @@ impl Running {
         tasks.spawn(watch_service(Arc::clone(&demo), stop.subscribe()));
         Ok(Self { demo, happenings: received, inbox, tasks, stop, file, _folder: folder })
     }
-}
 
-impl Running {
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
     }
@@ -210,7 +206,7 @@ impl Running {
                 Ok(happening)
             }
             Some(ended) = self.tasks.join_next() => {
-                ended.map_err(|error| Failure::failed("a task of the demo ended").because(&error))??;
+                task(ended)?;
                 Err(Failure::failed("a task of the demo ended"))
             }
         }
@@ -220,20 +216,24 @@ impl Running {
     pub(super) async fn stop(mut self) -> Result<Vec<Ended>, Failure> {
         self.stop.send_replace(true);
         while let Some(ended) = self.tasks.join_next().await {
-            ended
-                .map_err(|error| Failure::failed("a task of the demo ended").because(&error))??;
+            task(ended)?;
         }
         while let Ok(happening) = self.happenings.try_recv() {
             self.demo.record.add(&happening);
         }
         let mut ended = Vec::new();
         for order in self.demo.orders() {
-            let entry = self.inbox.show(EntryKey::article(order.job_id.clone())).await?;
+            let job_id = order.job_id.parse().expect("it was the id of a job");
+            let entry = self.inbox.show(EntryKey::article(job_id)).await?;
             ended.push(Ended { order, state: entry.map(|(entry, _)| entry.state) });
         }
         self.inbox.close().await?;
         Ok(ended)
     }
+}
+
+fn task(ended: Result<Result<(), Failure>, JoinError>) -> Result<(), Failure> {
+    ended.map_err(|error| Failure::failed("a task of the demo ended").because(&error))?
 }
 
 /// Resolves when the demo ends.
@@ -251,7 +251,7 @@ pub(super) struct Ended {
 async fn watch_service(demo: Arc<Demo>, stop: watch::Receiver<bool>) -> Result<(), Failure> {
     while !*stop.borrow() {
         for attempt in demo.simulator.drain_attempts() {
-            demo.tell(Happening::Attempted(attempt));
+            demo.tell(Happening::Attempted(attempt.into()));
         }
         sleep(TICK).await;
     }

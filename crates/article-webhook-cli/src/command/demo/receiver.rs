@@ -6,6 +6,7 @@ use article_webhook::{AuthToken, Delivery, Receiver, Reply, Sink};
 use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use article_webhook_tower::receive;
+use serde::Serialize;
 use tokio::{
     sync::watch,
     time::{sleep, timeout},
@@ -18,7 +19,8 @@ const GRACE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Condition {
     Works,
     /// It answers 503.

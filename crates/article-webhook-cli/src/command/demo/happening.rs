@@ -1,0 +1,272 @@
+//! What happens, and what has happened to each ordered article.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use article_webhook_client::JobId;
+use article_webhook_inbox::Source;
+use article_webhook_simulator::{Attempt, Fault, pause_after};
+use serde::{Serialize, Serializer};
+
+use super::receiver::Condition;
+use crate::{
+    failure::Failure,
+    output::{Output, Tone},
+    text::{escape, moment},
+};
+
+/// What happened, as a line of JSON has it. Times are of the simulated service, since its start.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum Happening {
+    Ordered {
+        #[serde(rename = "at_seconds", serialize_with = "seconds")]
+        at: Duration,
+        ordered: JobId,
+        topic: String,
+    },
+    Attempted(Attempted),
+    Published {
+        #[serde(rename = "at_seconds", serialize_with = "seconds")]
+        at: Duration,
+        published: JobId,
+        #[serde(serialize_with = "name")]
+        source: Source,
+        title: String,
+    },
+    Receiver {
+        #[serde(rename = "at_seconds", serialize_with = "seconds")]
+        at: Duration,
+        receiver: Condition,
+    },
+}
+
+/// An attempt of the service to deliver.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Attempted {
+    /// When the service tries again. `None`: never.
+    again_in_seconds: Option<u64>,
+    answer_lost: bool,
+    #[serde(rename = "at_seconds", serialize_with = "seconds")]
+    at: Duration,
+    attempt: u8,
+    attempted: String,
+    error: Option<String>,
+    status: Option<u16>,
+}
+
+fn seconds<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(time.as_secs_f64())
+}
+
+fn name<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(source.as_str())
+}
+
+impl From<Attempt> for Attempted {
+    fn from(attempt: Attempt) -> Self {
+        let answer_lost = attempt.faults.contains(&Fault::AnswerLost);
+        let is_heard = attempt.outcome.is_success() && !answer_lost;
+        let pause = if is_heard { None } else { pause_after(attempt.number) };
+        let (status, error) = match attempt.outcome.answer {
+            Ok(answer) => (Some(answer.status), None),
+            Err(why) => (None, Some(why)),
+        };
+        Self {
+            again_in_seconds: pause.map(|pause| pause.as_secs()),
+            answer_lost,
+            at: attempt.at,
+            attempt: attempt.number,
+            attempted: attempt.job_id,
+            error,
+            status,
+        }
+    }
+}
+
+impl Attempted {
+    /// When it was, and the answer.
+    pub(super) fn step(&self) -> (Tone, String) {
+        (self.tone(), format!("{} {}", moment::clock(self.at), self.answer()))
+    }
+
+    /// When the service tries again.
+    pub(super) fn next(&self) -> Option<Duration> {
+        self.again_in_seconds.map(|pause| self.at + Duration::from_secs(pause))
+    }
+
+    pub(super) fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+
+    fn tone(&self) -> Tone {
+        match self.is_success() {
+            true if self.answer_lost => Tone::Busy,
+            true => Tone::Good,
+            false => Tone::Bad,
+        }
+    }
+
+    /// The status, or the last of several causes why there is none, without the number that the system has for it.
+    fn answer(&self) -> String {
+        let Some(status) = self.status else {
+            let last = self.error.as_deref().unwrap_or_default().rsplit(": ").next();
+            let last = last.and_then(|last| last.split(" (os error").next());
+            return last.unwrap_or_default().to_owned();
+        };
+        status.to_string()
+    }
+
+    fn text(&self) -> String {
+        let answer = format!("attempt {}: {}", self.attempt, self.answer());
+        let next = match self.again_in_seconds.map(Duration::from_secs) {
+            Some(pause) => format!("again in {}", moment::span(pause)),
+            None => "the service stops delivering".to_owned(),
+        };
+        match self.tone() {
+            Tone::Good => answer,
+            Tone::Busy => format!("{answer}, but the answer is lost; {next}"),
+            _ => format!("{answer}; {next}"),
+        }
+    }
+}
+
+impl Happening {
+    pub(super) fn show(&self, output: &Output) -> Result<(), Failure> {
+        let (kind, at, tone, job, text) = match self {
+            Self::Ordered { at, ordered, topic } => {
+                ("ordered", at, Tone::Plain, ordered.as_str(), topic.clone())
+            }
+            Self::Attempted(attempt) => {
+                let (tone, job) = (attempt.tone(), &*attempt.attempted);
+                ("attempted", &attempt.at, tone, job, attempt.text())
+            }
+            Self::Published { at, published, title, source } => {
+                let by = if *source == Source::Api { ", which the collector polled" } else { "" };
+                ("published", at, Tone::Good, published.as_str(), format!("“{title}”{by}"))
+            }
+            Self::Receiver { at, receiver } => {
+                let (tone, text) = match receiver {
+                    Condition::Works => (Tone::Good, "works again"),
+                    Condition::CannotStore => (Tone::Bad, "cannot store, and answers 503"),
+                    Condition::Off => (Tone::Bad, "is off: nothing listens on its port"),
+                };
+                ("receiver", at, tone, text, String::new())
+            }
+        };
+        let verb = match self {
+            Self::Attempted(attempt) if attempt.is_success() => "delivered",
+            Self::Attempted(_) => "refused",
+            _ => kind,
+        };
+        let time = output.paint(Tone::Quiet, &format!("{:>7}", moment::clock(*at)));
+        let verb = output.paint(tone, &format!("{verb:<9}"));
+        let line = format!("{time}  {verb}  {}  {}", escape::line(job), escape::line(&text));
+        output.either(kind, self, line.trim_end())
+    }
+}
+
+/// One article.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    pub(super) at: Duration,
+    pub(super) job_id: String,
+    /// `None`: the order is not told yet. An article may be delivered before the order returns.
+    topic: Option<String>,
+    pub(super) attempts: Vec<Attempted>,
+    /// How its body reached the inbox, once for each time that the handler ran.
+    pub(super) published: Vec<Source>,
+}
+
+impl Order {
+    pub(super) fn topic(&self) -> &str {
+        self.topic.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is published, and the service is done with it: an answer was heard, or no attempt is left.
+    pub(super) fn is_over(&self) -> bool {
+        let is_done = |attempt: &Attempted| attempt.again_in_seconds.is_none();
+        !self.published.is_empty() && self.attempts.last().is_some_and(is_done)
+    }
+}
+
+/// The latest orders, the latest first.
+#[derive(Debug, Default)]
+pub(super) struct Record(Mutex<VecDeque<Order>>);
+
+/// How many orders are remembered.
+const MAX_ORDERS: usize = 200;
+
+impl Record {
+    pub(super) fn add(&self, happening: &Happening) {
+        let job = match happening {
+            Happening::Ordered { ordered: job_id, .. }
+            | Happening::Published { published: job_id, .. } => job_id.as_str(),
+            Happening::Attempted(attempt) => &attempt.attempted,
+            Happening::Receiver { .. } => return,
+        };
+        let mut orders = self.lock();
+        let known = orders.iter().position(|order| order.job_id == job);
+        if known.is_none() {
+            let (attempts, published) = (Vec::new(), Vec::new());
+            let (at, job_id) = (Duration::ZERO, job.to_owned());
+            orders.truncate(MAX_ORDERS - 1);
+            orders.push_front(Order { at, job_id, topic: None, attempts, published });
+        }
+        let order = &mut orders[known.unwrap_or_default()];
+        match happening {
+            Happening::Ordered { at, topic, .. } => {
+                (order.at, order.topic) = (*at, Some(topic.clone()));
+            }
+            Happening::Attempted(attempt) => order.attempts.push(attempt.clone()),
+            Happening::Published { source, .. } => order.published.push(*source),
+            Happening::Receiver { .. } => {}
+        }
+    }
+
+    /// The orders that were told.
+    pub(super) fn orders(&self) -> Vec<Order> {
+        self.lock().iter().filter(|order| order.topic.is_some()).cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Order>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_before_its_order_is_kept_until_the_order_comes() {
+        let record = Record::default();
+        let at = Duration::ZERO;
+        let published = |job: &str| Happening::Published {
+            at,
+            published: job.parse().unwrap(),
+            title: String::new(),
+            source: Source::Webhook,
+        };
+        record.add(&published("job_1"));
+        record.add(&published("job_2"));
+        assert!(record.orders().is_empty());
+        for (count, job) in [(1, "job_2"), (2, "job_1")] {
+            record.add(&Happening::Ordered {
+                at,
+                ordered: job.parse().unwrap(),
+                topic: String::new(),
+            });
+            let orders = record.orders();
+            let order = orders.iter().find(|order| order.job_id == job).unwrap();
+            assert_eq!((orders.len(), &*order.published), (count, &[Source::Webhook][..]));
+        }
+        for number in 0..2 * MAX_ORDERS {
+            record.add(&published(&format!("job_x{number}")));
+        }
+        assert_eq!(record.lock().len(), MAX_ORDERS);
+    }
+}
