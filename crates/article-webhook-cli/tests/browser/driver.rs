@@ -219,11 +219,7 @@ fn start_driver() -> Option<(Child, u16)> {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut driver) = driver else {
-            assert!(env::var_os("CI").is_none(), "chromedriver is not on the PATH");
-            // Unlike what `println!` writes, it is seen when the tests pass.
-            let skipped =
-                "browser: skipped: chromedriver is not on the PATH; install chromium-driver\n";
-            stdout().write_all(skipped.as_bytes()).unwrap();
+            not_installed("chromedriver is not on the PATH; install chromium-driver");
             return None;
         };
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -239,6 +235,14 @@ fn start_driver() -> Option<(Child, u16)> {
         driver.wait().unwrap();
     }
     panic!("chromedriver ended ten times before it listened; its last line: {said}");
+}
+
+/// Says what is skipped. In CI it has to be there.
+#[track_caller]
+pub(crate) fn not_installed(what: &str) {
+    assert!(env::var_os("CI").is_none(), "{what}");
+    // Unlike what `println!` writes, it is seen when the tests pass.
+    stdout().write_all(format!("browser: skipped: {what}\n").as_bytes()).unwrap();
 }
 
 async fn call(http: &reqwest::Client, url: &str, body: &Value) -> Result<Value, String> {
