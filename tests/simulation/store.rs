@@ -8,7 +8,7 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, CauseCount, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter,
     Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
-    LedgerPage, LedgerPruned, Page, Prune, Pruned, Since, Source, State,
+    LedgerPage, LedgerPruned, Page, Prune, Pruned, Since, Source, State, Topic,
     store::{
         self, Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -219,8 +219,14 @@ impl Store for Connection {
         })
     }
 
-    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
-        let call = self.world.store.intend(name, within, key);
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+        topic: Option<Topic>,
+    ) -> Pending<'a, Intended> {
+        let call = self.world.store.intend(name, within, key, topic);
         self.through("intend", call, |intended, observed, _| {
             if matches!(intended, Intended::Begun(_)) {
                 observed.forgeries.begun(name);
@@ -234,8 +240,9 @@ impl Store for Connection {
         name: &'a str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
     ) -> Pending<'a, Intended> {
-        let call = self.world.store.order_again(name, within, key);
+        let call = self.world.store.order_again(name, within, key, topic);
         self.through("order_again", call, |intended, observed, _| {
             if matches!(intended, Intended::Begun(_)) {
                 observed.again(name);

@@ -107,6 +107,7 @@ mod tests {
             state: JobState::Polling,
             reason: Reason::Ordered,
             intent: None,
+            topic: None,
             expected_at: SystemTime::UNIX_EPOCH,
             at: SystemTime::UNIX_EPOCH,
             polls,

@@ -24,7 +24,7 @@ pub use ledger::{
     ApiAnswer, BucketEvent, BucketSettings, CallRefused, DELIVERY_PERIOD, Expect, ExpectedJob,
     Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
     LedgerPruned, Missing, OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease,
-    PollOutcome, PollSettled, Polls, Reason,
+    PollOutcome, PollSettled, Polls, Reason, Topic,
 };
 pub(crate) use list::search_text;
 pub use list::{CauseCount, Counts, Filter, HourCount, ListOrder, MILLIS_PER_HOUR, Page};

@@ -17,6 +17,7 @@ pub use failure::{Failure, MAX_FAILURES_PER_ENTRY};
 pub use key::EntryKey;
 pub use source::Source;
 pub use state::State;
+pub(crate) use title::excerpt;
 pub use title::title_of;
 
 /// An entry without its bodies. There is one entry per job and event.

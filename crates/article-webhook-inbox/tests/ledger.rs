@@ -193,14 +193,15 @@ impl Scene {
                 }
             }
             Step::Intend(number) => {
-                let intended = store.intend(&name(number), LEASE, BUCKET.key).await.unwrap();
+                let intended = store.intend(&name(number), LEASE, BUCKET.key, None).await.unwrap();
                 if let Intended::Begun(lease) = intended {
                     let was_there = self.calls.insert(number, (lease, 1)).is_some();
                     assert!(!was_there, "an intent orders once");
                 }
             }
             Step::OrderAgain(number) => {
-                let intended = store.order_again(&name(number), LEASE, BUCKET.key).await.unwrap();
+                let intended =
+                    store.order_again(&name(number), LEASE, BUCKET.key, None).await.unwrap();
                 if let Intended::Begun(lease) = intended {
                     let call = self.calls.entry(number).or_insert((lease, 0));
                     *call = (lease, call.1 + 1);

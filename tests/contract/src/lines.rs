@@ -94,6 +94,9 @@ pub fn intent_line(intent: Intent) -> ExportLine {
         created_at: rounded(intent.created_at),
         at: rounded(intent.at),
         job_id: intent.job_id,
-        document: IntentRow::new(Duration::ZERO, intent.created_at),
+        document: IntentRow {
+            topic: intent.topic,
+            ..IntentRow::new(Duration::ZERO, intent.created_at)
+        },
     })
 }

@@ -168,7 +168,7 @@ fn an_order_that_waits_for_another_or_for_a_pause_is_made_after_it() {
     let order = "article-webhook order Shoes $K --inbox inbox.db --intent";
     stage.works(&format!("{order} post-1"));
     stage.beside("inbox.db", async |store| {
-        store.intend("post-2", Duration::from_secs(600), sample::BUCKET.key).await.unwrap();
+        store.intend("post-2", Duration::from_secs(600), sample::BUCKET.key, None).await.unwrap();
     });
     let taken = format!("{order} post-2 {WITHOUT_TIME}");
     let says = "error: another process orders this intent, until T\nfix:   try again after that";

@@ -1,9 +1,16 @@
 //! What the page looks like: screenshots, and the picture of the README, which `PAGE_PICTURE=write` renews.
 
-use std::{env, fs, path::PathBuf, time::SystemTime};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Filter, State};
+use article_webhook_inbox::{
+    Filter, SqliteStore, State, Topic,
+    store::{BucketSettings, Intended, PollClaim, PollOutcome, Store},
+};
 
 use crate::{axe::Axe, driver::Browser, operator, picture, running::Running, scene};
 
@@ -29,8 +36,11 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
     let fresh = Running::listen(&empty);
     let refusing = Running::listen(&folder.path().join("refusing.db"));
     operator::refused(&refusing).await;
+    let ordered = folder.path().join("ordered.db");
+    orders(&ordered).await;
+    let ordered = Running::page(&ordered, &[]);
     let demo = Running::demo(&folder.path().join("demo.db"));
-    for Running { url, base, .. } in [&page, &broken, &fresh, &refusing, &demo] {
+    for Running { url, base, .. } in [&page, &broken, &fresh, &refusing, &ordered, &demo] {
         browser.open(url).await;
         browser.wait(&format!("return location.href === '{base}/'")).await;
     }
@@ -44,6 +54,7 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         ("other_body", format!("{}/entry/job_00/article.complete?body=2", broken.base)),
         ("refusals", format!("{}/refused", refusing.base)),
         ("ledger", format!("{}/ledger", page.base)),
+        ("orders", format!("{}/ledger", ordered.base)),
         ("refused", format!("{}/refused", fresh.base)),
         ("health", format!("{}/health", page.base)),
         ("empty", format!("{}/", fresh.base)),
@@ -104,6 +115,29 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         assert!(violations.iter().any(|it| it.starts_with(&rule)), "{rule}{violations:#?}");
     }
     browser.end().await;
+}
+
+/// A ledger of three orders: one is open, one ended without an article, and of one the outcome is unknown.
+async fn orders(file: &Path) {
+    let store = SqliteStore::open(file).unwrap();
+    let (minute, now) = (Duration::from_secs(60), SystemTime::now());
+    let bucket = BucketSettings { per_minute: 30, burst: 5, key: 7 };
+    let topic = |text: &str| {
+        Topic::of(&format!("{text}, and everything else that one should know. ").repeat(4))
+    };
+    for (name, job, about) in [("post-17", "job_1", "Running shoes"), ("post-18", "job_2", "Knees")]
+    {
+        store.intend(name, minute, bucket.key, topic(about)).await.unwrap();
+        store.ordered(name, job.parse().unwrap(), now, bucket.key).await.unwrap();
+    }
+    let polls = store.claim_polls(PollClaim { limit: 1, lease: minute, bucket }).await.unwrap();
+    let cause = "job_not_found (404): There is no job of that job_id.".to_owned();
+    let outcome = PollOutcome::NotFound { cause };
+    store.settle_poll(polls.polls[0].lease, outcome, bucket.key).await.unwrap();
+    let lost = store.intend("post-19", minute, bucket.key, topic("Hats")).await.unwrap();
+    let Intended::Begun(lease) = lost else { panic!("{lost:?}") };
+    assert!(store.outcome_lost(lease).await.unwrap());
+    store.close().await.unwrap();
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn a_pause_is_told_with_what_lifts_it() {
     let url = simulator.base_url();
     let job = simulator.order("Shoes").await.unwrap().job_id;
     let century = Duration::from_secs(100 * 365 * 86_400);
-    store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
+    store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key, None).await.unwrap();
     store.report(BucketEvent::RateLimited { retry_after: century }).await.unwrap();
     store.close().await.unwrap();
 

@@ -197,7 +197,7 @@ async fn an_export_can_be_filtered_as_a_list() {
     let [from, lines] = ["from.db", "lines"].map(|name| folder.path().join(name));
     sample::inbox(&from).await;
     let store = SqliteStore::open(&from).unwrap();
-    store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
+    store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key, None).await.unwrap();
     store.close().await.unwrap();
     let run = |command: &str, filter: &[&str]| {
         let output = tool(["inbox", command, text(&from), "--json"]).args(filter).output().unwrap();

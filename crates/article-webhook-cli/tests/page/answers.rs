@@ -7,8 +7,8 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Clock, Failed, Inbox, Reason, SqliteSettings, SqliteStore,
-    store::{Expect, Store},
+    Clock, Failed, Inbox, Reason, SqliteSettings, SqliteStore, Topic,
+    store::{Expect, Intended, Store},
 };
 use reqwest::Method;
 
@@ -176,6 +176,32 @@ async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
         let (_, shown) = ledger.split_once("The last refused delivery: ").unwrap();
         assert!(shown.starts_with("<bdi>job_late</bdi>") && shown.contains(says), "{shown}");
     }
+}
+
+#[tokio::test]
+async fn the_ledger_shows_what_was_ordered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let (minute, now) = (Duration::from_secs(60), SystemTime::now());
+    let key = sample::BUCKET.key;
+    let ordered = async |name, topic| match store.intend(name, minute, key, Topic::of(topic)).await
+    {
+        Ok(Intended::Begun(lease)) => lease,
+        other => panic!("{other:?}"),
+    };
+    ordered("post-17", "Running <b>shoes</b>").await;
+    store.ordered("post-17", "job_1".parse().unwrap(), now + minute, key).await.unwrap();
+    let lease = ordered("post-18", "Hats").await;
+    assert!(store.outcome_lost(lease).await.unwrap());
+    store.close().await.unwrap();
+    let page = Running::page(&file, &[]);
+    let ledger = Visitor::of(&page).await.get("/ledger").await.text;
+    assert!(
+        ledger.contains("<bdi>job_1</bdi> <bdi>Running &lt;b&gt;shoes&lt;/b&gt;</bdi>"),
+        "{ledger}"
+    );
+    assert!(ledger.contains("<strong><bdi>post-18</bdi></strong> <bdi>Hats</bdi>"), "{ledger}");
 }
 
 #[tokio::test]

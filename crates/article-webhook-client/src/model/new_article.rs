@@ -38,6 +38,12 @@ impl NewArticle {
         self
     }
 
+    /// What it is about.
+    #[must_use]
+    pub fn topic(&self) -> Option<&str> {
+        self.0.get("topic").and_then(Value::as_str)
+    }
+
     /// What no text may show of the call that sends this order.
     pub(crate) fn secrets<'a>(&'a self, key: &'a ApiKey) -> Secrets<'a> {
         let secrets = Secrets::of(key);

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use article_webhook_client::{CallOutcome, Created, JobId, NewArticle};
 use article_webhook_inbox::{
-    Error, Intent,
+    Error, Intent, Topic,
     store::{BucketEvent, Intended, IntentLease},
 };
 use tokio::{
@@ -145,9 +145,10 @@ impl Order {
         let within = within(&self.shared);
         // The store counts from a later time.
         let began = self.shared.began();
+        let topic = self.article.topic().and_then(Topic::of);
         let intended = match self.attempt {
-            Attempt::First => ledger.intend(&self.intent, within, self.key).await?,
-            Attempt::Again => ledger.order_again(&self.intent, within, self.key).await?,
+            Attempt::First => ledger.intend(&self.intent, within, self.key, topic).await?,
+            Attempt::Again => ledger.order_again(&self.intent, within, self.key, topic).await?,
         };
         Ok(match intended {
             Intended::Begun(lease) => Begun::Call { lease, began },

@@ -72,7 +72,7 @@ async fn an_unknown_order_resolves_itself_when_its_article_arrives() {
 #[tokio::test]
 async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
     let world = World::new();
-    _ = world.ledger.intend("post-17", MINUTE, 1).await.unwrap();
+    _ = world.ledger.intend("post-17", MINUTE, 1, None).await.unwrap();
     let collector = world.collector();
     let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
     let OrderOutcome::InProgress { until } = again().await else { panic!("too early") };

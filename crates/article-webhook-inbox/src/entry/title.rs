@@ -6,8 +6,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 /// How much of a body is read to find the title, which may stand after the HTML.
 const MAX_READ_BYTES: usize = 64 << 10;
 
-/// How much of a title is kept.
-const MAX_TITLE_CHARS: usize = 200;
+/// How much of a title or a topic is kept.
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// The title of the article in a body, without decoding the rest. `None`: it has none, or not among its first bytes.
 #[must_use]
@@ -15,8 +15,13 @@ pub fn title_of(body: &[u8]) -> Option<Box<str>> {
     let start = &body[..body.len().min(MAX_READ_BYTES)];
     // Repairing reads all of it, and few bodies need that.
     let found = sought(start).or_else(|| sought(&repair(start)?))?;
-    let title: String = found.trim().chars().take(MAX_TITLE_CHARS).collect();
-    (!title.is_empty()).then(|| title.into())
+    excerpt(&found)
+}
+
+/// What is kept of a text that is shown in lists. `None` if it is blank.
+pub(crate) fn excerpt(text: &str) -> Option<Box<str>> {
+    let excerpt: String = text.trim().chars().take(MAX_EXCERPT_CHARS).collect();
+    (!excerpt.is_empty()).then(|| excerpt.into())
 }
 
 fn sought(json: &[u8]) -> Option<String> {
@@ -85,9 +90,9 @@ mod tests {
             Some("Aé")
         );
         assert_eq!(of(r#"{"article":{"title":"half \ud83c"}}"#).as_deref(), Some("half \u{fffd}"));
-        let long = "é".repeat(MAX_TITLE_CHARS + 1);
+        let long = "é".repeat(MAX_EXCERPT_CHARS + 1);
         let kept = of(&format!(r#"{{"article":{{"title":"{long}"}}}}"#)).unwrap();
-        assert_eq!(kept.chars().count(), MAX_TITLE_CHARS);
+        assert_eq!(kept.chars().count(), MAX_EXCERPT_CHARS);
         for none in [
             "",
             "{",

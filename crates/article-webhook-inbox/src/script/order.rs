@@ -9,6 +9,7 @@ use crate::{
     Error,
     call::{
         BucketEvent, CallRefused, Expect, Intended, Intent, IntentLease, JobState, Reason, Since,
+        Topic,
     },
     rules::{IntentRow, JobRows, MAX_CALL_TIME, NotOrdered},
     timestamp::later,
@@ -23,6 +24,8 @@ pub struct Intend {
     pub within: Duration,
     /// The API key.
     pub key: u64,
+    /// What is ordered, if that is known.
+    pub topic: Option<Topic>,
     /// Whether an intent whose outcome is unknown, or that was abandoned, is ordered again.
     pub again: bool,
 }
@@ -62,6 +65,9 @@ impl Script for Intend {
                 intent.row.set(IntentRow { calls: 2, ..IntentRow::new(self.within, now) });
             }
             None => intent.row.set(IntentRow::new(self.within, now)),
+        }
+        if let (Some(row), Some(topic)) = (intent.row.get_mut(), &self.topic) {
+            row.topic = Some(topic.clone());
         }
         tables.save_intents(&mut intents).await?;
         // A new row has its id only now.

@@ -4,7 +4,10 @@ use std::time::SystemTime;
 
 use article_webhook::JobId;
 
-use super::{Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Script, Tables};
+use super::{
+    Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Script, Tables,
+    intents_of, row_of,
+};
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
@@ -171,10 +174,23 @@ impl Script for ShowJob {
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Self::Output, Error> {
         let jobs = tables.jobs(Jobs::Named(vec![self.0.clone()])).await?;
-        Ok(jobs.into_iter().find_map(|job| {
+        let shown = jobs.into_iter().find_map(|job| {
             Some(job.expected.get()?.clone().into_job(job.expected.id, job.job_id))
-        }))
+        });
+        let mut shown = Vec::from_iter(shown);
+        add_topics(tables, &mut shown).await?;
+        Ok(shown.pop())
     }
+}
+
+/// Adds to jobs what was ordered with their intents.
+async fn add_topics(tables: &mut dyn Tables, jobs: &mut [ExpectedJob]) -> Result<(), Error> {
+    let mut intents = intents_of(tables, jobs.iter().filter_map(|job| job.intent.as_ref())).await?;
+    for job in jobs {
+        let intent = row_of(&mut intents, job.intent.as_deref());
+        job.topic = intent.and_then(|(_, row)| row.topic.clone());
+    }
+    Ok(())
 }
 
 impl Script for JobFilter {
@@ -192,7 +208,9 @@ impl Script for JobFilter {
             let job = jobs.iter().find(|job| job.expected.id == id)?;
             Some(job.expected.get()?.clone().into_job(id, job.job_id.clone()))
         };
-        Ok(LedgerPage { items: ids.into_iter().filter_map(job).collect(), next })
+        let mut items: Vec<_> = ids.into_iter().filter_map(job).collect();
+        add_topics(tables, &mut items).await?;
+        Ok(LedgerPage { items, next })
     }
 }
 

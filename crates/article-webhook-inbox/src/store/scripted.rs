@@ -13,7 +13,7 @@ use crate::{
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
         IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
         Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
-        Quarantined, Recorded, Settled, Since, StoreHealth,
+        Quarantined, Recorded, Settled, Since, StoreHealth, Topic,
     },
     rules::{Bucket, ExportLine},
     script::{self, Export, Merge, Script},
@@ -192,8 +192,14 @@ impl<R: Run> Store for R {
         self.write(part)
     }
 
-    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
-        self.write(script::Intend { name: name.into(), within, key, again: false })
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+        topic: Option<Topic>,
+    ) -> Pending<'a, Intended> {
+        self.write(script::Intend { name: name.into(), within, key, topic, again: false })
     }
 
     fn order_again<'a>(
@@ -201,8 +207,9 @@ impl<R: Run> Store for R {
         name: &'a str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
     ) -> Pending<'a, Intended> {
-        self.write(script::Intend { name: name.into(), within, key, again: true })
+        self.write(script::Intend { name: name.into(), within, key, topic, again: true })
     }
 
     fn ordered<'a>(

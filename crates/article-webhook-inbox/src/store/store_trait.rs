@@ -13,7 +13,7 @@ use crate::{
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
         IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
         Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
-        Quarantined, Recorded, Settled, Since, StoreHealth,
+        Quarantined, Recorded, Settled, Since, StoreHealth, Topic,
     },
     rules::{Bucket, ExportLine},
     script::{Export, Merge},
@@ -119,7 +119,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn merge(&self, part: Merge) -> Pending<'_, Imported>;
 
     /// Stores an intent, whose call is made with this API key within this time, unless it is stored or the key is paused.
-    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended>;
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+        topic: Option<Topic>,
+    ) -> Pending<'a, Intended>;
 
     /// As [`intend`](Self::intend), and an intent whose outcome is unknown or that was abandoned is ordered again.
     fn order_again<'a>(
@@ -127,6 +133,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         name: &'a str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
     ) -> Pending<'a, Intended>;
 
     /// The service took the order: the intent became this job, which is expected. Returns another job that was delivered in its

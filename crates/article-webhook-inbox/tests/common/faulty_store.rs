@@ -11,7 +11,7 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, CauseCount, Clock, Completion, Counts, Entry, EntryKey, Error, ExpectedJob, Filter,
     Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
-    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, Since, State,
+    LedgerPage, LedgerPruned, MemoryStore, Page, Prune, Pruned, Since, State, Topic,
     store::{
         Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -251,16 +251,23 @@ impl Store for Faulty {
     fn close(&self) -> Pending<'_, ()> {
         self.store.close()
     }
-    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
-        self.through("intend", self.store.intend(name, within, key))
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+        topic: Option<Topic>,
+    ) -> Pending<'a, Intended> {
+        self.through("intend", self.store.intend(name, within, key, topic))
     }
     fn order_again<'a>(
         &'a self,
         name: &'a str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
     ) -> Pending<'a, Intended> {
-        self.through("order_again", self.store.order_again(name, within, key))
+        self.through("order_again", self.store.order_again(name, within, key, topic))
     }
     fn ordered<'a>(
         &'a self,

@@ -134,7 +134,7 @@ impl<'a> Story<'a> {
             let job = |name: &str| format!("{part}_{name}_{number}").parse().expect("a job id");
             let intent = format!("{part}_post_{number}");
             self.store
-                .intend(&intent, Duration::from_secs(60), BUCKET.key)
+                .intend(&intent, Duration::from_secs(60), BUCKET.key, None)
                 .await
                 .expect("intended");
             let at = now + Duration::from_secs(30);
@@ -143,7 +143,7 @@ impl<'a> Story<'a> {
             self.store.expect(jobs.into()).await.expect("expected");
         }
         self.store
-            .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET.key)
+            .intend(&format!("{part}_unknown"), Duration::ZERO, BUCKET.key, None)
             .await
             .expect("intended");
         let claim = PollClaim { limit: 3, lease: CLAIM_LEASE, bucket: BUCKET };

@@ -51,7 +51,7 @@ async fn shop() -> Scene {
     let first = store.now() + HOUR;
     for post in ["post-1", "post-2", "post-3"] {
         assert!(matches!(
-            store.intend(post, MINUTE, BUCKET.key).await.unwrap(),
+            store.intend(post, MINUTE, BUCKET.key, None).await.unwrap(),
             Intended::Begun(_)
         ));
     }
@@ -113,7 +113,7 @@ async fn a_refused_key_is_imported() {
         from.store.report(BucketEvent::Resumed).await.unwrap();
         from.store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
         to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-        let intended = to.store.intend("post-9", MINUTE, key).await.unwrap();
+        let intended = to.store.intend("post-9", MINUTE, key, None).await.unwrap();
         assert_eq!(matches!(intended, Intended::Paused(_)), is_paused, "{intended:?}");
     }
 }
@@ -190,7 +190,7 @@ async fn a_ledger_of_several_pages_is_exported_whole() {
     let jobs = (0..250).map(|number| Expect::job(job(number), from.store.now()));
     from.store.expect(jobs.collect()).await.unwrap();
     for number in 0..250 {
-        from.store.intend(&format!("post-{number}"), MINUTE, BUCKET.key).await.unwrap();
+        from.store.intend(&format!("post-{number}"), MINUTE, BUCKET.key, None).await.unwrap();
     }
     let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!(imported.ledger_added, 500);

@@ -72,7 +72,7 @@ async fn a_store_that_fails_is_answered_with_unavailable() {
 async fn a_store_that_fails_to_keep_the_job_of_another_order_is_answered_with_unavailable() {
     let scene = Scene::new();
     let now = scene.clock.now();
-    scene.store.intend("post-17", HOUR, 1).await.unwrap();
+    scene.store.intend("post-17", HOUR, 1, None).await.unwrap();
     scene.store.ordered("post-17", key("job_1").job_id, now + HOUR, 1).await.unwrap();
     let urls = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
     let url = urls.mint("post-17", now + HOUR).unwrap();

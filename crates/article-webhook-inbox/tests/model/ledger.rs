@@ -7,7 +7,7 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, Reason,
+    Digest, Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, Missing, Reason, Topic,
     store::{
         ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ExportLine, Intended, IntentLease,
         Pause, PollClaim, PollLease, PollOutcome, Polls, Store, from_millis, to_millis,
@@ -70,11 +70,11 @@ pub(crate) async fn call(
     step: &LedgerStep,
 ) -> Result<LedgerAnswer, Error> {
     let said = match step.clone() {
-        LedgerStep::Intend { intent, within, again, key } => {
+        LedgerStep::Intend { intent, within, again, key, topic } => {
             let intended = if again {
-                store.order_again(INTENTS[intent], within, key).await?
+                store.order_again(INTENTS[intent], within, key, topic).await?
             } else {
-                store.intend(INTENTS[intent], within, key).await?
+                store.intend(INTENTS[intent], within, key, topic).await?
             };
             return Ok(LedgerAnswer::Intended(intended));
         }
@@ -137,7 +137,8 @@ pub(crate) async fn call(
             let (id, name, at) = (1, INTENTS[intent].into(), created_at + Duration::from_secs(60));
             let job_id =
                 (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
-            let intent = article_webhook_inbox::Intent { id, name, state, created_at, at, job_id };
+            let topic = Topic::of("boots");
+            let intent = Intent { id, name, state, created_at, at, job_id, topic };
             text(store.import(vec![intent_line(intent)]).await?)
         }
         LedgerStep::ImportBucket { full_in, ago } => {
@@ -191,6 +192,7 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
         state,
         reason: Reason::Refused { code: CODES[1].into() },
         intent: Some(INTENTS[0].into()),
+        topic: None,
         expected_at: then,
         at: then + Duration::from_micros(1_500),
         polls: 2,
@@ -208,6 +210,7 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
     jobs: Vec<ExpectedJob>,
+    intents: Vec<Intent>,
     rest: String,
 }
 
@@ -217,7 +220,7 @@ impl Everything {
         let jobs = store.jobs(filter).await?.items;
         let intents = store.intents(None, 0, 1_000).await?.items;
         let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
-        Ok(Self { jobs, rest: format!("{intents:#?}\n{counts:#?}\n{bucket:#?}") })
+        Ok(Self { jobs, intents, rest: format!("{counts:#?}\n{bucket:#?}") })
     }
 }
 

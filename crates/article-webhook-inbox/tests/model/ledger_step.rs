@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook::JobId;
-use article_webhook_inbox::{IntentState, JobState, store::BucketEvent};
+use article_webhook_inbox::{IntentState, JobState, Topic, store::BucketEvent};
 use fastrand::Rng;
 
 use crate::step::{BODIES, INTENTS, job, lease, pause};
@@ -15,6 +15,7 @@ pub(crate) enum LedgerStep {
         within: Duration,
         again: bool,
         key: u64,
+        topic: Option<Topic>,
     },
     Ordered {
         intent: usize,
@@ -97,6 +98,7 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
             within: pause(rng),
             again: rng.bool(),
             key: rng.u64(..8) / 7,
+            topic: Topic::of(["", "shoes", "knees"][rng.usize(..3)]),
         },
         10..17 => LedgerStep::Ordered { intent: intent(rng), job: job(rng), after: pause(rng) },
         17..20 => LedgerStep::NotOrdered(lease(rng)),

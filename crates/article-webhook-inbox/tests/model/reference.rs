@@ -382,7 +382,13 @@ impl Store for Reference {
         })
     }
 
-    fn intend<'a>(&'a self, name: &'a str, within: Duration, key: u64) -> Pending<'a, Intended> {
+    fn intend<'a>(
+        &'a self,
+        name: &'a str,
+        within: Duration,
+        key: u64,
+        topic: Option<Topic>,
+    ) -> Pending<'a, Intended> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let known = tables.ledger.intent(name, now);
@@ -390,7 +396,7 @@ impl Store for Reference {
                 let row = IntentRow::new(Duration::ZERO, now);
                 return Ok(Intended::Known(row.into_intent(0, name.into(), now)));
             }
-            let begin = || tables.ledger.begin_order(name, within, key, now);
+            let begin = || tables.ledger.begin_order(name, within, key, topic, now);
             Ok(known.map_or_else(begin, Intended::Known))
         })
     }
@@ -400,12 +406,13 @@ impl Store for Reference {
         name: &'a str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
     ) -> Pending<'a, Intended> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
             let known = tables.ledger.intent(name, now);
             let known = known.filter(|intent| !intent.state.may_be_ordered_again());
-            let begin = || tables.ledger.begin_order(name, within, key, now);
+            let begin = || tables.ledger.begin_order(name, within, key, topic, now);
             Ok(known.map_or_else(begin, Intended::Known))
         })
     }
@@ -551,7 +558,8 @@ impl Store for Reference {
     fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
-            let jobs = tables.ledger.jobs.iter().map(shown).filter(|job| filter.accepts(job));
+            let jobs = tables.ledger.jobs.iter().filter_map(|(id, ..)| tables.ledger.shown(id));
+            let jobs = jobs.filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
             let (items, next) = page(jobs, filter.limit, |job: &ExpectedJob| job.id);
             Ok(LedgerPage { items, next })

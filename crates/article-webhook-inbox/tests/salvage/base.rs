@@ -147,7 +147,7 @@ impl Base {
         for number in 0..6 {
             let job = format!("{part}_ordered_{number}");
             let intent = format!("{part}-post-{number}");
-            store.intend(&intent, WITHIN, KEY).await.expect("intended");
+            store.intend(&intent, WITHIN, KEY, None).await.expect("intended");
             if number < 4 {
                 let at = store.now() + Duration::from_secs(600);
                 store

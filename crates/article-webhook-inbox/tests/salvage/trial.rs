@@ -133,7 +133,7 @@ async fn salvage(
         }
     }
     for intent in &base.intents {
-        match store.intend(intent, WITHIN, KEY).await? {
+        match store.intend(intent, WITHIN, KEY, None).await? {
             Intended::Known(known) if known.state != IntentState::Ordering => {}
             other => wrong.push(format!("{intent} is ordered again: {other:?}")),
         }

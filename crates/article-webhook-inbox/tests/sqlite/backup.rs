@@ -31,13 +31,13 @@ impl Fixture {
     async fn after_a_backup(&self) {
         let store = self.open();
         record(&store, 0..3).await;
-        store.intend("post-1", MINUTE, 1).await.unwrap();
+        store.intend("post-1", MINUTE, 1, None).await.unwrap();
         SqliteStore::backup(&self.path, self.backup()).unwrap();
         record(&store, 3..5).await;
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         store.settle(lease, Outcome::Done).await.unwrap();
         store.ordered("post-1", "job_ordered".parse().unwrap(), self.clock.now(), 1).await.unwrap();
-        store.intend("post-2", MINUTE, 1).await.unwrap();
+        store.intend("post-2", MINUTE, 1, None).await.unwrap();
         assert_eq!(store.keep(&[Expect::job("job_kept".parse().unwrap(), self.clock.now())]), 1);
         store.close().await.unwrap();
     }
@@ -62,7 +62,7 @@ async fn expected(inbox: &Inbox) -> Vec<String> {
 }
 
 async fn intent(store: &SqliteStore, name: &str) -> Option<IntentState> {
-    match store.intend(name, MINUTE, 1).await.unwrap() {
+    match store.intend(name, MINUTE, 1, None).await.unwrap() {
         Intended::Known(known) => Some(known.state),
         _ => None,
     }

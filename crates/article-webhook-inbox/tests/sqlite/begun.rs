@@ -47,7 +47,7 @@ fn worker(inbox: &Inbox, handled: &Counts) -> Worker {
 
 /// An order that the application makes whenever it does not know its outcome.
 async fn order(inbox: &Inbox, name: &str, orders: &Counts) {
-    if let Intended::Begun(_) = inbox.ledger().intend(name, MINUTE, 1).await.unwrap() {
+    if let Intended::Begun(_) = inbox.ledger().intend(name, MINUTE, 1, None).await.unwrap() {
         count(orders, name);
     }
 }
@@ -174,7 +174,7 @@ async fn a_copy_that_was_interrupted_is_made_again() {
     SqliteStore::salvage(&damaged.path, &salvaged).unwrap();
     let (inbox, from) = (Inbox::open(&new).await.unwrap(), Inbox::open(&salvaged).await.unwrap());
     let state = async || {
-        let known = inbox.ledger().intend("post-9", MINUTE, 1).await.unwrap();
+        let known = inbox.ledger().intend("post-9", MINUTE, 1, None).await.unwrap();
         let is_unknown =
             matches!(known, Intended::Known(known) if known.state == IntentState::Unknown);
         (inbox.health().await.paused_since.unwrap().is_some(), is_unknown)

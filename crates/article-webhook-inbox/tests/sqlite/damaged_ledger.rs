@@ -126,7 +126,7 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
     {
         let fixture = closed().await;
         let store = fixture.open();
-        let begun = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+        let begun = store.intend("post-18", MINUTE, BUCKET.key, None).await.unwrap();
         assert!(matches!(begun, Intended::Begun(_)));
         fixture.damage(&format!("UPDATE article_inbox_intents SET {damage}"));
         // Its job is known from the column of its state.
@@ -135,7 +135,7 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
             _ => IntentState::Ordered,
         };
         for (name, expected) in [("post-17", ordered), ("post-18", IntentState::Unknown)] {
-            let intended = store.intend(name, MINUTE, BUCKET.key).await.unwrap();
+            let intended = store.intend(name, MINUTE, BUCKET.key, None).await.unwrap();
             let Intended::Known(intent) = intended else { panic!("{damage}: {name} is known") };
             assert_eq!(intent.state, expected, "{damage}: {name}");
         }
@@ -175,7 +175,7 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                     continue;
                 }
             };
-            let intended = store.intend("post-17", MINUTE, BUCKET.key).await.unwrap();
+            let intended = store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap();
             let Intended::Known(intent) = intended else { panic!("{about}: it is known") };
             assert_eq!(intent.state, IntentState::Ordered, "{about}");
         }
@@ -187,12 +187,12 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
 async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the_index() {
     let fixture = closed().await;
     let store = fixture.open();
-    store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+    store.intend("post-18", MINUTE, BUCKET.key, None).await.unwrap();
     let by_name = ("sqlite_autoindex_article_inbox_intents_1", "name, id");
     fixture.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
     fixture.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
     for expected in [IntentState::Ordering, IntentState::Unknown] {
-        let intended = store.intend("post-18", MINUTE, BUCKET.key).await.unwrap();
+        let intended = store.intend("post-18", MINUTE, BUCKET.key, None).await.unwrap();
         let Intended::Known(intent) = intended else { panic!("it is known") };
         assert_eq!(intent.state, expected);
         fixture.clock.advance(MINUTE);

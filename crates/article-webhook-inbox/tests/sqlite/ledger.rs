@@ -54,7 +54,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let lease = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
     let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
     store.settle_poll(lease, missing, 1).await.unwrap();
-    store.intend("post-17", MINUTE, BUCKET.key).await.unwrap();
+    store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap();
     let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
     store.report(limited).await.unwrap();
     drop(store);
@@ -111,7 +111,8 @@ async fn nothing_of_an_erased_job_is_in_a_file() {
     let fixture = Fixture::new();
     let store = fixture.open();
     let id = "job_that_is_erased";
-    let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET.key).await.unwrap() else {
+    let Intended::Begun(_) = store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap()
+    else {
         panic!("it is new")
     };
     store.ordered("post-17", job(id), store.now(), 1).await.unwrap();

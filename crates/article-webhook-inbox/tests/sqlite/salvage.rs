@@ -60,7 +60,7 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     let store = fixture.open();
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
     store.settle(lease, article_webhook_inbox::store::Outcome::Done).await.unwrap();
-    store.intend("post-1", MINUTE, 1).await.unwrap();
+    store.intend("post-1", MINUTE, 1, None).await.unwrap();
     let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
     for ending in ["", "-lock"] {
         copy(&fixture.beside(ending), &killed.beside(ending));
@@ -79,9 +79,9 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     assert_eq!(entry.cause.as_deref(), Some("salvaged: look whether it was published"));
     let (entry, _) = store.show(key("job_5").quarantine()).await.unwrap().unwrap();
     assert_eq!(entry.state, State::Quarantined, "it is handed to nobody");
-    let intended = store.intend("post-1", MINUTE, 1).await.unwrap();
+    let intended = store.intend("post-1", MINUTE, 1, None).await.unwrap();
     assert!(matches!(intended, Intended::Known(known) if known.state == IntentState::Unknown));
     assert!(store.orders_checked().await.unwrap());
-    assert!(matches!(store.intend("post-1", MINUTE, 1).await.unwrap(), Intended::Begun(_)));
+    assert!(matches!(store.intend("post-1", MINUTE, 1, None).await.unwrap(), Intended::Begun(_)));
     assert!(store.record(arrival("job_9", "{}")).await.unwrap().is_stored());
 }

@@ -39,7 +39,7 @@ fn calls_of_two_nodes_about_the_same_jobs_never_block_each_other() {
         for _ in 0..2 {
             let store = Arc::new(PostgresStore::connect(settings.clone()).await.unwrap());
             for intent in ["intent_0", "intent_1"] {
-                store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
+                store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
             }
             for _ in 0..8 {
                 let store = Arc::clone(&store);
@@ -70,7 +70,7 @@ fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
         ] {
             let store = PostgresStore::connect(settings.clone()).await.unwrap();
             for intent in intents {
-                store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
+                store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
             }
             calls.spawn(async move {
                 let expect = |of: usize| {
@@ -279,7 +279,7 @@ fn calls_and_a_reindex_of_any_table_never_block_each_other() {
     wait(async move {
         let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         for intent in ["intent_0", "intent_1"] {
-            store.intend(intent, Duration::from_secs(60), BUCKET.key).await.unwrap();
+            store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let mut calls = JoinSet::new();

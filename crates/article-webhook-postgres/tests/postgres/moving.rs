@@ -28,7 +28,7 @@ async fn fill(store: &SqliteStore, inbox: &Inbox) {
     let moment = Duration::from_millis(1);
     for (post, within) in [("post-1", HOUR), ("post-2", HOUR), ("post-3", moment)] {
         assert!(matches!(
-            store.intend(post, within, BUCKET.key).await.unwrap(),
+            store.intend(post, within, BUCKET.key, None).await.unwrap(),
             Intended::Begun(_)
         ));
     }
@@ -173,7 +173,7 @@ fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
         assert!(here.pause.is_some() && here.key_refused_at.is_some());
 
         // The pause of the service and the refused key hold wherever it is.
-        let intended = database.intend("post-9", HOUR, BUCKET.key).await.unwrap();
+        let intended = database.intend("post-9", HOUR, BUCKET.key, None).await.unwrap();
         assert!(matches!(intended, Intended::Paused(_)), "{intended:?}");
         let again = there.import(Cursor::new(&lines)).await.unwrap();
         assert_eq!((again.added, again.present, again.ledger_added), (0, 11, 0));

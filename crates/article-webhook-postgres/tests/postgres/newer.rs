@@ -49,7 +49,7 @@ async fn scene(url: &str, settings: PostgresSettings) -> (PostgresStore, Client)
         store.record(arrival(job, "{}")).await.unwrap();
     }
     for name in ["post-1", "post-parked"] {
-        store.intend(name, Duration::from_secs(60), 1).await.unwrap();
+        store.intend(name, Duration::from_secs(60), 1, None).await.unwrap();
     }
     let client = scene::connect(url).await;
     let next = format!("SET search_path = {schema}; BEGIN; {NEXT} {SEAL} COMMIT;");
@@ -135,9 +135,9 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
         let expect = Expect::job(key.job_id.clone(), SystemTime::now());
         assert_eq!(store.expect(vec![expect]).await.unwrap(), [JobState::Expected]);
         let (name, within) = ("post-parked", Duration::from_secs(60));
-        let intended = store.intend(name, within, 1).await.unwrap();
+        let intended = store.intend(name, within, 1, None).await.unwrap();
         assert!(matches!(intended, Intended::Known(_)));
-        let intended = store.order_again(name, within, 1).await.unwrap();
+        let intended = store.order_again(name, within, 1, None).await.unwrap();
         assert!(matches!(intended, Intended::Known(_)), "it is not ordered twice");
         let future = SystemTime::now() + Duration::from_secs(3600);
         let limit = 100;

@@ -313,7 +313,7 @@ fn a_table_that_is_set_unlogged_gets_no_delivery_from_the_first_on() {
         wait(store.record(arrival(&format!("job_{index}"), "{}"))).unwrap();
     }
     scene.run("ALTER TABLE S.article_inbox_intents SET UNLOGGED");
-    let error = wait(store.intend("order", Duration::from_secs(30), 1)).unwrap_err();
+    let error = wait(store.intend("order", Duration::from_secs(30), 1, None)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "a crash empties article_inbox_intents, which is unlogged: SET LOGGED"

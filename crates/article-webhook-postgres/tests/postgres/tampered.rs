@@ -85,7 +85,7 @@ fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
     let schema = schema(&settings);
     let store = wait(PostgresStore::connect(settings)).unwrap();
     wait(store.record(arrival("known", "{}"))).unwrap();
-    wait(store.intend("known-intent", Duration::from_secs(30), 1)).unwrap();
+    wait(store.intend("known-intent", Duration::from_secs(30), 1, None)).unwrap();
     run(&url, &skipping(&schema));
     for (change, back) in [
         (

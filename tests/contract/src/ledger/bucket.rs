@@ -26,7 +26,7 @@ fn limited(seconds: u64) -> BucketEvent {
 
 /// Begins the call of an order, and ends it so that the next one is the first.
 async fn order(trial: &Trial<impl LedgerSubject>, key: u64) -> Result<(), Pause> {
-    match trial.ledger().intend("an order", WITHIN, key).await.unwrap() {
+    match trial.ledger().intend("an order", WITHIN, key, None).await.unwrap() {
         Intended::Begun(lease) => {
             assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
             Ok(())

@@ -198,7 +198,7 @@ pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl Ledger
 pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubject>) {
     let lease = trial.intended(INTENT).await;
     assert!(trial.ledger().outcome_lost(lease).await.unwrap());
-    let again = trial.ledger().order_again(INTENT, WITHIN, KEY).await.unwrap();
+    let again = trial.ledger().order_again(INTENT, WITHIN, KEY, None).await.unwrap();
     assert!(matches!(again, Intended::Begun(_)));
     assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
     for id in ["job_2", "job_1"] {
@@ -434,7 +434,7 @@ pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<imp
         let name = if is_answered { "post-17" } else { "post-18" };
         let (first, second) = (format!("{name}_1"), format!("{name}_2"));
         trial.lost_order(name).await;
-        let again = trial.ledger().order_again(name, WITHIN, KEY).await.unwrap();
+        let again = trial.ledger().order_again(name, WITHIN, KEY, None).await.unwrap();
         let Intended::Begun(lease) = again else { panic!("{again:?}") };
         if is_answered {
             trial.answer_order(name, &first).await;

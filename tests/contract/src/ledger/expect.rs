@@ -36,6 +36,7 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
             state: JobState::Expected,
             reason: expect.reason,
             intent: expect.intent,
+            topic: None,
             expected_at: trial.now(),
             at: expect.at,
             polls: 0,

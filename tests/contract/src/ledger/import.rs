@@ -185,7 +185,7 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>)
         assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
-        let again = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
+        let again = trial.ledger().intend("post-17", WITHIN, KEY, None).await.unwrap();
         assert_eq!(again, Intended::Known(known));
     }
 }
@@ -216,7 +216,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) 
     trial.import(ExportLine::Bucket(refused)).await;
     trial.expect_now("job_1").await;
     assert!(trial.claim_polls(POLLS).await.polls.is_empty());
-    let intended = trial.ledger().intend("post-17", WITHIN, KEY).await.unwrap();
+    let intended = trial.ledger().intend("post-17", WITHIN, KEY, None).await.unwrap();
     assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
     trial.ledger().report(BucketEvent::Resumed).await.unwrap();
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    Intent, IntentState, JobState, Reason,
+    Intent, IntentState, JobFilter, JobState, Reason, Topic,
     store::{BucketEvent, Intended, IntentLease, Recorded},
 };
 use tokio::task::JoinSet;
@@ -15,14 +15,14 @@ use crate::{
 };
 
 async fn known(trial: &Trial<impl LedgerSubject>, name: &str) -> Intent {
-    match trial.ledger().intend(name, WITHIN, KEY).await.unwrap() {
+    match trial.ledger().intend(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Known(intent) => intent,
         other => panic!("{name} was stored before: {other:?}"),
     }
 }
 
 async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<IntentLease> {
-    match trial.ledger().order_again(name, WITHIN, KEY).await.unwrap() {
+    match trial.ledger().order_again(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Begun(lease) => Some(lease),
         Intended::Known(_) => None,
         paused @ Intended::Paused(_) => panic!("{paused:?}"),
@@ -73,6 +73,31 @@ async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentSta
     lease
 }
 
+/// What an order is about is kept with its intent, shown with its job, and erased with that.
+pub async fn the_topic_is_that_of_the_last_order(mut trial: Trial<impl LedgerSubject>) {
+    let (shoes, knees) = (Topic::of("Running shoes"), Topic::of("Knees"));
+    let begun = trial.ledger().intend("post-17", WITHIN, KEY, shoes.clone()).await.unwrap();
+    assert!(matches!(begun, Intended::Begun(_)));
+    let again = trial.ledger().intend("post-17", WITHIN, KEY, knees.clone()).await.unwrap();
+    assert!(matches!(again, Intended::Known(Intent { topic, .. }) if topic == shoes));
+    for (ordered, kept) in [(None, &shoes), (knees.clone(), &knees)] {
+        trial.advance_by(WITHIN);
+        let again = trial.ledger().order_again("post-17", WITHIN, KEY, ordered).await.unwrap();
+        assert!(matches!(again, Intended::Begun(_)));
+        assert_eq!(trial.intent("post-17").await.topic, *kept);
+    }
+    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.expect_now("job_2").await;
+    let listed = trial.ledger().jobs(JobFilter::default()).await.unwrap().items;
+    let topics: Vec<_> = listed.iter().map(|job| job.topic.clone()).collect();
+    assert_eq!(topics, [knees.clone(), None]);
+    assert_eq!(trial.job("job_1").await.topic, knees);
+    trial.store().erase(vec![job("job_2")]).await.unwrap();
+    assert_eq!(trial.intent("post-17").await.topic, knees, "it is of another job");
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    assert_eq!(trial.intent("post-17").await.topic, None);
+}
+
 /// The states, `Ordering` last, because the others take time.
 const STATES: [IntentState; 4] =
     [IntentState::Unknown, IntentState::Ordered, IntentState::Abandoned, IntentState::Ordering];
@@ -88,6 +113,7 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<impl LedgerSubject>) {
         created_at: trial.now(),
         at: trial.now() + WITHIN,
         job_id: None,
+        topic: None,
     };
     assert_eq!(stored, expected);
     trial.advance(1);
@@ -105,7 +131,7 @@ pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl LedgerSubject
     let mut calls = JoinSet::new();
     for _ in 0..8 {
         let ledger = trial.ledger();
-        calls.spawn(async move { ledger.intend("post-17", WITHIN, KEY).await.unwrap() });
+        calls.spawn(async move { ledger.intend("post-17", WITHIN, KEY, None).await.unwrap() });
     }
     let results = calls.join_all().await;
     let begun = results.iter().filter(|result| matches!(result, Intended::Begun(_)));
@@ -121,14 +147,14 @@ pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
     let bucket = trial.ledger().bucket().await.unwrap();
     let paused = Intended::Paused(bucket.paused(KEY, trial.now()).expect("it is paused"));
     let ledger = trial.ledger();
-    assert_eq!(ledger.intend("post-17", WITHIN, KEY).await.unwrap(), paused);
-    assert_eq!(ledger.order_again("post-17", WITHIN, KEY).await.unwrap(), paused);
+    assert_eq!(ledger.intend("post-17", WITHIN, KEY, None).await.unwrap(), paused);
+    assert_eq!(ledger.order_again("post-17", WITHIN, KEY, None).await.unwrap(), paused);
     assert_eq!(ledger.intent("post-17").await.unwrap(), None);
     for state in STATES {
         let name = state.as_str();
         let before = trial.intent(name).await;
         assert_eq!(known(&trial, name).await, before);
-        let again = ledger.order_again(name, WITHIN, KEY).await.unwrap();
+        let again = ledger.order_again(name, WITHIN, KEY, None).await.unwrap();
         let is_paused = matches!(state, IntentState::Unknown | IntentState::Abandoned);
         let expected = if is_paused { paused.clone() } else { Intended::Known(before.clone()) };
         assert_eq!(again, expected, "{name}");

@@ -169,8 +169,8 @@ pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) 
     let (ledger, now) = (trial.ledger(), trial.now());
     let (poll, call) = (PollLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
     let errors: [Option<Error>; 20] = [
-        ledger.intend("post-18", WITHIN, KEY).await.err(),
-        ledger.order_again("post-17", WITHIN, KEY).await.err(),
+        ledger.intend("post-18", WITHIN, KEY, None).await.err(),
+        ledger.order_again("post-17", WITHIN, KEY, None).await.err(),
         ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
         ledger.not_ordered(call).await.err(),
         ledger.outcome_lost(call).await.err(),

@@ -98,7 +98,7 @@ pub async fn no_intent_is_pruned(mut trial: Trial<impl LedgerSubject>) {
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned::default());
     for name in ["unknown", "abandoned", "ordered"] {
-        let again = trial.ledger().intend(name, WITHIN, KEY).await.unwrap();
+        let again = trial.ledger().intend(name, WITHIN, KEY, None).await.unwrap();
         assert!(matches!(again, Intended::Known(_)), "{again:?}");
     }
 }

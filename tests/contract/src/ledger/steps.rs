@@ -100,7 +100,7 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn intended(&self, name: &str) -> IntentLease {
-        match self.ledger().intend(name, WITHIN, KEY).await.unwrap() {
+        match self.ledger().intend(name, WITHIN, KEY, None).await.unwrap() {
             Intended::Begun(lease) => lease,
             other => panic!("{other:?}"),
         }

@@ -44,6 +44,7 @@ macro_rules! ledger_contract {
             }
             intent {
                 an_intent_is_stored_once,
+                the_topic_is_that_of_the_last_order,
                 an_intent_that_may_be_missing_is_not_ordered_by_itself,
                 one_of_several_calls_at_once_orders,
                 no_call_begins_in_a_pause,

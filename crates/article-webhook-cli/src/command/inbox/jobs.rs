@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook_inbox::{ExpectedJob, JobFilter, JobState};
+use article_webhook_inbox::{ExpectedJob, JobFilter, JobState, Topic};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -70,7 +70,8 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
 
 fn table(jobs: &[ExpectedJob]) -> Table {
     let now = SystemTime::now();
-    let mut table = Table::new(["JOB", "STATE", "POLLS", "EXPECTED", "TIME", "INTENT", "CAUSE"]);
+    let heads = ["JOB", "STATE", "POLLS", "EXPECTED", "TIME", "INTENT", "TOPIC", "CAUSE"];
+    let mut table = Table::new(heads).fitted();
     for job in jobs {
         let plain = |text| (Tone::Plain, text);
         table.row([
@@ -80,6 +81,7 @@ fn table(jobs: &[ExpectedJob]) -> Table {
             plain(relative(job.expected_at, now)),
             plain(when(job, now)),
             plain(escape::line(job.intent.as_deref().unwrap_or_default())),
+            plain(escape::line(job.topic.as_ref().map_or("", Topic::as_str))),
             plain(escape::line(job.cause.as_deref().unwrap_or_default())),
         ]);
     }
@@ -105,6 +107,7 @@ fn json(job: &ExpectedJob) -> Value {
         "state": job.state.as_str(),
         "reason": job.reason.to_string(),
         "intent": job.intent,
+        "topic": job.topic.as_ref().map(Topic::as_str),
         "expected_at": exact(job.expected_at),
         "due_at": at_in(JobState::Expected),
         "lease_ends_at": at_in(JobState::Polling),

@@ -1,6 +1,8 @@
 use std::time::SystemTime;
 
-use article_webhook_inbox::{ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE_AFTER, Reason};
+use article_webhook_inbox::{
+    ExpectedJob, Intent, JobState, LedgerHealth, OVERDUE_AFTER, Reason, Topic,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -71,7 +73,7 @@ fn unknown(shared: &Shared, jobs: &Jobs) -> Markup {
                 p { "The service may or may not have taken them. Look there first; then order again or give up." }
                 ul.plain {
                     @for intent in &jobs.unknown {
-                        li { strong { (text(&intent.name)) } " " span.quiet { "since " (age(intent.created_at, jobs.now)) } }
+                        li { strong { (text(&intent.name)) } (topic(intent.topic.as_ref())) " " span.quiet { "since " (age(intent.created_at, jobs.now)) } }
                     }
                 }
                 @if let Some(intent) = jobs.unknown.first() {
@@ -119,6 +121,7 @@ fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
         tr {
             td.what {
                 (text(job.job_id.as_str()))
+                (topic(job.topic.as_ref()))
                 @if is_overdue { " " span.badge data-state="dead" { "overdue" } }
                 @if let Some(cause) = &job.cause { span.cause { (text(cause)) } }
             }
@@ -136,6 +139,10 @@ fn open_row(job: &ExpectedJob, now: SystemTime) -> Markup {
     }
 }
 
+fn topic(topic: Option<&Topic>) -> Markup {
+    html! { @if let Some(topic) = topic { " " (text(topic.as_str())) } }
+}
+
 fn lost(jobs: &Jobs) -> Markup {
     html! {
         @if !jobs.lost.is_empty() {
@@ -146,7 +153,7 @@ fn lost(jobs: &Jobs) -> Markup {
                     tbody {
                         @for job in &jobs.lost {
                             tr {
-                                td.what { (text(job.job_id.as_str())) @if let Some(cause) = &job.cause { span.cause { (text(cause)) } } }
+                                td.what { (text(job.job_id.as_str())) (topic(job.topic.as_ref())) @if let Some(cause) = &job.cause { span.cause { (text(cause)) } } }
                                 td data-label="how" { (job.state.as_str().replace('_', " ")) }
                                 td data-label="when" { (age(job.at, jobs.now)) }
                             }

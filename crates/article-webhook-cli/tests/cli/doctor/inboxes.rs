@@ -307,7 +307,7 @@ async fn what_a_ledger_waits_for_is_found_until_it_comes() {
     let asked = SystemTime::now() - 96 * HOUR;
     let job = service.order("Shoes").await.unwrap().job_id;
     old.store.expect(vec![Expect::job(job.parse().unwrap(), asked)]).await.unwrap();
-    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
+    old.store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key, None).await.unwrap();
     let late = old.found().await;
     late.has("inbox.overdue_jobs", "fail");
     late.has("inbox.unknown_orders", "warn");
@@ -341,7 +341,11 @@ async fn what_a_ledger_waits_for_is_found_until_it_comes() {
     ] {
         let paused = Old::new(Duration::ZERO);
         // The key that was used last is the one that counts.
-        paused.store.intend("post-18", Duration::from_secs(60), sample::BUCKET.key).await.unwrap();
+        paused
+            .store
+            .intend("post-18", Duration::from_secs(60), sample::BUCKET.key, None)
+            .await
+            .unwrap();
         paused.store.report(event).await.unwrap();
         paused.found().await.has(code, severity);
     }
@@ -430,7 +434,7 @@ async fn a_pause_that_is_waited_for_is_over() {
     ] {
         let [now, waited] = [Duration::ZERO, 2 * HOUR].map(Old::new);
         for old in [&now, &waited] {
-            old.store.intend("post-18", HOUR / 60, sample::BUCKET.key).await.unwrap();
+            old.store.intend("post-18", HOUR / 60, sample::BUCKET.key, None).await.unwrap();
             old.store.report(event).await.unwrap();
         }
         now.found().await.is_cured(code, severity, fix, &waited.found().await);

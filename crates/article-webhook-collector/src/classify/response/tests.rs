@@ -36,6 +36,7 @@ fn job(id: i64) -> ExpectedJob {
         state: JobState::Polling,
         reason: Reason::Ordered,
         intent: None,
+        topic: None,
         expected_at: NOW,
         at: NOW,
         polls: 1,

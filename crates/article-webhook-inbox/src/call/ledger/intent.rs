@@ -1,9 +1,10 @@
 use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
+use serde::{Deserialize, Serialize};
 
 use super::Pause;
-use crate::Error;
+use crate::{Error, entry::excerpt};
 
 /// What is known about an order.
 ///
@@ -81,7 +82,7 @@ impl fmt::Display for IntentState {
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
 ///     let inbox = Inbox::new(MemoryStore::new(clock.clone()));
-/// #     inbox.ledger().intend("post-17", Duration::from_secs(60), 1).await?;
+/// #     inbox.ledger().intend("post-17", Duration::from_secs(60), 1, None).await?;
 /// #     let intent = async || inbox.ledger().intent("post-17").await.map(|found| found.map(|intent| intent.state));
 ///     // A collector orders `post-17`.
 ///     assert_eq!(intent().await?, Some(IntentState::Ordering));
@@ -108,6 +109,42 @@ pub struct Intent {
     pub at: SystemTime,
     /// The job that it became. `None` before that, and after that job was erased.
     pub job_id: Option<JobId>,
+    /// What was ordered. `None` if that is not known, and after its job was erased.
+    pub topic: Option<Topic>,
+}
+
+/// What an article is ordered about: the first 200 characters of the topic. `Debug` shows none of them.
+///
+/// ```
+/// use article_webhook_inbox::Topic;
+///
+/// let topic = Topic::of(" How to choose running shoes ").expect("it is not blank");
+/// assert_eq!(topic.as_str(), "How to choose running shoes");
+/// assert!(!format!("{topic:?}").contains("shoes"));
+/// assert!(Topic::of(" ").is_none());
+/// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Topic(Box<str>);
+
+impl Topic {
+    /// `None` of a text that is blank.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        excerpt(text).map(Self)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Topic").finish_non_exhaustive()
+    }
 }
 
 impl Intent {

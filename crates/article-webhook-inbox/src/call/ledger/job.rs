@@ -2,6 +2,7 @@ use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
 
+use super::Topic;
 use crate::Digest;
 
 /// What the ledger knows about the article of a job.
@@ -265,6 +266,8 @@ pub struct ExpectedJob {
     pub reason: Reason,
     /// The intent that it was ordered with.
     pub intent: Option<Box<str>>,
+    /// What was ordered with that intent. `None` if that is not known.
+    pub topic: Option<Topic>,
     /// Since when it is expected: since it was stored, or opened again.
     pub expected_at: SystemTime,
     /// Expected: when it is polled. Polling: when the lease ends. Otherwise: when it ended.

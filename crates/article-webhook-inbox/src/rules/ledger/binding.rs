@@ -97,7 +97,7 @@ impl IntentRow {
         self.resolve(job_id, now);
         let is_erased = self.erased.contains(&digest(job_id));
         if is_erased && self.job_id.as_ref() == Some(job_id) {
-            self.job_id = None;
+            (self.job_id, self.topic) = (None, None);
         }
         Answered { is_expected: !is_erased, unbound }
     }
@@ -169,6 +169,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{super::intent::NotOrdered, *};
+    use crate::Topic;
 
     const NAME: &str = "post-17";
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
@@ -292,7 +293,13 @@ mod tests {
         }
         let mut erased = row(1, 0, &[]);
         erased.erase(&job("job_1"));
-        erased.import_outcome(&row(1, 1, &["job_1"]));
+        let topic = Topic::of("Running shoes");
+        let there = IntentRow { topic: topic.clone(), ..row(1, 1, &["job_1"]) };
+        erased.import_outcome(&there);
         assert_eq!((erased.state, erased.job_id), (IntentState::Ordered, None));
+        assert_eq!(erased.topic, None);
+        let mut known = row(1, 0, &[]);
+        known.import_outcome(&there);
+        assert_eq!(known.topic, topic);
     }
 }

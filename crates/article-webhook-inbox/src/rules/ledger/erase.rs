@@ -29,7 +29,9 @@ impl IntentRow {
     /// What is erased is named no more, and the last digests are kept.
     pub(super) fn leave_erased(&mut self) {
         let erased = &self.erased;
-        self.job_id.take_if(|job_id| erased.contains(&digest(job_id)));
+        if self.job_id.take_if(|job_id| erased.contains(&digest(job_id))).is_some() {
+            self.topic = None;
+        }
         self.provisional.retain(|known| !erased.contains(&digest(known)));
         let surplus = self.erased.len().saturating_sub(MAX_ERASED_JOBS);
         self.erased.drain(..surplus);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{super::lease::next_fence, JobRow};
 use crate::{
     Digest,
-    call::{Intent, IntentLease, IntentState},
+    call::{Intent, IntentLease, IntentState, Topic},
     codec::{self, NewerFields},
     timestamp::{later, rounded},
 };
@@ -45,6 +45,9 @@ pub struct IntentRow {
     /// The job that it became.
     #[serde(skip)]
     pub job_id: Option<JobId>,
+    /// What was ordered last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<Topic>,
     /// How many calls were made that may have ordered it.
     #[serde(default = "one")]
     pub calls: u32,
@@ -77,6 +80,7 @@ impl IntentRow {
             at: later(now, within),
             fence: first_fence(now),
             job_id: None,
+            topic: None,
             calls: 1,
             answered: 0,
             provisional: Vec::new(),
@@ -235,6 +239,9 @@ impl IntentRow {
             (self.state, self.at) = (IntentState::Ordered, there.at);
             self.job_id = there.job_id.clone();
         }
+        if self.topic.is_none() && self.erased.is_empty() {
+            self.topic = there.topic.clone();
+        }
         self.answered = self.answered.max(there.answered);
         self.calls = if is_copy { calls } else { self.answered.saturating_add(open) };
         add(&mut self.provisional, &there.provisional);
@@ -259,8 +266,8 @@ impl IntentRow {
     #[must_use]
     pub fn into_intent(self, id: i64, name: Box<str>, now: SystemTime) -> Intent {
         let state = self.state_at(now);
-        let Self { created_at, at, job_id, .. } = self;
-        Intent { id, name, state, created_at, at, job_id }
+        let Self { created_at, at, job_id, topic, .. } = self;
+        Intent { id, name, state, created_at, at, job_id, topic }
     }
 }
 

@@ -185,7 +185,7 @@ impl JobRow {
         }
     }
 
-    /// The job as the ledger shows it.
+    /// The job as the ledger shows it, without what only the intent has.
     #[must_use]
     pub fn into_job(self, id: i64, job_id: JobId) -> ExpectedJob {
         let Self {
@@ -213,6 +213,7 @@ impl JobRow {
             state,
             reason,
             intent,
+            topic: None,
             expected_at,
             at,
             polls,

@@ -23,15 +23,20 @@ impl LedgerTables {
         name: &str,
         within: Duration,
         key: u64,
+        topic: Option<Topic>,
         now: SystemTime,
     ) -> Intended {
         if let Err(pause) = self.bucket.begin_call(key, now) {
             return Intended::Paused(pause);
         }
         let intent = self.intent_mut(name);
-        let again = intent.and_then(|(id, row)| row.order_again(id, within, now));
+        let again = intent.and_then(|(id, row)| {
+            let lease = row.order_again(id, within, now)?;
+            row.topic = topic.clone().or(row.topic.take());
+            Some(lease)
+        });
         Intended::Begun(again.unwrap_or_else(|| {
-            let row = IntentRow::new(within, now);
+            let row = IntentRow { topic, ..IntentRow::new(within, now) };
             let id = self.add_intent(name, row.clone());
             row.lease(id)
         }))

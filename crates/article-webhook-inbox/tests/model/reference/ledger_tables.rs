@@ -84,7 +84,8 @@ impl LedgerTables {
                 break;
             }
             let lease = self.jobs.change(id, |row| row.poll(id, claim.lease, now));
-            let poll = lease.zip(self.shown(id)).map(|(lease, job)| Poll { lease, job });
+            let job = self.shown(id).map(|job| ExpectedJob { topic: None, ..job });
+            let poll = lease.zip(job).map(|(lease, job)| Poll { lease, job });
             polls.polls.extend(poll);
         }
         let is_polled = |id| polls.polls.iter().any(|poll| poll.lease.id == id);
@@ -96,7 +97,9 @@ impl LedgerTables {
     /// A job as the ledger shows it.
     pub(super) fn shown(&self, id: i64) -> Option<ExpectedJob> {
         let (job_id, row) = self.jobs.get(id)?;
-        Some(row.clone().into_job(id, job_id.clone()))
+        let named = |(name, _): &&(Box<str>, IntentRow)| Some(name) == row.intent.as_ref();
+        let topic = self.intents.values().find(named).and_then(|(_, row)| row.topic.clone());
+        Some(ExpectedJob { topic, ..row.clone().into_job(id, job_id.clone()) })
     }
 
     pub(super) fn erase(&mut self, job_id: &JobId) {

@@ -75,14 +75,14 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
             other => panic!("{other:?}"),
         };
         let minute = Duration::from_secs(60);
-        let lost = begun(store.intend("post-1", minute, BUCKET.key).await.unwrap());
+        let lost = begun(store.intend("post-1", minute, BUCKET.key, None).await.unwrap());
         let lose = format!(
             "DELETE FROM {schema}.article_inbox_intents; \
              SELECT setval('{schema}.article_inbox_ids', {}, false)",
             lost.id
         );
         scene::connect(&url).await.batch_execute(&lose).await.unwrap();
-        let other = begun(store.intend("post-2", minute, BUCKET.key).await.unwrap());
+        let other = begun(store.intend("post-2", minute, BUCKET.key, None).await.unwrap());
         assert_eq!(other.id, lost.id);
         assert!(!store.not_ordered(lost).await.unwrap().is_noted);
         assert!(store.not_ordered(other).await.unwrap().is_noted);

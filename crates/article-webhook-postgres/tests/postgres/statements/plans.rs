@@ -83,11 +83,12 @@ async fn call_each(store: &PostgresStore) {
     store.prune(prune).await.unwrap();
 
     store.expect(vec![Expect::job(job(6), old), Expect::job(job(40_000), old)]).await.unwrap();
-    let Intended::Begun(lease) = store.intend("new", minute, BUCKET.key).await.unwrap() else {
+    let Intended::Begun(lease) = store.intend("new", minute, BUCKET.key, None).await.unwrap()
+    else {
         panic!("it is new");
     };
     store.outcome_lost(lease).await.unwrap();
-    store.order_again("new", minute, BUCKET.key).await.unwrap();
+    store.order_again("new", minute, BUCKET.key, None).await.unwrap();
     store.ordered("new", job(40_001), old, 1).await.unwrap();
     store.abandon("post-1001").await.unwrap();
     let claim = PollClaim { limit: 4, lease: minute, bucket: BUCKET };
