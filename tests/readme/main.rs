@@ -4,6 +4,7 @@ mod answers;
 mod document;
 mod files;
 mod guide;
+mod host;
 mod pages;
 mod promises;
 

@@ -8,8 +8,11 @@ use std::{
 
 use crate::ROOT;
 
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 9] = [
+    ".github/pull_request_template.md",
+    "CODE_OF_CONDUCT.md",
     "README.md",
+    "RELEASE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
