@@ -175,7 +175,7 @@ fn a_page_with_a_fault_is_found_out() {
         "`tests/run`, `tests/running --long`, `tests/….patch`, `cargo test`, `tests/run::name`";
     assert_eq!(dead_paths("README.md", page), ["README.md: there is no tests/running"]);
 
-    let page = "`crates/article-webhook-cli/src/command`, `exit.rs`, `escape.rs`, `text/escape.rs`, `command/nothing.rs`\n\
+    let page = "`crates/article-webhook-cli/src/command`, `failure.rs`, `escape.rs`, `text/escape.rs`, `command/nothing.rs`\n\
         `lib.rs`, `deliveries/push.rs`, `no_such.rs`\n";
     assert_eq!(
         nameless_files("README.md", page),

@@ -17,8 +17,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use crate::{
     command::Command,
     context::{Context, Interruption},
-    exit::{self, Exit},
-    failure::Failure,
+    failure::{self, Exit, Failure},
     output::{Format, Output},
     settings::input,
     text::escape,
@@ -32,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Looks after an inbox of articles, orders articles, imitates the service, and checks receivers.
 #[derive(Debug, Parser)]
-#[command(name = "article-webhook", version, after_help = exit::HELP, max_term_width = 100)]
+#[command(name = "article-webhook", version, after_help = failure::HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Print JSON: one object a line
     #[arg(long, global = true, help_heading = "Global options")]

@@ -3,21 +3,26 @@
 mod confirm;
 mod handed;
 
+mod brand;
 mod check;
 mod collect;
 mod completions;
 mod demo;
 mod doctor;
+mod get;
 mod inbox;
 mod listen;
+mod order;
 mod send;
-mod service;
 mod simulate;
+mod targets;
 
 use clap::Subcommand;
 
-use self::service::{brand, get, order, targets};
-use crate::{context::Context, exit::Exit, failure::Failure};
+use crate::{
+    context::Context,
+    failure::{Exit, Failure},
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -1,6 +1,8 @@
-use std::{error::Error, fmt, io};
+use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 
-use crate::{exit::Exit, text::escape};
+use serde::Serialize;
+
+use crate::text::escape;
 
 /// Why a command failed: what happened, why, and what fixes it. It holds no secret.
 pub(crate) struct Failure {
@@ -39,6 +41,11 @@ impl Failure {
     pub(crate) fn of_setting(text: &str, otherwise: &str) -> Self {
         let (what, fix) = text.rsplit_once(": ").unwrap_or((text, otherwise));
         Self::usage(what).fix(fix)
+    }
+
+    /// A file that cannot be read.
+    pub(crate) fn of_file(path: &Path, error: &io::Error) -> Self {
+        Self::usage(format!("{} cannot be read", path.display())).because(error)
     }
 
     /// Adds the command or the change that fixes it.
@@ -172,6 +179,34 @@ fn causes(error: &dyn Error) -> String {
         next = cause.source();
     }
     text
+}
+
+/// How a command ended. These numbers are documented in the help and in the README.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    NothingMatched = 3,
+    Refused = 4,
+    Store = 5,
+}
+
+/// What `--help` says about them.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  done
+  1  failed, was interrupted, or found something wrong
+  2  the command line or a setting is wrong
+  3  nothing matched
+  4  the service refused
+  5  the inbox cannot be used";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The command line tool. Its README is the documentation.
 
-mod exit;
 mod secrets;
 
 mod text;
@@ -23,7 +22,12 @@ mod arguments;
 
 use std::process::ExitCode;
 
-use crate::{arguments::Arguments, context::Context, exit::Exit, failure::Failure, output::Output};
+use crate::{
+    arguments::Arguments,
+    context::Context,
+    failure::{Exit, Failure},
+    output::Output,
+};
 
 fn main() -> ExitCode {
     secrets::note_arguments();

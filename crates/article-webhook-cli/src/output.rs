@@ -1,7 +1,6 @@
 //! The one place that writes to standard output and standard error.
 
 pub(crate) mod log;
-mod progress;
 mod queue;
 mod table;
 
@@ -16,11 +15,16 @@ use article_webhook::adapter::repair;
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Width, terminal_size_of};
+use tokio::time::timeout;
+
+use crate::{
+    failure::{Exit, Failure},
+    secrets,
+    text::{escape, moment},
+};
+use queue::Queue;
 
 pub(crate) use table::Table;
-
-use self::queue::Queue;
-use crate::{exit::Exit, failure::Failure, secrets, text::escape, text::moment};
 
 /// How long the end of a command waits for a reader that is slow.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -202,6 +206,16 @@ impl Output {
         }
     }
 
+    /// The same, at the end of a command that did what it was asked for.
+    pub(crate) fn done(
+        &self,
+        kind: &str,
+        fields: &impl Serialize,
+        line: &str,
+    ) -> Result<Exit, Failure> {
+        self.either(kind, fields, line).map(|()| Exit::Done)
+    }
+
     /// A document: an exact copy into a file or a pipe, and escaped and without secrets on a terminal.
     pub(crate) fn document(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = stdout().lock();
@@ -283,4 +297,23 @@ fn write_line(to: &mut impl Write, line: &str) -> io::Result<()> {
     // In one call, so that lines of several tasks do not mix.
     to.write_all(format!("{line}\n").as_bytes())?;
     to.flush()
+}
+
+/// How often the time is shown that it has taken.
+const TICK: Duration = Duration::from_secs(1);
+
+impl Output {
+    /// Does some work, and shows what it is, and for how long it has lasted. Only on a terminal.
+    pub(crate) async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        let (start, mut work) = (Instant::now(), std::pin::pin!(work));
+        let done = loop {
+            let lasted = moment::span(start.elapsed());
+            self.progress(&format!("{what}, for {lasted}"));
+            if let Ok(done) = timeout(TICK, &mut work).await {
+                break done;
+            }
+        };
+        self.clear_progress();
+        done
+    }
 }

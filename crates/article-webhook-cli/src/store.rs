@@ -2,14 +2,12 @@
 
 #[cfg(feature = "postgres")]
 mod database;
-mod other_processes;
 mod place;
-mod url;
 
 #[cfg(feature = "postgres")]
 pub(crate) use database::Database;
 pub(crate) use place::{
-    At, InboxArgument, InboxOption, InboxWord, Place, fix_of_missing, shared_file,
+    Access, At, InboxArgument, InboxOption, InboxWord, Place, fix_of_missing, shared_file,
 };
 
 use crate::failure::Failure;

@@ -3,4 +3,22 @@
 pub(crate) mod command;
 pub(crate) mod escape;
 pub(crate) mod moment;
-pub(crate) mod number;
+
+pub(crate) fn entries(count: u64) -> String {
+    counted(count, "entry", "entries")
+}
+
+/// How many there are of what a noun names.
+pub(crate) fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(entries), ["0 entries", "1 entry", "2 entries"]);
+    }
+}

@@ -47,10 +47,15 @@ pub(crate) fn remote() -> Failure {
     .fix("add --allow-remote where that does no harm")
 }
 
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    address.map_or(host == "localhost", |address| address.is_loopback())
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    bare_host(url)
+        .parse()
+        .map_or(url.domain() == Some("localhost"), |address: IpAddr| address.is_loopback())
+}
+
+/// The host without the brackets of an IPv6 address.
+pub(crate) fn bare_host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }
 
 #[derive(Debug, Clone)]

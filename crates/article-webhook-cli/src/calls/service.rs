@@ -5,7 +5,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::{WebUrl, deliverer::CERTIFICATES};
-use crate::{exit::Exit, failure::Failure, output::Output, settings::Environment};
+use crate::{
+    failure::{Exit, Failure},
+    output::Output,
+    settings::Environment,
+};
 
 /// Where the service is, and the key for it.
 #[derive(Debug, Args)]

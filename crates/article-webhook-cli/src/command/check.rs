@@ -7,10 +7,9 @@ use serde_json::json;
 use crate::{
     calls::{NOT_REACHED, WebUrl, remote},
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Table, Tone},
-    settings::token,
+    settings,
     text::escape,
 };
 
@@ -34,7 +33,7 @@ pub(crate) struct CheckArguments {
 }
 
 pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<Exit, Failure> {
-    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let token = settings::usable_token(arguments.token_file.as_deref(), &context.environment)?;
     let mut check = Check::builder(arguments.url.as_str(), token.expose_secret());
     if arguments.allow_remote {
         check = check.allow_remote();
@@ -87,12 +86,7 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
             ("because", finding.why),
             ("fix", finding.fix),
         ] {
-            let text = escape::line(text);
-            table.row([
-                (Tone::Plain, String::new()),
-                (Tone::Quiet, name.to_owned()),
-                (Tone::Plain, text),
-            ]);
+            table.fact(name, escape::line(text));
         }
         table.write(output)?;
     }
@@ -113,6 +107,6 @@ fn wrong(error: &CheckError) -> Failure {
             Failure::failed("the receiver cannot be reached").because(error).fix(NOT_REACHED)
         }
         CheckError::Remote => remote(),
-        _ => Failure::of_setting(&error.to_string(), token::WHOLE),
+        _ => Failure::of_setting(&error.to_string(), settings::WHOLE_TOKEN),
     }
 }

@@ -1,16 +1,14 @@
-mod ids;
-mod no_calls;
-
 use std::{
     collections::{HashMap, HashSet},
-    path::PathBuf,
+    io::BufRead,
+    path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use article_webhook_client::JobId;
-use article_webhook_collector::Collector;
+use article_webhook_client::{Created, Error, JobId, NewArticle, Response};
+use article_webhook_collector::{Api, Calling, Collector};
 use article_webhook_inbox::{
-    Inbox, JobState, Reason,
+    Inbox, JobFilter, JobState, Reason,
     store::{Expect, Pause},
 };
 use clap::Args;
@@ -20,12 +18,11 @@ use tokio::time::sleep;
 use crate::{
     calls::ServiceArguments,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
+    settings::input,
     store::{InboxOption, Place},
-    text::moment,
-    text::{command, escape},
+    text::{command, escape, moment},
 };
 
 /// How often the ledger is looked at.
@@ -62,9 +59,9 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
         resume(&shared, &arguments, context).await?;
     }
     let (mut ids, is_named) = match &arguments.from {
-        Some(path) => (ids::of_file(path)?, true),
+        Some(path) => (ids_of_file(path)?, true),
         None if arguments.jobs.is_empty() => {
-            let ids::Expected { due, next } = ids::of_ledger(&shared).await?;
+            let Expected { due, next } = ids_of_ledger(&shared).await?;
             if due.is_empty() {
                 return Err(nothing_due(next, &place));
             }
@@ -162,7 +159,7 @@ fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
 }
 
 async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, Failure> {
-    let collector = Collector::new(inbox, no_calls::NoCalls);
+    let collector = Collector::new(inbox, NoCalls);
     let plan = collector.plan(ids).await?;
     if let Some(pause) = collector.health().await?.ledger.paused {
         output.note(&format!("{}; --resume lifts it", pause_told(&pause)));
@@ -282,4 +279,77 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
     let when = next.map(|next| format!("; the next is due {next}")).unwrap_or_default();
     Err(Failure::failed(format!("{missing} of {} have no article yet", ids.len()))
         .fix(format!("repeat the command later{when}")))
+}
+
+/// One id a line. Empty lines and those that begin with `#` are left out.
+fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
+    let unreadable = |error: &std::io::Error| {
+        Failure::of_file(path, error).fix("name a file that you may read, or - for standard input")
+    };
+    let lines = match path.as_os_str() == "-" {
+        true => input::standard(),
+        false => input::file(path).map_err(|error| unreadable(&error))?,
+    };
+    let mut ids = Vec::new();
+    for (number, line) in (1..).zip(lines.lines()) {
+        let line = line.map_err(|error| unreadable(&error))?;
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        ids.push(line.parse().map_err(|error: article_webhook_client::InvalidJobId| {
+            Failure::usage(format!("line {number} is not a job id"))
+                .because(&error)
+                .fix(format!("correct line {number} of {}, or remove it", path.display()))
+        })?);
+    }
+    Ok(ids)
+}
+
+/// The jobs that the ledger expects.
+#[derive(Default)]
+struct Expected {
+    /// Those whose time to be polled has come.
+    due: Vec<JobId>,
+    /// When the first of the others is due.
+    next: Option<SystemTime>,
+}
+
+async fn ids_of_ledger(inbox: &Inbox) -> Result<Expected, Failure> {
+    let ledger = inbox.ledger();
+    let mut filter = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
+    let mut expected = Expected::default();
+    loop {
+        let page = ledger.jobs(filter.clone()).await?;
+        for job in page.items {
+            if job.at <= ledger.now() {
+                expected.due.push(job.job_id);
+            } else {
+                expected.next = Some(expected.next.map_or(job.at, |next| next.min(job.at)));
+            }
+        }
+        let Some(after) = page.next else { return Ok(expected) };
+        filter.after = after;
+    }
+}
+
+/// An API for a dry run, which needs no key. It is never called.
+struct NoCalls;
+
+impl Api for NoCalls {
+    fn create<'a>(&'a self, _: &'a NewArticle) -> Calling<'a, Created> {
+        Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
+    }
+
+    fn poll<'a>(&'a self, _: &'a JobId) -> Calling<'a, Response> {
+        Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn key_fingerprint(&self) -> u64 {
+        0
+    }
 }

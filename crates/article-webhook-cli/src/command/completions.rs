@@ -1,7 +1,10 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::{context::Context, exit::Exit, failure::Failure};
+use crate::{
+    context::Context,
+    failure::{Exit, Failure},
+};
 
 #[derive(Debug, Args)]
 #[command(

@@ -15,7 +15,10 @@ use article_webhook_inbox::stop_signal;
 use clap::Args;
 
 use crate::{
-    context::Context, exit::Exit, failure::Failure, output::Output, page::PageArguments,
+    context::Context,
+    failure::{Exit, Failure},
+    output::Output,
+    page::PageArguments,
     text::command,
 };
 use environment::Running;

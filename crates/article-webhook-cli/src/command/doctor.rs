@@ -17,7 +17,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use self::{finding::Finding, probe::Prober};
-use crate::{calls::WebUrl, context::Context, exit::Exit, failure::Failure, store::InboxArgument};
+use crate::{
+    calls::WebUrl,
+    context::Context,
+    failure::{Exit, Failure},
+    store::InboxArgument,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]

@@ -1,14 +1,14 @@
 //! The commands of an operator.
 
-mod access;
-mod paging;
+mod progress;
 mod selection;
 mod view;
 
 mod backup;
 mod causes;
 mod change;
-mod copy;
+mod export;
+mod import;
 mod jobs;
 mod list;
 mod migrate;
@@ -17,12 +17,14 @@ mod pause;
 mod salvage;
 mod show;
 mod status;
-mod transfer;
 
 use clap::{Args, Subcommand};
 
-use crate::{context::Context, exit::Exit, failure::Failure, store::InboxWord};
-use access::Access;
+use crate::{
+    context::Context,
+    failure::{Exit, Failure},
+    store::{Access, InboxWord},
+};
 use change::{Change, ChangeArguments};
 
 #[derive(Debug, Args)]
@@ -100,12 +102,12 @@ In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, 
     /// Say that a person has checked the orders that may be missing after a salvage: what is not found is ordered again
     OrdersChecked(PlaceArguments),
     /// Copy everything that an inbox has into another one, beside the receiver that works on it
-    #[command(after_help = copy::HELP)]
-    Copy(copy::CopyArguments),
+    #[command(after_help = import::COPY_HELP)]
+    Copy(import::CopyArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
-    Export(transfer::ExportArguments),
+    Export(export::ExportArguments),
     /// Add the entries that another inbox exported
-    Import(transfer::ImportArguments),
+    Import(import::ImportArguments),
 }
 
 impl InboxArguments {
@@ -163,7 +165,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
         Is::Migrate(arguments) => migrate::run(arguments, context).await,
         Is::Backup(arguments) => backup::backup(arguments, context).await,
         Is::Restore(arguments) => backup::restore(arguments, context).await,
-        Is::Copy(arguments) => copy::run(arguments, context).await,
+        Is::Copy(arguments) => import::copy(arguments, context).await,
         Is::Salvage(arguments) => salvage::run(arguments, context).await,
         Is::OrdersChecked(arguments) => salvage::orders_checked(&arguments.inbox, context).await,
         Is::Requeue { change, first } => change::run(Change::Requeue, change, first, context).await,
@@ -171,7 +173,7 @@ pub(crate) async fn run(arguments: InboxArguments, context: &Context) -> Result<
             change::run(Change::Discard { cause }, change, None, context).await
         }
         Is::Erase(arguments) => change::run(Change::Erase, arguments, None, context).await,
-        Is::Export(arguments) => transfer::export(arguments, context).await,
-        Is::Import(arguments) => transfer::import(arguments, context).await,
+        Is::Export(arguments) => export::run(arguments, context).await,
+        Is::Import(arguments) => import::run(arguments, context).await,
     }
 }

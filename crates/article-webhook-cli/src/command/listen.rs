@@ -1,5 +1,4 @@
 mod circuit_breaker;
-mod headers;
 mod job_order;
 
 mod forward;
@@ -22,19 +21,17 @@ use tokio::task::JoinHandle;
 use crate::{
     calls::ServiceArguments,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::Output,
     output::log,
     page::{Page, PageArguments},
-    settings::token,
+    settings,
     store::InboxOption,
     text::escape,
     text::moment,
 };
 use exchange::Exchange;
-use forward::ForwardArguments;
-use headers::HeaderArguments;
+use forward::{ForwardArguments, HeaderArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -103,7 +100,7 @@ async fn listen(
     context.environment.may_change_inbox()?;
     arguments.forward.check()?;
     let place = arguments.inbox.place(&context.environment)?;
-    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+    let token = settings::usable_token(arguments.token_file.as_deref(), &context.environment)?;
     let client = arguments.service.client_if_set(&context.environment)?;
     // It is built again once its log is shown.
     let answer_deadline = arguments.forward.answer_deadline();
@@ -193,11 +190,8 @@ async fn listen(
         let worker = arguments.forward.worker(&inbox, forwarding);
         let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
         let worker = worker.run(stop());
-        let failed = move |error| {
-            let failure = Failure::from(error);
-            let what = format!("nothing is passed on any more: {}", failure.what);
-            Failure { what, ..failure }.fix(fix)
-        };
+        let failed =
+            move |error| Failure::from(error).after("nothing is passed on any more").fix(fix);
         beside(worker, failed, output)
     });
     let collector = client.map(|client| {
@@ -210,11 +204,8 @@ async fn listen(
             Collector::new(&inbox, client).run(stop).await
         };
         let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again";
-        let failed = move |error| {
-            let failure = Failure::from(error);
-            let what = format!("nothing is collected any more: {}", failure.what);
-            Failure { what, ..failure }.fix(fix)
-        };
+        let failed =
+            move |error| Failure::from(error).after("nothing is collected any more").fix(fix);
         beside(collector, failed, output)
     });
     let exchange = Exchange::new(&inbox, place.shown(), forwarding, output);

@@ -1,23 +1,29 @@
-mod request;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Instant, SystemTime},
+};
 
-use std::{path::PathBuf, time::Instant};
-
-use article_webhook::{JobId, fixture::Defect};
+use article_webhook::{
+    ArticleResult, JobId,
+    fixture::{self, Defect, DeliveryRequest},
+};
+use article_webhook_inbox::EntryKey;
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use serde_json::json;
 
+use super::handed::handed;
 use crate::{
     calls::{Deliverer, NOT_REACHED, PATIENCE, RemoteArguments, WebUrl, beginning, meaning},
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Table, Tone},
-    settings::token,
+    settings::{self, Environment, input::awaited},
     store::InboxArgument,
-    text::escape,
+    text::{command, escape},
 };
 
 /// How many bytes of the answer are shown.
@@ -62,9 +68,8 @@ enum Fixture {
 
 pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<Exit, Failure> {
     arguments.remote.allow(arguments.url.as_url())?;
-    let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
-    let request =
-        request::pack(&arguments, &context.environment).await?.token(token.expose_secret());
+    let token = settings::usable_token(arguments.token_file.as_deref(), &context.environment)?;
+    let request = pack(&arguments, &context.environment).await?.token(token.expose_secret());
     let request = arguments.fault.iter().fold(request, |request, fault| request.defect(*fault));
     let job =
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
@@ -96,14 +101,20 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let tone = if status.is_success() { Tone::Good } else { Tone::Bad };
     let reason = status.canonical_reason().unwrap_or_default();
     let mut table = Table::plain();
-    let mut row =
-        |name: &str, tone, text: String| table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
-    row("sent", Tone::Plain, format!("{}, {} bytes", escape::line(&job), request.bytes().len()));
-    row("answer", tone, format!("{} {reason}, in {took} ms", status.as_u16()).replace(" ,", ","));
+    table.named(
+        "sent",
+        Tone::Plain,
+        format!("{}, {} bytes", escape::line(&job), request.bytes().len()),
+    );
+    table.named(
+        "answer",
+        tone,
+        format!("{} {reason}, in {took} ms", status.as_u16()).replace(" ,", ","),
+    );
     if !body.is_empty() {
-        row("body", Tone::Plain, escape::line(body.trim_end()));
+        table.named("body", Tone::Plain, escape::line(body.trim_end()));
     }
-    row("means", Tone::Plain, meaning.to_owned());
+    table.named("means", Tone::Plain, meaning);
     table.write(&context.output)?;
     Ok(exit)
 }
@@ -124,4 +135,65 @@ fn defects() -> impl TypedValueParser<Value = Defect> {
         let found = Defect::ALL.into_iter().find(|defect| name(defect) == wanted);
         found.expect("a possible value is the name of a defect")
     })
+}
+
+/// About how much HTML the large sample has.
+const LARGE: usize = 1 << 20;
+
+async fn pack(
+    arguments: &SendArguments,
+    environment: &Environment,
+) -> Result<DeliveryRequest, Failure> {
+    let SendArguments { file, inbox, job, fixture, .. } = arguments;
+    match (file, inbox, job) {
+        (Some(file), _, job) => of_file(file, job.as_ref()),
+        (None, Some(inbox), Some(job)) => of_entry(inbox, job, environment).await,
+        (None, _, job) => Ok(sample(*fixture)
+            .job_id(&job.as_ref().map_or_else(new_id, |job| job.as_str().to_owned()))),
+    }
+}
+
+fn sample(fixture: Fixture) -> DeliveryRequest {
+    match fixture {
+        Fixture::Complete => fixture::complete(),
+        Fixture::Minimal => fixture::minimal(),
+        Fixture::Unicode => fixture::unicode(),
+        Fixture::ExtraFields => fixture::extra_fields(),
+        Fixture::Large => fixture::generated(1, LARGE),
+    }
+}
+
+/// An id of its own for each call, because a receiver stores each job once.
+fn new_id() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    format!("send-{:x}", now.as_nanos())
+}
+
+fn of_file(path: &Path, job: Option<&JobId>) -> Result<DeliveryRequest, Failure> {
+    let body = awaited(|| fs::read(path)).map_err(|error| {
+        Failure::of_file(path, &error)
+            .fix("name a file that you may read, or leave out --file for a sample")
+    })?;
+    let of_body = || Some(ArticleResult::from_json(&body).ok()?.job_id);
+    let job = job.cloned().or_else(of_body).ok_or_else(|| {
+        Failure::usage(format!("{} is not an article result with a job id", path.display()))
+            .fix("add --job JOB to send it all the same")
+    })?;
+    Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
+}
+
+async fn of_entry(
+    inbox: &InboxArgument,
+    job: &JobId,
+    environment: &Environment,
+) -> Result<DeliveryRequest, Failure> {
+    let place = inbox.place(environment)?;
+    let inbox = place.read().await?;
+    let shown = escape::line(job.as_str());
+    let key = EntryKey::article(job.clone());
+    let (entry, bodies) = inbox.show(key).await?.ok_or_else(|| {
+        Failure::nothing_matched(format!("no article of {shown}")).fix(command::list(place.shown()))
+    })?;
+    let body = handed(&entry, &bodies)?.clone();
+    Ok(DeliveryRequest::new(body).header("X-Service-Job-Id", job.as_str()))
 }

@@ -11,10 +11,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::{
     calls::{RemoteArguments, WebUrl},
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone},
-    settings::token,
+    settings,
     text::escape,
     text::moment,
 };
@@ -78,7 +77,7 @@ async fn simulate(
         .credits(arguments.credits)
         .brand(BRAND);
     if let Some(url) = &arguments.deliver_to {
-        let token = token::usable(arguments.token_file.as_deref(), &context.environment)?;
+        let token = settings::usable_token(arguments.token_file.as_deref(), &context.environment)?;
         arguments.remote.allow(url.as_url())?;
         if url.as_url().scheme() != "http" {
             return Err(Failure::usage("the simulated service speaks no TLS").fix(

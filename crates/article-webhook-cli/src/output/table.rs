@@ -31,6 +31,20 @@ impl Table {
         self.rows.push(cells.into());
     }
 
+    /// Adds a row of what a name names, in a table without heads.
+    pub(crate) fn named(&mut self, name: &str, tone: Tone, text: impl Into<String>) {
+        self.row([(Tone::Quiet, name.to_owned()), (tone, text.into())]);
+    }
+
+    /// The same, moved to the right.
+    pub(crate) fn fact(&mut self, name: &str, text: impl Into<String>) {
+        self.row([
+            (Tone::Plain, String::new()),
+            (Tone::Quiet, name.to_owned()),
+            (Tone::Plain, text.into()),
+        ]);
+    }
+
     pub(crate) fn write(&self, output: &Output) -> Result<(), Failure> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let width = |column: usize| {

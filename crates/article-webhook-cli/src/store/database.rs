@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow};
 use zeroize::Zeroizing;
 
-use super::url::{name, parameters};
+use super::place::{name, parameters};
 use crate::failure::{Failure, SEE_HELP};
 
 /// How long a look at the server may take.

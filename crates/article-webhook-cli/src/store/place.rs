@@ -1,19 +1,19 @@
 use std::{
     ffi::OsString,
     fmt,
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use article_webhook_inbox::{Error, Inbox, SqliteSettings, SqliteStore};
 use clap::Args;
+use percent_encoding::percent_decode_str;
+use rusqlite::{Connection, OpenFlags};
 
+use super::blocking;
 #[cfg(feature = "postgres")]
 use super::database::Database;
-use super::{
-    blocking, other_processes,
-    url::{has_password, is_of_another_kind, is_url},
-};
 use crate::{failure::Failure, output::Output, secrets, settings::Environment, text::escape};
 
 /// An inbox on the command line: its file, the URL of a PostgreSQL database, or `env:NAME` for a variable that has either.
@@ -194,7 +194,7 @@ impl Place {
     /// Whether another process works on the inbox and excludes this one. A database takes any number.
     pub(crate) fn is_worked_on(&self) -> bool {
         match &self.at {
-            At::File(path) => other_processes::hold_the_lock(path),
+            At::File(path) => has_the_lock(path),
             #[cfg(feature = "postgres")]
             At::Postgres(_) => false,
         }
@@ -214,7 +214,7 @@ impl Place {
         match &self.at {
             At::File(path) => {
                 let path = path.clone();
-                blocking(move || other_processes::have_tables(&path)).await
+                blocking(move || has_other_tables(&path)).await
             }
             #[cfg(feature = "postgres")]
             At::Postgres(_) => Ok(false),
@@ -264,6 +264,68 @@ fn lock_of(path: &Path) -> PathBuf {
     let mut lock = path.as_os_str().to_owned();
     lock.push("-lock");
     lock.into()
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+/// Whether a text that is no such URL is one of another kind, or what libpq reads instead of a URL. It is no file, and may have
+/// a password.
+fn is_of_another_kind(text: &str) -> bool {
+    text.contains("://") || text.contains("password=")
+}
+
+fn has_password(url: &str) -> bool {
+    let (_, rest) = url.split_once("://").unwrap_or_default();
+    let in_front = rest.split_once('@').is_some_and(|(before, _)| before.contains(':'));
+    in_front || parameters(url).any(|parameter| name(parameter) == "password")
+}
+
+/// What follows the question mark.
+pub(super) fn parameters(url: &str) -> impl Iterator<Item = &str> {
+    let (_, parameters) = url.split_once('?').unwrap_or_default();
+    parameters.split('&').filter(|parameter| !parameter.is_empty())
+}
+
+pub(super) fn name(parameter: &str) -> String {
+    let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+    percent_decode_str(name).decode_utf8_lossy().into_owned()
+}
+
+/// Whether another process has the lock beside the file, which a receiver and a worker hold.
+fn has_the_lock(path: &Path) -> bool {
+    let mut lock = path.as_os_str().to_owned();
+    lock.push("-lock");
+    File::open(lock).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Whether the file of an open inbox has tables that are not the inbox's. A file that cannot be read has none.
+fn has_other_tables(path: &Path) -> bool {
+    let look = || -> rusqlite::Result<bool> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let tables = "SELECT TRUE FROM sqlite_schema WHERE type = 'table' \
+            AND lower(name) NOT GLOB 'article_inbox_*' AND name NOT GLOB 'sqlite_*'";
+        Connection::open_with_flags(path, flags)?.prepare(tables)?.exists([])
+    };
+    look().unwrap_or(false)
+}
+
+/// What a command that changes nothing may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It tries what a receiver does, or has buttons.
+    Full,
+    ReadOnly,
+}
+
+impl Access {
+    pub(crate) async fn open(self, place: &Place) -> Result<Inbox, Failure> {
+        match self {
+            Self::Full => place.shared().await,
+            Self::ReadOnly => place.read().await,
+        }
+    }
 }
 
 #[cfg(test)]

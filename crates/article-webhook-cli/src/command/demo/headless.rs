@@ -14,8 +14,7 @@ use super::{
     receiver::Condition,
 };
 use crate::{
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
     text::escape,
 };
@@ -170,6 +169,5 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
         let command = escape::line(&format!("   {tool} {command}"));
         table.row([(Tone::Plain, command), (Tone::Plain, what.to_owned())]);
     }
-    table.write(output)?;
-    Ok(Exit::Done)
+    table.write(output).map(|()| Exit::Done)
 }

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone},
     text::escape,
 };

@@ -16,8 +16,7 @@ use crate::{
     store::{At, InboxArgument, blocking, fix_of_missing, shared_file},
     text::{
         command::{self, quoted},
-        moment,
-        number::{counted, entries},
+        counted, entries, moment,
     },
 };
 

@@ -1,7 +1,7 @@
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use article_webhook::fixture::DeliveryRequest;
-use reqwest::{StatusCode, Url};
+use reqwest::StatusCode;
 use tokio::net::lookup_host;
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
         speed, stripped,
     },
 };
+use crate::calls::{bare_host, is_loopback};
 
 /// How long the largest body may take.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
@@ -146,16 +147,4 @@ impl Examined<'_> {
         self.clock = answer.clock.or(self.clock);
         Ok(answer)
     }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.domain() {
-        Some(name) => name == "localhost",
-        None => bare_host(url).parse().is_ok_and(|address: IpAddr| address.is_loopback()),
-    }
-}
-
-/// The host without the brackets of an IPv6 address.
-fn bare_host(url: &Url) -> &str {
-    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }

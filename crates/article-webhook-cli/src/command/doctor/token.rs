@@ -4,7 +4,7 @@ use article_webhook::{AuthToken, TokenError};
 use zeroize::Zeroizing;
 
 use super::finding::{Finding, Severity};
-use crate::{settings::Environment, settings::token};
+use crate::settings::{self, Environment};
 
 /// What stands in the examples of this project, which all can read.
 const EXAMPLES: [&str; 6] = [
@@ -33,7 +33,7 @@ pub(super) fn examine(
     file: Option<&Path>,
     environment: &Environment,
 ) -> (Option<Zeroizing<String>>, Vec<Finding>) {
-    let value = match token::read(file, environment) {
+    let value = match settings::read_token(file, environment) {
         Ok(value) => value,
         Err(failure) => {
             let finding = match file {
@@ -74,7 +74,9 @@ fn doubts(token: &AuthToken, value: &str) -> Vec<Finding> {
             true => Finding::warn("token.quoted", found)
                 .because(cause)
                 .fix("remove the quotation marks, unless they are part of the auth_token"),
-            false => Finding::warn("token.no_scheme", found).because(cause).fix(token::WHOLE),
+            false => {
+                Finding::warn("token.no_scheme", found).because(cause).fix(settings::WHOLE_TOKEN)
+            }
         });
     }
     let known = "anyone can deliver articles with it";

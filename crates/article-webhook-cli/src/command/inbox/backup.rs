@@ -7,14 +7,9 @@ use serde_json::json;
 use super::salvage::gaps;
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     store::{At, InboxArgument, blocking},
-    text::{
-        command::quoted,
-        escape,
-        number::{counted, entries},
-    },
+    text::{command::quoted, counted, entries, escape},
 };
 
 /// How many of the jobs that a backup lacks are named to a person.
@@ -65,12 +60,11 @@ pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Res
     let work = blocking(move || SqliteStore::backup(file, copy));
     let backup = context.output.during("copying", work).await??;
     let Backup { entries, jobs, bytes, .. } = backup;
-    context.output.either(
+    context.output.done(
         "backup",
         &json!({ "entries": entries, "jobs": jobs, "bytes": bytes }),
         &format!("backed up {}", content(&backup)),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 pub(super) async fn restore(

@@ -7,8 +7,7 @@ use serde_json::json;
 use super::view;
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Table, Tone},
     store::InboxWord,
     text::{

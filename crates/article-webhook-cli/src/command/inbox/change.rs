@@ -1,30 +1,27 @@
 mod action;
-mod survey;
 
 use std::collections::{BTreeMap, HashSet};
 
 use article_webhook::JobId;
-use article_webhook_inbox::{Error, Filter, Inbox, State};
+use article_webhook_inbox::{Entry, Error, Filter, Inbox, State, cause_group};
 use clap::Args;
 use serde_json::json;
 
-pub(super) use self::action::Change;
-use self::{
-    action::{Applied, GONE},
-    survey::{Survey, show, survey, whole},
-};
 use super::{
-    paging::what_there_is,
-    selection::{FilterArguments, Selection},
+    selection::{FilterArguments, Selection, what_there_is},
+    view,
 };
 use crate::{
     command::confirm::confirm,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
+    output::{Output, Table, Tone},
     store::InboxWord,
-    text::{command, escape, number::entries},
+    text::{command, entries, escape},
 };
+use action::{Applied, GONE};
+
+pub(super) use self::action::Change;
 
 #[derive(Debug, Args)]
 pub(super) struct ChangeArguments {
@@ -175,12 +172,7 @@ pub(super) async fn run(
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
     let value = json!({ "changed": changed, "matched": matched });
-    context.output.either(
-        "change",
-        &value,
-        &format!("{} {}{left}", change.done(), entries(changed)),
-    )?;
-    Ok(Exit::Done)
+    context.output.done("change", &value, &format!("{} {}{left}", change.done(), entries(changed)))
 }
 
 /// Of each named job without an entry that is meant, why there is none.
@@ -205,4 +197,96 @@ async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<Strin
         });
     }
     Ok(missing)
+}
+
+/// How many of the entries a dry run and a question show to people.
+const SHOWN: usize = 20;
+
+/// The entries of a page that can be changed without others, and how many cannot: a job is erased with all its entries.
+async fn whole(
+    change: &Change,
+    selection: &Selection,
+    inbox: &Inbox,
+    page: Vec<Entry>,
+) -> Result<(Vec<Entry>, u64), Error> {
+    if !matches!(change, Change::Erase) {
+        return Ok((page, 0));
+    }
+    let jobs: HashSet<_> = page.iter().map(|entry| entry.key.job_id.clone()).collect();
+    let all = inbox.ledger().entries_of(jobs.into_iter().collect()).await?;
+    let left = all.into_iter().filter(|entry| !selection.accepts(entry));
+    let left: HashSet<_> = left.map(|entry| entry.key.job_id).collect();
+    let (whole, parts): (Vec<_>, Vec<_>) =
+        page.into_iter().partition(|entry| !left.contains(&entry.key.job_id));
+    Ok((whole, parts.len() as u64))
+}
+
+/// The entries that would be changed.
+struct Survey {
+    matched: u64,
+    first: Vec<Entry>,
+    causes: Causes,
+    /// How many pass the filters, and are left as they are because others would be changed with them.
+    parts: u64,
+}
+
+/// How many entries are in a state for one reason.
+#[derive(Default)]
+struct Causes(BTreeMap<(State, String), u64>);
+
+impl Causes {
+    fn add(&mut self, entry: &Entry) {
+        let group = entry.cause.as_deref().map(cause_group).unwrap_or_default();
+        *self.0.entry((entry.state, group)).or_default() += 1;
+    }
+
+    fn write(&self, output: &Output) -> Result<(), Failure> {
+        let mut table = Table::new(["COUNT", "STATE", "CAUSE"]).fitted();
+        for ((state, group), count) in &self.0 {
+            table.row([
+                (Tone::Head, format!("{count:>5}")),
+                (view::tone(*state), state.to_string()),
+                (Tone::Plain, escape::line(group)),
+            ]);
+        }
+        table.write(output)
+    }
+}
+
+/// Counts the entries, and returns the first of them. A dry run for machines prints all.
+async fn survey(
+    change: &Change,
+    selection: &Selection,
+    inbox: &Inbox,
+    arguments: &ChangeArguments,
+    output: &Output,
+) -> Result<Survey, Failure> {
+    let (mut matched, mut first, mut parts) = (0, Vec::new(), 0);
+    let mut causes = Causes::default();
+    selection
+        .pages(inbox, async |page| {
+            let (page, of_jobs) = whole(change, selection, inbox, page).await?;
+            parts += of_jobs;
+            matched += page.len() as u64;
+            page.iter().for_each(|entry| causes.add(entry));
+            if arguments.is_dry_run() && output.is_json() {
+                page.iter().try_for_each(|entry| output.json("entry", &view::json(entry)))?;
+            }
+            if !output.is_json() {
+                output.progress(&format!("selected {}", entries(matched)));
+            }
+            first.extend(page.into_iter().take(SHOWN - first.len().min(SHOWN)));
+            Ok::<_, Failure>(())
+        })
+        .await?;
+    output.progress("");
+    Ok(Survey { matched, first, causes, parts })
+}
+
+fn show(first: &[Entry], matched: u64, output: &Output) -> Result<(), Failure> {
+    view::table(first).write(output)?;
+    if matched > first.len() as u64 {
+        output.line(&format!("… and {} more", matched - first.len() as u64))?;
+    }
+    Ok(())
 }

@@ -10,14 +10,12 @@ use clap::{
 use serde_json::{Value, json};
 
 use super::{
-    paging::{Kind, PagingArguments},
-    selection::before_now,
+    selection::{Kind, PagingArguments, before_now},
     view,
 };
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Table, Tone},
     store::InboxWord,
     text::{

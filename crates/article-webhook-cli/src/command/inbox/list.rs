@@ -8,11 +8,15 @@ use clap::Args;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
-    paging::{Kind, PagingArguments, what_there_is},
-    selection::ChoiceArguments,
+    selection::{ChoiceArguments, Kind, PagingArguments, what_there_is},
     view,
 };
-use crate::{context::Context, exit::Exit, failure::Failure, output::Output, store::InboxWord};
+use crate::{
+    context::Context,
+    failure::{Exit, Failure},
+    output::Output,
+    store::InboxWord,
+};
 
 /// How often `--follow` looks.
 const TICK: Duration = Duration::from_secs(1);

@@ -2,8 +2,7 @@ use clap::Args;
 
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     store::{At, InboxArgument},
 };
 #[cfg(feature = "postgres")]
@@ -82,6 +81,5 @@ async fn in_database(
         done["warning"] = warning.into();
         line
     };
-    context.output.either("migration", &done, &line)?;
-    Ok(Exit::Done)
+    context.output.done("migration", &done, &line)
 }

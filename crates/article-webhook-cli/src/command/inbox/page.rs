@@ -2,13 +2,11 @@ use article_webhook_inbox::stop_signal;
 use clap::Args;
 use serde_json::json;
 
-use super::access::Access;
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     page::{Page, PageArguments},
-    store::InboxWord,
+    store::{Access, InboxWord},
     text::escape,
 };
 

@@ -2,8 +2,7 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     store::InboxWord,
     text::{escape, moment},
 };
@@ -27,8 +26,7 @@ pub(super) async fn pause(inbox: &InboxWord, context: &Context) -> Result<Exit, 
         "paused_by": since.as_ref().and_then(|since| since.by.as_deref()),
     });
     let line = format!("paused since {shown}: `inbox resume` ends that");
-    context.output.either("pause", &json, &line)?;
-    Ok(Exit::Done)
+    context.output.done("pause", &json, &line)
 }
 
 /// Ends a pause.
@@ -36,6 +34,5 @@ pub(super) async fn resume(inbox: &InboxWord, context: &Context) -> Result<Exit,
     let inbox = inbox.place(&context.environment)?.shared().await?;
     inbox.resume().await?;
     let line = "not paused: workers get entries again";
-    context.output.either("pause", &json!({ "paused_since": null, "paused_by": null }), line)?;
-    Ok(Exit::Done)
+    context.output.done("pause", &json!({ "paused_since": null, "paused_by": null }), line)
 }

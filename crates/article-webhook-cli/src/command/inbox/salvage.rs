@@ -6,14 +6,9 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     store::{InboxWord, blocking},
-    text::{
-        command::quoted,
-        escape,
-        number::{counted, entries},
-    },
+    text::{command::quoted, counted, entries, escape},
 };
 
 pub(super) const HELP: &str = "\
@@ -74,8 +69,7 @@ async fn begin(new: PathBuf, context: &Context) -> Result<Exit, Failure> {
         "begun: start the receiver with {new}. Its workers are paused. Then: article-webhook inbox salvage DAMAGED SALVAGED, and \
          article-webhook inbox copy SALVAGED {new}, which ends the pause"
     );
-    context.output.either("salvage_begun", &json!({ "begun": shown }), &line)?;
-    Ok(Exit::Done)
+    context.output.done("salvage_begun", &json!({ "begun": shown }), &line)
 }
 
 fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {
@@ -133,6 +127,5 @@ pub(super) async fn orders_checked(inbox: &InboxWord, context: &Context) -> Resu
         true => "the ledger has no gaps any more: what is not found is ordered",
         false => "the ledger had no gaps",
     };
-    context.output.either("orders_checked", &json!({ "had_gaps": had_gaps }), line)?;
-    Ok(Exit::Done)
+    context.output.done("orders_checked", &json!({ "had_gaps": had_gaps }), line)
 }

@@ -9,14 +9,13 @@ use super::view;
 use crate::{
     command::handed::handed,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
     store::InboxWord,
     text::command,
+    text::counted,
     text::escape,
     text::moment::{exact, relative, shown},
-    text::number::counted,
 };
 
 #[derive(Debug, Args)]
@@ -91,28 +90,22 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
 
     let state = output.paint(view::tone(entry.state), entry.state.as_str());
     let mut facts = Table::plain();
-    let mut fact = |name: &str, value: String| {
-        facts.row([
-            (Tone::Plain, String::new()),
-            (Tone::Quiet, name.to_owned()),
-            (Tone::Plain, value),
-        ]);
-    };
-    fact("state", format!("{state}, {}", view::when(entry, now)));
-    fact("attempts", entry.attempts.to_string());
+    facts.fact("state", format!("{state}, {}", view::when(entry, now)));
+    facts.fact("attempts", entry.attempts.to_string());
     if let Some(node) = &entry.node {
-        fact("node", escape::line(node));
+        facts.fact("node", escape::line(node));
     }
-    fact("received", format!("{}, {}", shown(entry.received_at), relative(entry.received_at, now)));
-    fact("target", escape::line(&entry.target));
+    facts.fact(
+        "received",
+        format!("{}, {}", shown(entry.received_at), relative(entry.received_at, now)),
+    );
+    facts.fact("target", escape::line(&entry.target));
     if entry.conflicts > 0 {
-        fact(
-            "conflicts",
-            counted(entry.conflicts.into(), "other body of the job", "other bodies of the job"),
-        );
+        let others = ("other body of the job", "other bodies of the job");
+        facts.fact("conflicts", counted(entry.conflicts.into(), others.0, others.1));
     }
     if let Some(cause) = &entry.cause {
-        fact("cause", escape::line(cause));
+        facts.fact("cause", escape::line(cause));
     }
     facts.write(output)?;
 

@@ -8,13 +8,12 @@ use article_webhook_inbox::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{access::Access, view};
+use super::view;
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
-    store::{InboxWord, Place},
+    store::{Access, InboxWord, Place},
     text::{command, escape, moment},
 };
 
@@ -166,56 +165,53 @@ impl Status {
     /// Whether deliveries are stored and workers keep up.
     fn works(&self) -> Table {
         let mut table = Table::plain();
-        let mut row = |name: &str, tone, text: String| {
-            table.row([(Tone::Quiet, name.to_owned()), (tone, text)]);
-        };
         match &self.writable {
-            Some(Ok(())) => row("writable", Tone::Good, "yes".to_owned()),
-            Some(Err(why)) => row("writable", Tone::Bad, escape::line(why)),
-            None => row("writable", Tone::Quiet, "not tried, because of --read-only".to_owned()),
+            Some(Ok(())) => table.named("writable", Tone::Good, "yes"),
+            Some(Err(why)) => table.named("writable", Tone::Bad, escape::line(why)),
+            None => table.named("writable", Tone::Quiet, "not tried, because of --read-only"),
         }
         if let Some(since) = &self.paused_since {
             let since = escape::line(&moment::since(since));
-            row("paused", Tone::Busy, format!("since {since}: `inbox resume` ends that"));
+            table.named("paused", Tone::Busy, format!("since {since}: `inbox resume` ends that"));
         }
         match self.due_for {
-            None => row("oldest due", Tone::Good, "nothing waits for a worker".to_owned()),
+            None => table.named("oldest due", Tone::Good, "nothing waits for a worker"),
             Some(age) if age < UNCLAIMED_AFTER => {
-                row("oldest due", Tone::Busy, "for less than a minute".to_owned());
+                table.named("oldest due", Tone::Busy, "for less than a minute");
             }
             Some(age) if self.paused_since.is_some() => {
-                row("oldest due", Tone::Busy, format!("for {}", moment::span(age)));
+                table.named("oldest due", Tone::Busy, format!("for {}", moment::span(age)));
             }
             Some(age) => {
                 let waits = format!("for {}: does a worker run?", moment::span(age));
-                row("oldest due", Tone::Bad, waits);
+                table.named("oldest due", Tone::Bad, waits);
             }
         }
         if self.has_log {
             let log = format!("{} KiB beside the database", self.store.wal_bytes.div_ceil(1024));
-            row("WAL", Tone::Plain, log);
+            table.named("WAL", Tone::Plain, log);
         }
         if let Some(blocked) = &self.store.blocked {
-            row("blocked", Tone::Bad, escape::line(blocked));
+            table.named("blocked", Tone::Bad, escape::line(blocked));
         }
         if let Some(next_start) = &self.store.next_start {
-            row("next start", Tone::Bad, format!("refused: {}", escape::line(next_start)));
+            table.named("next start", Tone::Bad, format!("refused: {}", escape::line(next_start)));
         }
         for finding in &self.store.findings {
-            row("found", Tone::Bad, escape::line(finding));
+            table.named("found", Tone::Bad, escape::line(finding));
         }
         for warning in &self.store.warnings {
-            row("warning", Tone::Busy, escape::line(warning));
+            table.named("warning", Tone::Busy, escape::line(warning));
         }
         let Some([damage, settings]) = &self.checked else { return table };
         if damage.is_empty() {
-            row("sound", Tone::Good, "no damage found".to_owned());
+            table.named("sound", Tone::Good, "no damage found");
         }
-        damage.iter().for_each(|found| row("damage", Tone::Bad, escape::line(found)));
+        damage.iter().for_each(|found| table.named("damage", Tone::Bad, escape::line(found)));
         let told = [&self.store.findings, &self.store.warnings];
         let more =
             settings.iter().filter(|setting| !told.iter().any(|told| told.contains(setting)));
-        more.for_each(|found| row("setting", Tone::Busy, escape::line(found)));
+        more.for_each(|found| table.named("setting", Tone::Busy, escape::line(found)));
         table
     }
 

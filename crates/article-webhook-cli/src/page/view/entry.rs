@@ -25,7 +25,7 @@ use crate::{
         query::Query,
         shared::{Buttons, Shared},
     },
-    text::{command as shown_command, escape::cut, number::counted},
+    text::{command as shown_command, counted, escape::cut},
 };
 
 /// What a change says on the page of its entry. The URL has the name, so that it can say nothing else.

@@ -12,7 +12,7 @@ use crate::{
         shared::{Buttons, Shared},
         watch::{HOURS, first_hour},
     },
-    text::{escape, number::entries},
+    text::{entries, escape},
 };
 
 /// How many causes of a state are shown.

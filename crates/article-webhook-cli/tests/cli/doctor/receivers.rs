@@ -80,18 +80,13 @@ async fn headers_that_a_proxy_strips_are_found_and_nothing_is_delivered_through_
     let run = |names| found(&mut doctor(&["--url", &stripping(address, names)]));
     let (all, pass_on) = (
         run(&[]),
-        "let the proxy pass on all headers that begin with X-Service-; if the receiver has another name, give",
+        "let the proxy pass on all headers that begin with X-Service-; if the receiver has another name, give ",
     );
     run(&["authorization"]).is_cured("receiver.token_refused", "fail", TOKEN_REFUSED, &all);
     let job_id = run(&["x-service-job-id"]);
-    job_id.is_cured(
-        "receiver.job_id_stripped",
-        "warn",
-        &format!("{pass_on} --job-id-header"),
-        &all,
-    );
+    job_id.is_cured("receiver.job_id_stripped", "warn", &format!("{pass_on}--job-id-header"), &all);
     let event = run(&["x-service-event"]);
-    event.is_cured("receiver.event_stripped", "warn", &format!("{pass_on} --event-header"), &all);
+    event.is_cured("receiver.event_stripped", "warn", &format!("{pass_on}--event-header"), &all);
     event.has("receiver.job_id_arrives", "ok");
     let both = run(&["x-service-event", "x-service-job-id"]);
     both.has("receiver.job_id_stripped", "warn");

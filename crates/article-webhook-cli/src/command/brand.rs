@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 use crate::{
     calls::{ServiceArguments, configured},
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     settings::input::awaited,
 };
 
@@ -25,9 +24,8 @@ const FIX: &str =
 
 pub(crate) async fn run(arguments: BrandArguments, context: &Context) -> Result<Exit, Failure> {
     let path = arguments.file.display();
-    let text = awaited(|| fs::read(&arguments.file)).map_err(|error| {
-        Failure::usage(format!("{path} cannot be read")).because(&error).fix(FIX)
-    })?;
+    let text = awaited(|| fs::read(&arguments.file))
+        .map_err(|error| Failure::of_file(&arguments.file, &error).fix(FIX))?;
     let brand: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| {
         Failure::usage(format!("{path} is not one JSON object")).because(&error).fix(FIX)
     })?;

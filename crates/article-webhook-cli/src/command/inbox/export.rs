@@ -9,20 +9,18 @@ use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
 
 use super::{
-    super::{paging::what_there_is, selection::ChoiceArguments},
-    error_capture::ErrorCapture,
     progress::{Counting, Whole},
+    selection::{ChoiceArguments, what_there_is},
 };
 use crate::{
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     store::{InboxWord, Place},
-    text::{escape, number::entries},
+    text::{entries, escape},
 };
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportArguments {
+pub(super) struct ExportArguments {
     #[command(flatten)]
     inbox: InboxWord,
     /// Write to this file, which must not exist, instead of standard output
@@ -45,7 +43,7 @@ impl ExportArguments {
     }
 }
 
-pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
+pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.read().await?;
     // The number of entries, without the ledger.
@@ -63,12 +61,11 @@ pub(crate) async fn run(arguments: ExportArguments, context: &Context) -> Result
         };
     };
     let exported = into_file(&inbox, &place, path, &arguments, whole, context).await?;
-    context.output.either(
+    context.output.done(
         "export",
         &json!({ "exported": exported }),
         &format!("exported {}", entries(exported)),
-    )?;
-    Ok(Exit::Done)
+    )
 }
 
 /// The file appears whole or not at all, and only its owner can read it.
@@ -129,5 +126,40 @@ impl Write for Shown {
 
     fn flush(&mut self) -> io::Result<()> {
         stdout().flush()
+    }
+}
+
+/// Keeps why a write failed: the inbox that writes calls that a failure of its own.
+struct ErrorCapture<W> {
+    inner: W,
+    failed: Option<io::Error>,
+}
+
+impl<W> ErrorCapture<W> {
+    fn new(inner: W) -> Self {
+        Self { inner, failed: None }
+    }
+
+    fn keep<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let kind = error.kind();
+            // After an interruption it is written again.
+            if kind != ErrorKind::Interrupted {
+                self.failed.get_or_insert(error);
+            }
+            kind.into()
+        })
+    }
+}
+
+impl<W: Write> Write for ErrorCapture<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes);
+        self.keep(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.inner.flush();
+        self.keep(flushed)
     }
 }

@@ -13,8 +13,7 @@ use serde_json::json;
 use crate::{
     calls::ServiceArguments,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
     text::escape,
     text::moment,
@@ -117,29 +116,25 @@ fn not_complete(
     let job = escape::line(arguments.job.as_str());
     let shown = escape::line(status.unwrap_or("not complete"));
     let value = json!({ "job_id": arguments.job.as_str(), "status": status });
-    output.either("job_status", &value, &format!("{job}  {}", output.paint(Tone::Busy, &shown)))?;
-    Ok(Exit::Done)
+    output.done("job_status", &value, &format!("{job}  {}", output.paint(Tone::Busy, &shown)))
 }
 
 fn show(result: &ArticleResult, html: &str, output: &Output) -> Result<(), Failure> {
     let article = &result.article;
     output.line(&output.paint(Tone::Head, &escape::line(&article.title)))?;
     let mut table = Table::plain();
-    let mut fact = |name: &str, value: Option<String>| {
+    for (name, value) in [
+        ("job", Some(result.job_id.as_str().to_owned())),
+        ("words", article.word_count.as_ref().map(ToString::to_string)),
+        ("html", Some(format!("{} bytes, printed by --html", html.len()))),
+        ("description", article.meta_description.clone()),
+        ("image", result.featured_image.as_ref().and_then(|image| image.url.clone())),
+        ("credits", result.credits_used.as_ref().map(ToString::to_string)),
+    ] {
         if let Some(value) = value {
-            table.row([
-                (Tone::Plain, String::new()),
-                (Tone::Quiet, name.to_owned()),
-                (Tone::Plain, escape::line(&value)),
-            ]);
+            table.fact(name, escape::line(&value));
         }
-    };
-    fact("job", Some(result.job_id.as_str().to_owned()));
-    fact("words", article.word_count.as_ref().map(ToString::to_string));
-    fact("html", Some(format!("{} bytes, printed by --html", html.len())));
-    fact("description", article.meta_description.clone());
-    fact("image", result.featured_image.as_ref().and_then(|image| image.url.clone()));
-    fact("credits", result.credits_used.as_ref().map(ToString::to_string));
+    }
     table.write(output)
 }
 

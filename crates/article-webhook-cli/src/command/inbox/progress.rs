@@ -1,11 +1,11 @@
 use std::{
-    io::{self, BufRead, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     time::{Duration, Instant},
 };
 
 use crate::{
     output::Output,
-    text::{moment, number::entries},
+    text::{entries, moment},
 };
 
 /// How many lines are read or written between two signs of progress.
@@ -13,14 +13,14 @@ const STEP: u64 = 500;
 
 /// How much there is to do, if that is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Whole {
+pub(super) enum Whole {
     Lines(u64),
     Bytes(u64),
     Unknown,
 }
 
 /// Shows the number of lines that pass, how much of the whole that is, and how long the rest takes.
-pub(crate) struct Counting<'a, T> {
+pub(super) struct Counting<'a, T> {
     inner: T,
     count: Count,
     output: &'a Output,
@@ -59,14 +59,9 @@ impl Count {
 }
 
 impl<'a, T> Counting<'a, T> {
-    pub(crate) fn new(inner: T, verb: &'static str, whole: Whole, output: &'a Output) -> Self {
+    pub(super) fn new(inner: T, verb: &'static str, whole: Whole, output: &'a Output) -> Self {
         let count = Count { verb, whole, lines: 0, bytes: 0, start: Instant::now() };
         Self { inner, count, output }
-    }
-
-    pub(crate) fn into_inner(self) -> T {
-        self.output.progress("");
-        self.inner
     }
 }
 
@@ -82,9 +77,11 @@ impl<T: Write> Write for Counting<'_, T> {
     }
 }
 
-impl<T: BufRead> Read for Counting<'_, T> {
+impl<T: Read> Read for Counting<'_, T> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(to)
+        let read = self.inner.read(to)?;
+        self.count.add(&to[..read], self.output);
+        Ok(read)
     }
 }
 
@@ -93,27 +90,6 @@ impl<T: Seek> Seek for Counting<'_, T> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.count = Count { lines: 0, bytes: 0, start: Instant::now(), ..self.count };
         self.inner.seek(to)
-    }
-
-    fn stream_position(&mut self) -> io::Result<u64> {
-        self.inner.stream_position()
-    }
-}
-
-impl<T: BufRead> BufRead for Counting<'_, T> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        // What is consumed was in the buffer already, so that this reads nothing. At the end it would read again, and a
-        // terminal would wait for another end.
-        if amount > 0
-            && let Ok(buffer) = self.inner.fill_buf()
-        {
-            self.count.add(&buffer[..amount.min(buffer.len())], self.output);
-        }
-        self.inner.consume(amount);
     }
 }
 

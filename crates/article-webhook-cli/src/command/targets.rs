@@ -8,10 +8,9 @@ use crate::{
     calls::{ServiceArguments, WebUrl, configured},
     command::confirm::confirm,
     context::Context,
-    exit::Exit,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Table, Tone},
-    settings::{Environment, token},
+    settings::{self, Environment},
     text::escape,
 };
 
@@ -105,7 +104,7 @@ impl TargetsArguments {
         }
         let target = |(index, (url, name)): (usize, (&WebUrl, &String))| {
             let file = self.token_file.get(index).or(self.token_file.first());
-            let token = token::usable(file.map(PathBuf::as_path), environment)?;
+            let token = settings::usable_token(file.map(PathBuf::as_path), environment)?;
             let target = PublishTarget::webhook(name, url.as_str(), &token);
             let origin = url.as_url().origin().ascii_serialization();
             Ok(Target { name: name.clone(), origin, target })
