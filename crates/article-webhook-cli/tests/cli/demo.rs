@@ -4,26 +4,16 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read},
     os::unix::fs::symlink,
-    process::{Child, Stdio},
+    process::Stdio,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
+    running::Running,
     sample,
     tool::{seen, text, tool},
 };
-
-/// A demo that a failed assertion ends as well.
-struct Demo(Child);
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 fn lines(out: &str) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -147,16 +137,16 @@ fn ctrl_c_ends_the_demo_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let mut demo = tool(["demo", "--headless", "--inbox", text(&file)]);
-    let mut demo = Demo(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let ordered = lines.find(|line| line.as_ref().unwrap().contains("  ordered  "));
     assert!(ordered.is_some());
-    kill_process(Pid::from_child(&demo.0), Signal::INT).unwrap();
+    demo.interrupt();
     let rest = lines.count();
     let mut error = String::new();
     demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
     assert_eq!(
-        (demo.0.wait().unwrap().code(), &*error),
+        (demo.ended(), &*error),
         (Some(1), "error: interrupted\nfix:   repeat the command\n")
     );
     assert!(rest < 20, "{rest} lines came after Ctrl-C");
@@ -169,7 +159,7 @@ fn ctrl_c_ends_the_demo_in_order() {
 #[tokio::test]
 async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     let mut demo = tool(["demo", "--json"]);
-    let mut demo = Demo(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let mut next = |key: &str| loop {
         let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
@@ -225,8 +215,8 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
         .unwrap();
     assert!(html.contains(&job) && html.contains(" 503"), "{html}");
 
-    kill_process(Pid::from_child(&demo.0), Signal::INT).unwrap();
+    demo.interrupt();
     let mut error = String::new();
     demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert_eq!((demo.0.wait().unwrap().code(), &*error), (Some(0), "\nended\n"));
+    assert_eq!((demo.ended(), &*error), (Some(0), "\nended\n"));
 }

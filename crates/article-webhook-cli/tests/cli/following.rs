@@ -7,7 +7,6 @@ use std::{
 
 use article_webhook::fixture;
 use article_webhook_inbox::Inbox;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
@@ -42,6 +41,6 @@ async fn what_is_new_or_changes_is_printed_until_ctrl_c() {
     let line = next();
     assert_eq!(line["job_id"], "job_new", "the title of the other is another");
 
-    kill_process(Pid::from_child(&list.0), Signal::INT).unwrap();
-    assert_eq!(list.0.wait().unwrap().code(), Some(0));
+    list.interrupt();
+    assert_eq!(list.ended(), Some(0));
 }

@@ -1,22 +1,18 @@
 //! Commands that run until Ctrl-C, while the reader of their output does not read.
 
 use std::{
-    fs,
     io::{PipeReader, PipeWriter, Read, Write, pipe},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use rustix::{
-    fs::{OFlags, fcntl_setfl},
-    process::{Pid, Signal, kill_process},
+use rustix::fs::{OFlags, fcntl_setfl};
+
+use crate::{
+    running::{Running, until},
+    tool::tool,
 };
-
-use crate::{running::Running, tool::tool};
-
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a pipe holds in one piece.
 const PAGE: usize = 4096;
@@ -32,23 +28,6 @@ fn full_but_for(room: usize) -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-fn handles_ctrl_c(child: &Child) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
-}
-
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(start.elapsed() < PATIENCE, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// How a command ends that is interrupted while its output is not read. The room is enough for its first lines.
 fn interrupted(command: &mut Command, room: usize) -> Option<i32> {
     let (_reader, writer) = full_but_for(room);
@@ -56,10 +35,10 @@ fn interrupted(command: &mut Command, room: usize) -> Option<i32> {
     let mut running = Running(command.spawn().unwrap());
     // The command holds the writing end.
     command.stdout(Stdio::null());
-    until("it handles Ctrl-C", || handles_ctrl_c(&running.0).then_some(()));
+    until("it does not handle Ctrl-C", || running.handles_ctrl_c().then_some(()));
     thread::sleep(Duration::from_secs(2));
-    kill_process(Pid::from_child(&running.0), Signal::INT).unwrap();
-    until("it does not end", || running.0.try_wait().unwrap()).code()
+    running.interrupt();
+    running.ended()
 }
 
 #[test]

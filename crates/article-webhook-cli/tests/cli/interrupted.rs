@@ -5,11 +5,10 @@ use std::{
     net::TcpListener,
     process::{Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rusqlite::Connection;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     running::Running,
@@ -17,26 +16,16 @@ use crate::{
     tool::{text, tool},
 };
 
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Its exit code and what it says, interrupted once `is_time`.
 fn interrupted(command: &mut Command, is_time: impl FnOnce()) -> (Option<i32>, String) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut running = Running(command.spawn().unwrap());
     is_time();
-    kill_process(Pid::from_child(&running.0), Signal::INT).unwrap();
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = running.0.try_wait().unwrap() {
-            break status;
-        }
-        assert!(start.elapsed() < PATIENCE, "it does not end");
-        thread::sleep(Duration::from_millis(20));
-    };
+    running.interrupt();
+    let exit = running.ended();
     let mut error = String::new();
     running.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    (status.code(), error)
+    (exit, error)
 }
 
 /// A service that takes a request and does not answer.

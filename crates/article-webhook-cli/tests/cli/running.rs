@@ -1,11 +1,18 @@
 //! A process of the tool that a test ends, also when it fails.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+/// How long something may take that takes no time on an idle machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Running(pub(crate) Child);
 
@@ -17,11 +24,40 @@ impl Running {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         (Self(child), serde_json::from_str(&line).unwrap())
     }
+
+    /// As Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.0), Signal::INT).unwrap();
+    }
+
+    /// Whether it does something of its own at Ctrl-C now.
+    pub(crate) fn handles_ctrl_c(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+    }
+
+    /// The exit code, once it has ended.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        until("it does not end", || self.0.try_wait().unwrap()).code()
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// What is found at some time. It fails with `what` if that lasts too long.
+pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(20));
     }
 }

@@ -2,30 +2,24 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    process::{Child, ChildStdin, Stdio},
+    process::{ChildStdin, Stdio},
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
+    running::{Running, until},
     sample,
     tool::{seen, text, tool},
 };
 
-fn interrupt(child: &Child) {
-    kill_process(Pid::from_child(child), Signal::INT).unwrap();
-}
-
 #[test]
 fn a_simulated_service_runs_until_ctrl_c() {
-    let mut service = tool(["simulate", "--speed", "10000", "--order", "Shoes", "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(service.stdout.take().unwrap()).lines();
+    let mut service = tool(["simulate", "--speed", "10000", "--order", "Shoes", "--json"]);
+    let service = service.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut service = Running(service.spawn().unwrap());
+    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines();
     let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
     let started = next();
     assert_eq!((&started["api_key"], &started["speed"]), (&"sk-simulator".into(), &10_000.into()));
@@ -41,27 +35,19 @@ fn a_simulated_service_runs_until_ctrl_c() {
     let article: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(article["job_id"], *job);
 
-    interrupt(&service);
-    assert_eq!(service.wait().unwrap().code(), Some(0));
+    service.interrupt();
+    assert_eq!(service.ended(), Some(0));
 }
 
 /// A process whose standard input stays open, once it has begun to read.
-fn waiting_for_input(arguments: &[&str]) -> (Child, ChildStdin) {
+fn waiting_for_input(arguments: &[&str]) -> (Running, ChildStdin) {
     let mut waiting = tool([]);
     waiting.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
     waiting.env("ARTICLE_API_KEY", "sk-1").env("ARTICLE_API_URL", "http://127.0.0.1:9");
     let waiting = waiting.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut waiting = waiting.spawn().unwrap();
-    let input = waiting.stdin.take().unwrap();
-    let status = format!("/proc/{}/status", waiting.id());
-    let handles_the_signal = || {
-        let status = std::fs::read_to_string(&status).ok()?;
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
-        Some(u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0)
-    };
-    while handles_the_signal() == Some(false) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let mut waiting = Running(waiting.spawn().unwrap());
+    let input = waiting.0.stdin.take().unwrap();
+    until("it does not handle the signal", || waiting.handles_ctrl_c().then_some(()));
     std::thread::sleep(Duration::from_millis(300));
     (waiting, input)
 }
@@ -91,12 +77,12 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
             let command = if json { [command, &["--json"]].concat() } else { command.to_vec() };
             let (mut waiting, _open) = waiting_for_input(&command);
             let start = Instant::now();
-            interrupt(&waiting);
-            let status = waiting.wait().unwrap();
+            waiting.interrupt();
+            let exit = waiting.ended();
             let took = start.elapsed();
             let mut error = String::new();
-            waiting.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            assert_eq!(status.code(), Some(1), "{command:?}");
+            waiting.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+            assert_eq!(exit, Some(1), "{command:?}");
             assert!(error.ends_with(says), "{command:?}: {error}");
             assert!(took < Duration::from_secs(10), "{command:?}: {took:?}");
         }
@@ -118,12 +104,12 @@ fn a_signal_right_after_the_first_line_ends_in_order() {
             let mut tool = tool([]);
             tool.args(command).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
             tool.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
-            let mut process = tool.spawn().unwrap();
-            let mut out = BufReader::new(process.stdout.take().unwrap());
+            let mut process = Running(tool.spawn().unwrap());
+            let mut out = BufReader::new(process.0.stdout.take().unwrap());
             out.read_line(&mut String::new()).unwrap();
-            interrupt(&process);
+            process.interrupt();
             out.read_to_string(&mut String::new()).unwrap();
-            assert_eq!(process.wait().unwrap().code(), Some(0), "{command:?}");
+            assert_eq!(process.ended(), Some(0), "{command:?}");
         }
     }
     let left = folder.path().read_dir().unwrap().map(|it| it.unwrap().file_name());

@@ -1,11 +1,6 @@
 //! `listen --forward-to` on an inbox in PostgreSQL that an application works on.
 
-use std::{
-    net::TcpListener,
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{io::Read, net::TcpListener, process::Stdio};
 
 use article_webhook::fixture;
 use article_webhook_inbox::State;
@@ -17,24 +12,16 @@ use crate::{
     tool::tool,
 };
 
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// The exit code and the error of a command that must not go on.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = tool([]);
     let command = command.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = command.spawn().unwrap();
-    let start = Instant::now();
-    while running.try_wait().unwrap().is_none() {
-        if start.elapsed() > PATIENCE {
-            running.kill().unwrap();
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    let output = running.wait_with_output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    let mut running = Running(command.spawn().unwrap());
+    let exit = running.ended();
+    let mut error = String::new();
+    running.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    (exit, error)
 }
 
 #[tokio::test(flavor = "multi_thread")]

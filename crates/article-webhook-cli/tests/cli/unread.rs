@@ -5,36 +5,32 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::{Duration, Instant},
 };
 
 use reqwest::Client;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     free_port::free_port,
+    running::{PATIENCE, Running, until},
     tool::{text, tool},
 };
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
-
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More than a pipe holds, and more than waits for it.
 const DELIVERIES: usize = 120;
 const TITLE: usize = 16 << 10;
 
 struct Listening {
-    process: Child,
+    process: Running,
     url: String,
     service: Client,
     _folder: TempDir,
@@ -58,7 +54,7 @@ impl Listening {
         let started: Value = serde_json::from_str(&line).unwrap();
         let url = started["listening"].as_str().unwrap().to_owned();
         let service = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
-        (Self { process, url, service, _folder: folder }, output)
+        (Self { process: Running(process), url, service, _folder: folder }, output)
     }
 
     async fn deliver(&self, job: &str, token: &str) -> u16 {
@@ -77,26 +73,8 @@ impl Listening {
     }
 
     fn end(&mut self) -> Option<i32> {
-        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        self.ended()
-    }
-
-    fn ended(&mut self) -> Option<i32> {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return status.code();
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        panic!("it does not end");
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.interrupt();
+        self.process.ended()
     }
 }
 
@@ -136,7 +114,7 @@ async fn a_reader_that_has_ended_ends_it_after_the_delivery_is_stored() {
     let (mut listening, output) = Listening::start();
     drop(output);
     assert_eq!(listening.deliver("job_1", TOKEN).await, 200);
-    assert_eq!(listening.ended(), Some(0));
+    assert_eq!(listening.process.ended(), Some(0));
 }
 
 #[tokio::test]
@@ -146,7 +124,7 @@ async fn refusals_are_answered_although_the_log_is_not_read() {
         let status = listening.deliver("job_1", "Bearer another-token-1234").await;
         assert_eq!(status, 401);
     }
-    let mut log = listening.process.stderr.take().unwrap();
+    let mut log = listening.process.0.stderr.take().unwrap();
     let mut some = vec![0; 4096];
     let length = log.read(&mut some).unwrap();
     assert!(String::from_utf8_lossy(&some[..length]).contains("unauthorized"), "{some:?}");
@@ -170,19 +148,14 @@ fn the_first_line_says_where_it_listens_although_deliveries_are_refused_already(
     let path = folder.path().join("output");
     let file = File::create(&path).unwrap();
     let mut listen = listen(folder.path(), address.port());
-    let mut process = listen.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap();
-    let start = Instant::now();
-    let lines = loop {
+    let process = Running(listen.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap());
+    let lines = until("nothing is logged", || {
         let lines: Vec<_> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
-        if lines.iter().any(|line| line.contains("WARN")) || start.elapsed() > PATIENCE {
-            break lines;
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
+        lines.iter().any(|line| line.contains("WARN")).then_some(lines)
+    });
     is_over.store(true, Ordering::Relaxed);
     refused.join().unwrap();
-    process.kill().unwrap();
-    process.wait().unwrap();
+    drop(process);
     assert!(lines[0].contains("\"listening\""), "{lines:?}");
     assert!(lines[1..].iter().any(|line| line.contains("unauthorized")), "{lines:?}");
 }
