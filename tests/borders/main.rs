@@ -1,61 +1,125 @@
 //! Holds the source of every crate in `crates/` to the rules of its structure:
 //!
-//! - The groups of `mod` lines in a `src/lib.rs`, divided by blank lines, are layers, lowest first.
-//!   A module uses only modules of earlier groups, so there is no circle between folders (`imports`).
-//! - Inside a folder a circle of imports joins at most two files: a type and its constructor (`circles`).
-//! - `lib.rs` declares and re-exports, and does nothing else (`root`).
-//! - Some decisions are made in one file of the project alone (`one_place`).
+//! - The groups of `mod` lines in a `lib.rs`, divided by blank lines, are layers, lowest first. A module uses only modules
+//!   of earlier groups, so there is no circle between them.
+//! - Inside a folder, a circle of imports joins at most two files: a type and its constructor.
+//! - What `places` names is in the files, or in the crates, that it gives, and nowhere else.
 //!
-//! Tests are exempt: code under `#[cfg(test)]`, and everything outside `src/`.
-//! `BORDERS_CRATES` names another folder to check than the `crates/` of this checkout.
+//! Tests are exempt: code under `#[cfg(test)]`, files of the name `tests.rs`, and everything outside `src/`.
 
-mod finding;
-mod paths;
-mod production;
-mod sources;
-
-mod modules;
-mod signs;
-
-mod one_place;
-mod root;
-
-mod cycles;
-mod imports;
-
+#[path = "../readme/files.rs"]
+mod files;
 mod planted;
+mod source;
 
-mod planted_places;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
-use std::path::PathBuf;
-
-use finding::Finding;
-use modules::Modules;
-use sources::Sources;
+use source::{Source, is_word};
 
 #[test]
 fn every_crate_keeps_its_layers_and_its_single_places() {
-    let folder = std::env::var_os("BORDERS_CRATES")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates"), PathBuf::from);
-    let crates = Sources::of_folder(&folder);
-    assert!(!crates.is_empty(), "no crates in {}", folder.display());
-    let findings = check(&crates);
-    let list: String = findings.iter().map(|finding| format!("\n{finding}\n")).collect();
-    assert!(findings.is_empty(), "{} findings\n{list}", findings.len());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut crates: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (path, text) in files::sources(&folder) {
+        let path = path.strip_prefix(&folder).expect("it was found there").to_string_lossy();
+        if let Some((name, file)) = path.split_once("/src/")
+            && file.ends_with(".rs")
+        {
+            crates.entry(name.to_owned()).or_default().insert(file.to_owned(), text);
+        }
+    }
+    let sources: Vec<_> = crates.iter().map(|(name, files)| Source::of(name, files)).collect();
+    let found = check(&sources, include_str!("places"));
+    assert!(found.is_empty(), "{} findings\n{}", found.len(), found.join("\n"));
 }
 
-/// Everything that these crates do against the rules, in the order of the files.
-fn check(crates: &[Sources]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut trees = Vec::new();
-    for sources in crates {
-        let modules = Modules::of(sources);
-        findings.extend(root::check(&modules));
-        findings.extend(imports::check(&modules));
-        findings.extend(cycles::check(&modules));
-        trees.push(modules);
+/// Everything that these crates do against the rules.
+fn check(sources: &[Source], places: &str) -> Vec<String> {
+    let mut found: Vec<_> = sources.iter().flat_map(layers).collect();
+    found.extend(sources.iter().flat_map(circles));
+    let rows = places.lines().filter(|line| !line.starts_with('#'));
+    found.extend(rows.flat_map(|row| place(sources, row)));
+    found
+}
+
+fn layers(source: &Source) -> Vec<String> {
+    let mut found = Vec::new();
+    for (line, path, _) in source.uses.iter().filter(|(line, ..)| !line.module.is_empty()) {
+        let Some(names) = source.absolute(&line.module, path) else { continue };
+        let Some(to) = source.find(&names[..names.len().min(1)]) else { continue };
+        let (from, at, path) = (&line.module[0], &line.at, path.join("::"));
+        match to.first() {
+            None => found.push(format!("{at}: `{path}` is not of a module: name the module")),
+            Some(to) if to != from && source.layers[to] >= source.layers[from] => {
+                found.push(format!(
+                    "{at}: `{from}` uses `{path}`, and `{to}` is in no earlier group of the root: \
+                     move what is used into `{from}` or below it, or pass it in as an argument"
+                ));
+            }
+            Some(_) => {}
+        }
     }
-    findings.extend(one_place::check(&trees));
-    findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-    findings
+    found
+}
+
+fn circles(source: &Source) -> BTreeSet<String> {
+    // The files that each file leads to, within a module of the root.
+    let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (line, path, _) in source.uses.iter().filter(|(.., is_shown)| !is_shown) {
+        let names = source.absolute(&line.module, path);
+        let to = names.and_then(|names| source.find(&names)).unwrap_or_default();
+        let [from, to] = [&line.module, &to];
+        if !to.is_empty()
+            && to.first() == from.first()
+            && source.modules[to] != source.modules[from]
+        {
+            reach.entry(&source.modules[from]).or_default().insert(&source.modules[to]);
+        }
+    }
+    // What is reached adds what it reaches, until that is nothing new.
+    let mut before = BTreeMap::new();
+    while before != reach {
+        before = reach.clone();
+        for all in reach.values_mut() {
+            all.extend(all.clone().into_iter().filter_map(|file| before.get(file)).flatten());
+        }
+    }
+    let circles = reach.iter().map(|(file, all)| {
+        let is_back = |other: &&&str| reach.get(*other).is_some_and(|back| back.contains(file));
+        all.iter().filter(is_back).copied().collect::<Vec<_>>()
+    });
+    // A type and its constructor may need each other.
+    let long = circles.filter(|files| files.len() > 2).map(|files| files.join(", "));
+    long.map(|files| format!("a circle of {files}: move what they need into another file"))
+        .collect()
+}
+
+fn place(sources: &[Source], row: &str) -> Vec<String> {
+    let cells: Vec<_> = row.split('|').map(str::trim).collect();
+    let [what, words, places] = cells[..] else { panic!("a row has three cells: {row}") };
+    let is_there = |code: &str, word: &str| {
+        let mut paths = code.split(|c| !is_word(c) && c != ':').map(|path| format!("::{path}::"));
+        code.contains(word) && paths.any(|path| path.contains(&format!("::{word}::")))
+    };
+    let mut places: BTreeMap<_, _> = places.split_whitespace().map(|place| (place, 0)).collect();
+    let mut found = Vec::new();
+    for line in sources.iter().flat_map(|source| &source.lines) {
+        if words.split_whitespace().any(|word| is_there(&line.code, word)) {
+            match places
+                .iter_mut()
+                .find(|(place, _)| line.at.starts_with(&format!("crates/{place}")))
+            {
+                Some((_, count)) => *count += 1,
+                None => found.push(format!("{}: {what}, which has its place elsewhere", line.at)),
+            }
+        }
+    }
+    let lost = places.into_iter().filter(|(_, count)| *count == 0);
+    found.extend(
+        lost.map(|(place, _)| format!("{what} is not in {place}: correct tests/borders/places")),
+    );
+    found
 }

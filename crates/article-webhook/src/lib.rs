@@ -2,7 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The modules in layers, lowest first, a blank line between two layers: a module uses only modules of
-// the layers above its own in this list. `.ci/borders` checks it.
+// the layers above its own in this list. The test `borders` checks it.
 mod causes;
 
 mod json;

@@ -1,7 +1,7 @@
 use crate::answer::Rejection;
 
 /// The maximum length of a body. The only place that refuses a body for its length (413), as
-/// `.ci/borders` checks. It is asked about the declared length, each chunk, and the whole body.
+/// the test `borders` checks. It is asked about the declared length, each chunk, and the whole body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BodyLimit(pub(crate) usize);
 
