@@ -9,8 +9,10 @@ use std::{
 use super::{retention::Removed, settings::Settings};
 use crate::call::Lease;
 
-/// How long a worker claims nothing after the store failed.
+/// How long a worker claims nothing after the store failed. It doubles with each failure in a row, so that an outage of an hour
+/// is not a line in the log for each of its seconds.
 const CLAIM_PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+const MAX_CLAIM_PAUSE_AFTER_FAILURES: Duration = Duration::from_secs(8);
 
 /// How long it claims nothing after a claim that brought nothing of what is due: another transaction holds it, or the clock
 /// of the store was set.
@@ -59,6 +61,8 @@ pub(super) struct Schedule {
     /// When an entry that was settled during a claim is due again. The claim may not have seen it.
     again_at: Option<Instant>,
     no_claim_before: Instant,
+    /// The pause after the next failure.
+    claim_pause: Duration,
     few_before: Instant,
 
     running: u32,
@@ -118,6 +122,7 @@ impl Schedule {
             is_woken: false,
             again_at: None,
             no_claim_before: now,
+            claim_pause: CLAIM_PAUSE_AFTER_FAILURE,
             few_before: now,
             running: 0,
             settling: 0,
@@ -230,6 +235,7 @@ impl Schedule {
         next_due: Option<Duration>,
     ) -> bool {
         let began = self.claim_began.take().unwrap_or(now);
+        self.claim_pause = CLAIM_PAUSE_AFTER_FAILURE;
         self.few_before = now + (2 * (now - began)).min(MAX_PAUSE_BEFORE_SMALL_CLAIM);
         if self.held.is_empty() {
             self.extend_at = began + self.lease / 3;
@@ -254,7 +260,8 @@ impl Schedule {
     /// A claim failed.
     pub(super) fn claim_failed(&mut self, now: Instant) {
         self.claim_began = None;
-        self.pause_claims(now);
+        self.no_claim_before = now + self.claim_pause;
+        self.claim_pause = (2 * self.claim_pause).min(MAX_CLAIM_PAUSE_AFTER_FAILURES);
     }
 
     /// The system or the store has no room for another attempt.
@@ -422,13 +429,23 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_nothing_is_claimed_for_a_second_whatever_wakes_it() {
-        let (mut schedule, now) = schedule();
+    fn after_a_failure_nothing_is_claimed_for_a_while_whatever_wakes_it() {
+        let (mut schedule, mut now) = schedule();
+        for seconds in [1, 2, 4, 8, 8] {
+            assert_eq!(schedule.next(now), Step::Claim(4));
+            schedule.claim_failed(now);
+            schedule.woken(now);
+            let next = now + Duration::from_secs(seconds);
+            assert_eq!(schedule.next(now), Step::Wait(Some(next)));
+            now = next;
+        }
         assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.claim_failed(now);
+        schedule.claimed(now, [LEASE], None);
         schedule.woken(now);
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + CLAIM_PAUSE_AFTER_FAILURE)));
-        assert_eq!(schedule.next(now + CLAIM_PAUSE_AFTER_FAILURE), Step::Claim(4));
+        assert_eq!(schedule.next(now), Step::Claim(3));
+        schedule.claim_failed(now);
+        let next = now + CLAIM_PAUSE_AFTER_FAILURE;
+        assert_eq!(schedule.next(now), Step::Wait(Some(next)), "the outage was over");
     }
 
     #[test]
