@@ -12,6 +12,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use article_webhook::adapter::repair;
+use article_webhook_inbox::{JobState, State};
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Width, terminal_size_of};
@@ -47,6 +48,22 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
+    pub(crate) fn of(state: State) -> Self {
+        match state {
+            State::Done => Self::Good,
+            State::Waiting | State::Leased => Self::Busy,
+            State::Dead | State::Unhandled | State::Corrupt | State::Quarantined => Self::Bad,
+        }
+    }
+
+    pub(crate) fn of_job(state: JobState) -> Self {
+        match state {
+            JobState::Expected | JobState::Polling => Self::Busy,
+            JobState::Arrived | JobState::Collected => Self::Good,
+            JobState::Failed | JobState::Unreadable | JobState::NotFound => Self::Bad,
+        }
+    }
+
     fn style(self) -> Style {
         match self {
             Self::Plain => Style::new(),

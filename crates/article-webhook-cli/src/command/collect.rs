@@ -252,17 +252,12 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
     for id in ids {
         // Without a state: it was erased meanwhile.
         let Some((state, _)) = states.get(id) else { continue };
-        let tone = match state {
-            JobState::Arrived | JobState::Collected => Tone::Good,
-            JobState::Expected | JobState::Polling => Tone::Busy,
-            JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
-        };
         match output.is_json() {
             true => output
                 .json("job_state", &json!({ "job_id": id.as_str(), "state": state.as_str() }))?,
             false => table.row([
                 (Tone::Plain, escape::line(id.as_str())),
-                (tone, state.as_str().replace('_', " ")),
+                (Tone::of_job(*state), state.as_str().replace('_', " ")),
             ]),
         }
     }

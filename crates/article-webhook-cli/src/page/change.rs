@@ -63,9 +63,9 @@ pub(super) async fn requeue(
     };
     let entry = shared.inbox.list(filter).await?.entries.pop().ok_or(Missed::Gone)?;
     match entry.state {
-        EntryState::Done => Ok(back(&shared, &key, query, "changed")),
-        EntryState::Leased => Ok(back(&shared, &key, query, "leased")),
-        state => changed(&shared, &key, query, state, "requeued").await,
+        EntryState::Done => Ok(back(&shared, &key, query.as_deref(), "changed")),
+        EntryState::Leased => Ok(back(&shared, &key, query.as_deref(), "leased")),
+        state => changed(&shared, &key, query.as_deref(), state, "requeued").await,
     }
 }
 
@@ -104,14 +104,14 @@ pub(super) async fn replay(
     _: Form,
 ) -> Result<Redirect, Missed> {
     let key = key_of(&job, &event).ok_or(Missed::Gone)?;
-    changed(&shared, &key, query, EntryState::Done, "replayed").await
+    changed(&shared, &key, query.as_deref(), EntryState::Done, "replayed").await
 }
 
 /// Requeues it from this state alone: what the reader saw may have changed since.
 async fn changed(
     shared: &Shared,
     key: &EntryKey,
-    query: Option<String>,
+    query: Option<&str>,
     from: EntryState,
     done: &str,
 ) -> Result<Redirect, Missed> {
@@ -124,8 +124,8 @@ async fn changed(
     Ok(back(shared, key, query, done))
 }
 
-fn back(shared: &Shared, key: &EntryKey, query: Option<String>, done: &str) -> Redirect {
-    let list = Query::of_entry(query.as_deref().unwrap_or_default());
+fn back(shared: &Shared, key: &EntryKey, query: Option<&str>, done: &str) -> Redirect {
+    let list = Query::of_entry(query.unwrap_or_default());
     let query = list.for_entry(Some(("done", done)));
     Redirect::to(&format!("{}{query}", entry_path(shared, key)))
 }

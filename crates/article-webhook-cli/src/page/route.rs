@@ -22,8 +22,9 @@ use url::form_urlencoded;
 use super::{
     access::{Access, Refusal},
     change,
-    shared::{Buttons, Shared},
+    shared::Shared,
     view::{body, entry, health, list, missed, missed::Missed, refused_deliveries},
+    watch,
 };
 use crate::secrets;
 
@@ -84,7 +85,7 @@ async fn events(State(shared): State<Arc<Shared>>) -> Result<impl IntoResponse, 
     let permit = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| Missed::TooMany)?;
     let changes = (shared.watch.changes(), permit);
     let events = stream::unfold(changes, async |(mut changes, permit)| {
-        let revision = changes.next().await?;
+        let revision = watch::next(&mut changes).await?;
         let event = Event::default().event("change").data(format!("{revision:016x}"));
         Some((Ok::<_, Infallible>(event), (changes, permit)))
     });
@@ -153,7 +154,7 @@ async fn key(
     }
     shared.access.check_cookie(request.headers())?;
     let is_change = !matches!(*request.method(), Method::GET | Method::HEAD);
-    if is_change && shared.buttons == Buttons::Left {
+    if is_change && shared.is_read_only {
         return Err(Refusal::ReadOnly.into());
     }
     Ok(next.run(request).await)

@@ -5,13 +5,7 @@ use article_webhook_server::Server;
 use clap::Args;
 use tokio::{net::TcpListener, sync::Semaphore};
 
-use super::{
-    access::Access,
-    panel::Panel,
-    route,
-    shared::{Buttons, Shared},
-    watch::Watch,
-};
+use super::{access::Access, panel::Panel, route, shared::Shared, watch::Watch};
 use crate::{
     failure::Failure,
     output::{Output, log::Refusals},
@@ -99,7 +93,7 @@ impl Page {
             receiver: RECEIVER.to_owned(),
             has_receiver: false,
             access,
-            buttons: Buttons::Shown,
+            is_read_only: false,
             panel: None,
             refusals: None,
             watch: Watch::new(inbox),
@@ -122,7 +116,7 @@ impl Page {
 
     /// Shows no button and refuses every change.
     pub(crate) fn read_only(mut self) -> Self {
-        self.shared.buttons = Buttons::Left;
+        self.shared.is_read_only = true;
         self
     }
 

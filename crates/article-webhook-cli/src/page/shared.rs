@@ -16,19 +16,12 @@ pub(super) struct Shared {
     /// Whether that receiver is this process.
     pub(super) has_receiver: bool,
     pub(super) access: Access,
-    pub(super) buttons: Buttons,
+    /// Then the page has no buttons.
+    pub(super) is_read_only: bool,
     pub(super) panel: Option<Arc<dyn Panel>>,
     /// What the receiver of this process refused, if it has one.
     pub(super) refusals: Option<Refusals>,
     pub(super) watch: Watch,
     /// Pages that are told of changes.
     pub(super) listeners: Arc<Semaphore>,
-}
-
-/// Whether the page has buttons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Buttons {
-    Shown,
-    /// The page is read-only.
-    Left,
 }

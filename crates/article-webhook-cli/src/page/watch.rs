@@ -92,8 +92,8 @@ impl Watch {
     }
 
     /// The changes from now on.
-    pub(super) fn changes(&self) -> Changes {
-        Changes(self.seen.subscribe())
+    pub(super) fn changes(&self) -> watch::Receiver<Seen> {
+        self.seen.subscribe()
     }
 
     /// Ends the streams of all open pages.
@@ -131,16 +131,11 @@ impl Watch {
     }
 }
 
-/// The changes of an inbox, as one page is told of them.
-pub(super) struct Changes(watch::Receiver<Seen>);
-
-impl Changes {
-    /// The next revision; `None` when the page ends.
-    pub(super) async fn next(&mut self) -> Option<u64> {
-        self.0.changed().await.ok()?;
-        let seen = self.0.borrow_and_update();
-        (!seen.has_ended).then_some(seen.revision)
-    }
+/// The next revision; `None` when the page ends.
+pub(super) async fn next(changes: &mut watch::Receiver<Seen>) -> Option<u64> {
+    changes.changed().await.ok()?;
+    let seen = changes.borrow_and_update();
+    (!seen.has_ended).then_some(seen.revision)
 }
 
 /// When the charts begin.
@@ -180,10 +175,10 @@ mod tests {
         let mut changes = watch.changes();
         tokio::spawn(watch.run(None, None));
         // What was there before is told once.
-        while timeout(10 * PACE, changes.next()).await.is_ok() {}
+        while timeout(10 * PACE, next(&mut changes)).await.is_ok() {}
         let expect = Expect::job("job_1".parse().unwrap(), inbox.ledger().now());
         inbox.ledger().expect(vec![expect]).await.unwrap();
-        let told = timeout(Duration::from_secs(30), changes.next()).await;
+        let told = timeout(Duration::from_secs(30), next(&mut changes)).await;
         assert!(matches!(told, Ok(Some(_))), "{told:?}");
     }
 }

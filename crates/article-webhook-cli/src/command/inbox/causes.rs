@@ -4,7 +4,6 @@ use article_webhook_inbox::CauseCount;
 use clap::Args;
 use serde_json::json;
 
-use super::view;
 use crate::{
     context::Context,
     failure::{Exit, Failure},
@@ -49,7 +48,7 @@ pub(super) async fn run(arguments: CausesArguments, context: &Context) -> Result
         let plain = |text| (Tone::Plain, text);
         table.row([
             (Tone::Head, format!("{:>5}", group.count)),
-            (view::tone(group.state), group.state.to_string()),
+            (Tone::of(group.state), group.state.to_string()),
             plain(relative(group.first, now)),
             plain(relative(group.last, now)),
             plain(escape::line(group.cause.as_deref().unwrap_or_default())),

@@ -245,7 +245,7 @@ impl Causes {
         for ((state, group), count) in &self.0 {
             table.row([
                 (Tone::Head, format!("{count:>5}")),
-                (view::tone(*state), state.to_string()),
+                (Tone::of(*state), state.to_string()),
                 (Tone::Plain, escape::line(group)),
             ]);
         }

@@ -9,10 +9,7 @@ use clap::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    selection::{Kind, PagingArguments, before_now},
-    view,
-};
+use super::selection::{Kind, PagingArguments, before_now};
 use crate::{
     context::Context,
     failure::{Exit, Failure},
@@ -74,7 +71,7 @@ fn table(jobs: &[ExpectedJob]) -> Table {
         let plain = |text| (Tone::Plain, text);
         table.row([
             plain(escape::line(job.job_id.as_str())),
-            (view::job_tone(job.state), job.state.as_str().replace('_', " ")),
+            (Tone::of_job(job.state), job.state.as_str().replace('_', " ")),
             plain(job.polls.to_string()),
             plain(relative(job.expected_at, now)),
             plain(when(job, now)),

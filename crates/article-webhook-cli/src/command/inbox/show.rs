@@ -88,7 +88,7 @@ fn write(entry: &Entry, bodies: &[Body], output: &Output) -> Result<(), Failure>
         output.paint(Tone::Quiet, &event)
     ))?;
 
-    let state = output.paint(view::tone(entry.state), entry.state.as_str());
+    let state = output.paint(Tone::of(entry.state), entry.state.as_str());
     let mut facts = Table::plain();
     facts.fact("state", format!("{state}, {}", view::when(entry, now)));
     facts.fact("attempts", entry.attempts.to_string());

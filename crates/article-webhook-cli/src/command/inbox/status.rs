@@ -8,7 +8,6 @@ use article_webhook_inbox::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::view;
 use crate::{
     context::Context,
     failure::{Exit, Failure},
@@ -217,13 +216,13 @@ impl Status {
 
     fn entries(&self) -> Table {
         let states =
-            State::ALL.map(|state| (view::tone(state), state.as_str(), self.counts.of(state)));
+            State::ALL.map(|state| (Tone::of(state), state.as_str(), self.counts.of(state)));
         table("ENTRIES", states.into_iter().chain([(Tone::Head, "total", self.counts.total())]))
     }
 
     fn jobs(&self) -> Table {
         let states =
-            JobState::ALL.map(|state| (view::job_tone(state), state.as_str(), self.jobs.of(state)));
+            JobState::ALL.map(|state| (Tone::of_job(state), state.as_str(), self.jobs.of(state)));
         let more = [
             (Tone::Bad, "overdue", self.jobs.overdue),
             (Tone::Bad, "unknown order", self.jobs.unknown_intents),

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use article_webhook_inbox::{Entry, JobState, State};
+use article_webhook_inbox::{Entry, State};
 use serde_json::{Value, json};
 
 use crate::{
@@ -10,22 +10,6 @@ use crate::{
     text::escape,
     text::moment::{exact, relative, time_of_day},
 };
-
-pub(super) fn tone(state: State) -> Tone {
-    match state {
-        State::Done => Tone::Good,
-        State::Waiting | State::Leased => Tone::Busy,
-        State::Dead | State::Unhandled | State::Corrupt | State::Quarantined => Tone::Bad,
-    }
-}
-
-pub(super) fn job_tone(state: JobState) -> Tone {
-    match state {
-        JobState::Expected | JobState::Polling => Tone::Busy,
-        JobState::Arrived | JobState::Collected => Tone::Good,
-        JobState::Failed | JobState::Unreadable | JobState::NotFound => Tone::Bad,
-    }
-}
 
 /// The job, and the event if it is not the usual one.
 pub(super) fn name(entry: &Entry) -> String {
@@ -62,7 +46,7 @@ pub(super) fn table(entries: &[Entry]) -> Table {
         let plain = |text| (Tone::Plain, text);
         table.row([
             plain(name(entry)),
-            (tone(entry.state), state(entry)),
+            (Tone::of(entry.state), state(entry)),
             plain(entry.attempts.to_string()),
             plain(relative(entry.received_at, now)),
             plain(when(entry, now)),
@@ -80,7 +64,7 @@ fn title(entry: &Entry) -> String {
 
 /// An entry by itself, at the time at which it was found.
 pub(super) fn line(entry: &Entry, output: &Output) -> String {
-    let state = output.paint(tone(entry.state), &state(entry));
+    let state = output.paint(Tone::of(entry.state), &state(entry));
     let cause = entry.cause.as_deref().unwrap_or_default();
     let parts =
         [time_of_day(SystemTime::now()), name(entry), state, title(entry), escape::line(cause)];

@@ -6,11 +6,7 @@ use article_webhook_inbox::{EntryKey, State};
 use maud::{Markup, html};
 
 use crate::{
-    page::{
-        entry_path::path_of,
-        query::Query,
-        shared::{Buttons, Shared},
-    },
+    page::{entry_path::path_of, query::Query, shared::Shared},
     text::{
         escape,
         moment::{exact, relative, shown},
@@ -79,7 +75,7 @@ pub(super) fn body_path(shared: &Shared, key: &EntryKey, what: &str, number: usi
 /// A button that changes something.
 pub(super) fn button(shared: &Shared, path: &str, label: &str, kind: &str) -> Markup {
     html! {
-        @if shared.buttons == Buttons::Shown {
+        @if !shared.is_read_only {
             form method="post" action=(path) {
                 input type="hidden" name="token" value=(shared.access.token.as_str());
                 button type="submit" class=(kind) { (label) }

@@ -20,11 +20,7 @@ use super::{
     time_line::{Delivered, time_line},
 };
 use crate::{
-    page::{
-        entry_path::key_of,
-        query::Query,
-        shared::{Buttons, Shared},
-    },
+    page::{entry_path::key_of, query::Query, shared::Shared},
     text::{command as shown_command, counted, escape::cut},
 };
 
@@ -144,7 +140,7 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
     let path = |what| format!("{}/{what}{query}", entry_path(shared, &entry.key));
     let has_bytes = shown.bodies.iter().any(|body| body.bytes.is_some());
     html! {
-        @if shared.buttons == Buttons::Shown {
+        @if !shared.is_read_only {
             @match entry.state {
                 EntryState::Done if has_bytes => (button(shared, &path("replay"), "Replay", "primary")),
                 EntryState::Done => span.quiet { "retention has removed its bodies" },

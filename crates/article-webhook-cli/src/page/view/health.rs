@@ -9,7 +9,7 @@ use super::{
     layout::{self, Place},
 };
 use crate::{
-    page::shared::{Buttons, Shared},
+    page::shared::Shared,
     text::{command as shown_command, moment::span},
 };
 
@@ -42,7 +42,7 @@ pub(in crate::page) async fn health(State(shared): State<Arc<Shared>>) -> Markup
 }
 
 async fn look(shared: &Shared) -> Health {
-    if shared.buttons == Buttons::Shown {
+    if !shared.is_read_only {
         let health = shared.inbox.health().await;
         let writable = Some(health.writable);
         return Health { writable, overdue: health.overdue, store: health.store };

@@ -1,10 +1,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use crate::{
-    page::{
-        access::Access,
-        shared::{Buttons, Shared},
-    },
+    page::{access::Access, shared::Shared},
     text::escape,
 };
 
@@ -28,7 +25,6 @@ const PLACES: [(Place, &str, &str); 4] = [
 /// A whole page. The script replaces what is marked `data-live` when something changes.
 pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup) -> Markup {
     let at = |path| shared.access.path(path);
-    let is_read_only = shared.buttons == Buttons::Left;
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -47,7 +43,7 @@ pub(super) fn page(shared: &Shared, place: Place, title: &str, content: &Markup)
                             }
                         }
                         span.spacer {}
-                        @if is_read_only { span.chip { "read-only" } }
+                        @if shared.is_read_only { span.chip { "read-only" } }
                         span.link #connection role="status" data-state="off" {
                             span.dot {} span.word { "not live" }
                         }

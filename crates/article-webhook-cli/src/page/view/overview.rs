@@ -9,7 +9,7 @@ use super::components::{age, list_path, number, text};
 use crate::{
     page::{
         query::Query,
-        shared::{Buttons, Shared},
+        shared::Shared,
         watch::{HOURS, first_hour},
     },
     text::{entries, escape},
@@ -174,7 +174,7 @@ fn buttons(shared: &Shared, group: &CauseCount) -> Markup {
     };
     let path = shared.access.path(&format!("/requeue{}", Query::of_group(group).text()));
     html! {
-        @if shared.buttons == Buttons::Shown && group.cause.is_some() {
+        @if !shared.is_read_only && group.cause.is_some() {
             form.choice method="post" action=(path) {
                 input type="hidden" name="token" value=(shared.access.token.as_str());
                 @if group.count > FEW {

@@ -1,12 +1,12 @@
 use maud::{Markup, html};
 
 use super::components::button;
-use crate::page::shared::{Buttons, Shared};
+use crate::page::shared::Shared;
 
 /// What a command adds to the list.
 pub(super) fn panel(shared: &Shared) -> Markup {
     html! {
-        @if let Some(panel) = shared.panel.as_ref().filter(|_| shared.buttons == Buttons::Shown) {
+        @if let Some(panel) = shared.panel.as_ref().filter(|_| !shared.is_read_only) {
             section.panel #panel aria-labelledby="panel-title" {
                 div.about {
                     h2 #panel-title { (panel.title()) }
