@@ -12,7 +12,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use article_webhook::adapter::repair;
-use article_webhook_inbox::{JobState, State};
+use article_webhook_inbox::{JobState, State, store::Progress};
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Width, terminal_size_of};
@@ -322,10 +322,23 @@ const TICK: Duration = Duration::from_secs(1);
 impl Output {
     /// Does some work, and shows what it is, and for how long it has lasted. Only on a terminal.
     pub(crate) async fn during<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
+        self.during_known(what, &Progress::default(), work).await
+    }
+
+    /// The same, with how much is done and how long the rest takes, once that is known.
+    pub(crate) async fn during_known<T>(
+        &self,
+        what: &str,
+        progress: &Progress,
+        work: impl Future<Output = T>,
+    ) -> T {
         let (start, mut work) = (Instant::now(), std::pin::pin!(work));
         let done = loop {
-            let lasted = moment::span(start.elapsed());
-            self.progress(&format!("{what}, for {lasted}"));
+            let lasted = start.elapsed();
+            self.progress(&match progress.get() {
+                Some((done, whole)) => format!("{what}, {}", rest(done, whole, lasted)),
+                None => format!("{what}, for {}", moment::span(lasted)),
+            });
             if let Ok(done) = timeout(TICK, &mut work).await {
                 break done;
             }
@@ -333,4 +346,12 @@ impl Output {
         self.clear_progress();
         done
     }
+}
+
+/// How much of the whole is done, and how long the rest takes.
+pub(crate) fn rest(done: u64, whole: u64, lasted: Duration) -> String {
+    // There may be more than was counted before.
+    let done = done.min(whole).max(1) as f64;
+    let left = lasted.mul_f64((whole as f64 - done).max(0.0) / done);
+    format!("{:.0} %, {} left", 100.0 * done / whole.max(1) as f64, moment::span(left))
 }

@@ -6,6 +6,7 @@ mod error;
 mod timestamp;
 
 mod clock;
+mod progress;
 
 mod codec;
 

@@ -37,6 +37,7 @@ pub use crate::call::{
     Settled, StoreHealth,
 };
 pub use crate::entry::title_of;
+pub use crate::progress::Progress;
 pub use crate::rules::{
     Answered, ArticleEntry, BodyLine, BodyRow, BodyWrite, Bucket, ClaimDecision, Claiming,
     EntryLine, ExportLine, IntentLine, IntentRow, JobLine, JobRow, KnownBody, NotOrdered,

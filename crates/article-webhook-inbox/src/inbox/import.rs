@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Error,
     call::Imported,
+    progress::Progress,
     rules::ExportLine,
     script::{Export, Merge},
 };
@@ -128,22 +129,36 @@ impl Inbox {
     ///
     /// One of the stores failed. What was copied until then stays, and the copy can be repeated.
     pub async fn copy_from(&self, from: &Self) -> Result<Imported, Error> {
+        self.copy_with(from, &Progress::default()).await
+    }
+
+    /// As [`copy_from`](Self::copy_from), and says how far it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_from`](Self::copy_from).
+    #[doc(hidden)]
+    pub async fn copy_with(&self, from: &Self, progress: &Progress) -> Result<Imported, Error> {
         let is_paused = from.0.store.paused_since().await?.is_some();
-        let has_gaps = from.0.store.ledger_counts().await?.gaps_since.is_some();
+        let ledger = from.0.store.ledger_counts().await?;
+        let whole = from.counts().await?.total() + ledger.states.iter().sum::<u64>();
+        let has_gaps = ledger.gaps_since.is_some();
         if has_gaps {
             self.0.store.note_gaps().await?;
         }
         let mut import = Import::new(self, Rule::Merge);
-        let mut parts = Parts::all(from);
+        let (mut parts, mut done) = (Parts::all(from), 0);
         while let Some((part, lines)) = parts.next().await? {
             if matches!(part, Export::RemovedJobs(_)) && import.rule == Rule::Merge {
                 import.store().await?;
                 import.rule = Rule::MergeRemovedJobs;
             }
+            done += lines.len() as u64;
             for line in lines {
                 let bytes = line.bytes();
                 import.push(line, bytes).await?;
             }
+            progress.set(done, whole);
         }
         import.store().await?;
         self.0.store.merge(Merge::End { is_paused, has_gaps }).await?;

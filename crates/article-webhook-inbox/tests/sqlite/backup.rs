@@ -1,14 +1,14 @@
 //! A backup has everything that was acknowledged, and a restore loses nothing without a word.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc, time::Duration};
 
 use article_webhook_inbox::{
     Inbox, IntentState, JobFilter, JobState, SqliteStore, State,
-    store::{Expect, Intended, Outcome, Store},
+    store::{Expect, Intended, Outcome, Progress, Store},
 };
 
-use super::{CLAIM, Fixture, copy, key, record, within};
+use super::{CLAIM, Fixture, arrival, copy, key, record, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
@@ -88,6 +88,29 @@ async fn a_backup_of_a_file_in_use_has_everything() {
     );
     let copied = SqliteStore::open(fixture.backup()).unwrap();
     assert_eq!(copied.counts().await.unwrap().total(), 3);
+}
+
+#[tokio::test]
+async fn a_backup_does_not_begin_anew_when_something_is_stored() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    for number in 0..10 {
+        store.record(arrival(&format!("large_{number}"), vec![b'a'; 4 << 20])).await.unwrap();
+    }
+    let progress = Arc::new(Progress::default());
+    let (from, to, reported) = (fixture.path.clone(), fixture.backup(), Arc::clone(&progress));
+    let backup = std::thread::spawn(move || SqliteStore::backup_with(from, to, &reported));
+    let mut seen = Vec::new();
+    for number in 0.. {
+        if backup.is_finished() {
+            break;
+        }
+        record(&store, number..number + 1).await;
+        seen.extend(progress.get());
+    }
+    assert!(backup.join().unwrap().unwrap().entries >= 10);
+    assert!(seen.is_sorted(), "{seen:?}");
+    assert_eq!(progress.get(), None, "the whole is copied");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::{
 use article_webhook::{Sink, fixture};
 use article_webhook_inbox::{
     Inbox, IntentState, Job, Prune, SqliteStore, State, Worker,
-    store::{Export, Intended, Merge, Store},
+    store::{Export, Intended, Merge, Progress, Store},
 };
 
 use super::{Fixture, copy, key, within};
@@ -188,7 +188,10 @@ async fn a_copy_that_was_interrupted_is_made_again() {
     assert!(inbox.copy_from(&closed).await.is_err());
     assert_eq!(state().await, (true, true));
 
-    let copied = inbox.copy_from(&from).await.unwrap();
+    let progress = Progress::default();
+    let copied = inbox.copy_with(&from, &progress).await.unwrap();
+    let (done, whole) = progress.get().unwrap();
+    assert!(done >= whole && whole >= copied.present, "{done} of {whole}");
     assert_eq!((copied.added, copied.present), (0, from.counts().await.unwrap().total()));
     assert_eq!(state().await, (false, false));
     let before = inbox.counts().await.unwrap();

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
     IntentState, SqliteStore, State,
-    store::{Expect, Intended, Quarantine, Store},
+    store::{Expect, Intended, Progress, Quarantine, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, copy, key, record};
@@ -69,8 +69,11 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     let command = format!("`article-webhook inbox salvage {} NEW`", killed.shown());
     assert!(error.contains(&command), "{error}");
 
-    let salvaged = SqliteStore::salvage(&killed.path, new(&killed)).unwrap();
+    let progress = Progress::default();
+    let salvaged = SqliteStore::salvage_with(&killed.path, new(&killed), &progress).unwrap();
     assert_eq!((salvaged.entries, salvaged.doubtful), (3, 2));
+    let written = salvaged.entries + salvaged.ledger;
+    assert!(progress.get().is_some_and(|(done, whole)| done >= written && whole > 0));
     assert!(salvaged.lost_changes.is_some_and(|lost| lost > 0));
     assert!(salvaged.may_lack_names && salvaged.ledger_has_gaps);
     let store = SqliteStore::open(new(&killed)).unwrap();

@@ -1,6 +1,6 @@
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
-use article_webhook_inbox::{Backup, Restored, SqliteStore};
+use article_webhook_inbox::{Backup, Restored, SqliteStore, store::Progress};
 use clap::Args;
 use serde_json::json;
 
@@ -57,8 +57,10 @@ fn file_of(inbox: &InboxArgument, context: &Context) -> Result<PathBuf, Failure>
 pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Result<Exit, Failure> {
     let BackupArguments { file, copy } = arguments;
     let file = file_of(&file, context)?;
-    let work = blocking(move || SqliteStore::backup(file, copy));
-    let backup = context.output.during("copying", work).await??;
+    let progress = Arc::new(Progress::default());
+    let shown = Arc::clone(&progress);
+    let work = blocking(move || SqliteStore::backup_with(file, copy, &progress));
+    let backup = context.output.during_known("copying", &shown, work).await??;
     let Backup { entries, jobs, bytes, .. } = backup;
     context.output.done(
         "backup",

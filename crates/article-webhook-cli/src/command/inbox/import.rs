@@ -4,7 +4,7 @@ use std::{
     path::PathBuf,
 };
 
-use article_webhook_inbox::{Error, Imported, Inbox};
+use article_webhook_inbox::{Error, Imported, Inbox, store::Progress};
 use clap::Args;
 use serde_json::json;
 
@@ -53,7 +53,10 @@ impl ImportArguments {
     ) -> Result<Imported, Failure> {
         let output = &context.output;
         if self.partial {
-            let lines = Counting::new(lines, "read", Whole::Unknown, output);
+            let file = self.lines.as_ref().and_then(|path| path.metadata().ok());
+            let file = file.filter(|file| file.is_file());
+            let bytes = file.map_or(Whole::Unknown, |file| Whole::Bytes(file.len()));
+            let lines = Counting::new(lines, "read", bytes, output);
             let imported = inbox.import_partial(BufReader::new(lines)).await;
             output.progress("");
             let fix = "correct or remove that line; what was before it is added, and a repeated import leaves it as it is";
@@ -147,7 +150,9 @@ pub(super) async fn copy(arguments: CopyArguments, context: &Context) -> Result<
     let from = from.read().await?;
     let to = opened(&place).await?;
     let was_paused = to.ledger().paused_since().await?.is_some();
-    let copied = context.output.during("copying", to.copy_from(&from)).await;
+    let progress = Progress::default();
+    let work = to.copy_with(&from, &progress);
+    let copied = context.output.during_known("copying", &progress, work).await;
     let paused_since = to.ledger().paused_since().await;
     let gaps_since = to.ledger().ledger_counts().await.map(|counts| counts.gaps_since);
     // Closed also after an error, so that no log stays beside the files.

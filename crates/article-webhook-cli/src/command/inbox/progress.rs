@@ -4,8 +4,8 @@ use std::{
 };
 
 use crate::{
-    output::Output,
-    text::{entries, moment},
+    output::{Output, rest},
+    text::entries,
 };
 
 /// How many lines are read or written between two signs of progress.
@@ -51,10 +51,7 @@ impl Count {
             Whole::Bytes(whole) => (self.bytes, whole),
             Whole::Unknown => return text,
         };
-        // What is written besides the entries may be more than was counted before.
-        let done = done.min(whole).max(1) as f64;
-        let left = lasted.mul_f64((whole as f64 - done).max(0.0) / done);
-        format!("{text}, {:.0} %, {} left", 100.0 * done / whole.max(1) as f64, moment::span(left))
+        format!("{text}, {}", rest(done, whole, lasted))
     }
 }
 

@@ -1,6 +1,6 @@
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
-use article_webhook_inbox::{Salvaged, SqliteStore};
+use article_webhook_inbox::{Salvaged, SqliteStore, store::Progress};
 use clap::Args;
 use serde_json::json;
 
@@ -36,8 +36,10 @@ pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Resul
         return begin(arguments.begin.unwrap_or_default(), context).await;
     };
     let shown = escape::line(&new.display().to_string());
-    let work = blocking(move || SqliteStore::salvage(damaged, new));
-    let salvaged = context.output.during("salvaging", work).await??;
+    let progress = Arc::new(Progress::default());
+    let seen = Arc::clone(&progress);
+    let work = blocking(move || SqliteStore::salvage_with(damaged, new, &progress));
+    let salvaged = context.output.during_known("salvaging", &seen, work).await??;
     let exit = if salvaged.is_whole() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
         context.output.json(

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     Error,
     call::{Expect, Reason},
+    progress::Progress,
     rules::ExportLine,
     script::{Expecting, Export, Import, NoteGaps, ShowJob},
     timestamp::rounded,
@@ -33,6 +34,9 @@ const MISSING: &str = "not_in_backup";
 
 /// How many rows of the ledger a script adds.
 const LINES_PER_SCRIPT: usize = 250;
+
+/// How many pages are copied between two reports of the progress.
+const PAGES_PER_STEP: i32 = 1000;
 
 /// What a backup has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +97,20 @@ impl SqliteStore {
     /// The copy exists; there is no inbox in the file; it is damaged, or lacks something that was acknowledged; or a disk failed
     /// or is full. Then there is no copy.
     pub fn backup(file: impl AsRef<Path>, copy: impl AsRef<Path>) -> Result<Backup, Error> {
+        Self::backup_with(file, copy, &Progress::default())
+    }
+
+    /// As [`backup`](Self::backup), and says how far it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`backup`](Self::backup).
+    #[doc(hidden)]
+    pub fn backup_with(
+        file: impl AsRef<Path>,
+        copy: impl AsRef<Path>,
+        progress: &Progress,
+    ) -> Result<Backup, Error> {
         let (file, copy) = (files::resolve(file.as_ref())?, files::resolve(copy.as_ref())?);
         ensure_new(&copy)?;
         ensure_there(&file, "database")?;
@@ -100,7 +118,7 @@ impl SqliteStore {
         let recorded = acknowledged_beside(&file);
         let source = connection::open(&file, Access::Shared)?;
         let folder = Folder::beside(&copy)?;
-        let made = Duplicate::new(&source, &file, folder.path("inbox.db"), RESTART)?;
+        let made = Duplicate::new(&source, &file, folder.path("inbox.db"), RESTART, progress)?;
         change_counter::validate(&made.connection, &file, recorded)?;
         let path = made.path.clone();
         let backup = made.finish()?;
@@ -161,8 +179,10 @@ impl SqliteStore {
             "restore another backup, or read what can be trusted with `article-webhook inbox salvage {} NEW`",
             backup.display()
         );
-        let made = open_to_read(&backup)
-            .and_then(|source| Duplicate::new(&source, &backup, folder.path("inbox.db"), &advice));
+        let made = open_to_read(&backup).and_then(|source| {
+            let path = folder.path("inbox.db");
+            Duplicate::new(&source, &backup, path, &advice, &Progress::default())
+        });
         let mut made = made.map_err(|error| match error.is_damage() {
             // What refuses a database names a backup of it, and this is the backup.
             true if !error.to_string().ends_with(&advice) => {
@@ -217,20 +237,44 @@ struct Duplicate {
 
 impl Duplicate {
     /// Copies a database, and checks the copy.
-    fn new(source: &Connection, of: &Path, path: PathBuf, advice: &str) -> Result<Self, Error> {
+    fn new(
+        source: &Connection,
+        of: &Path,
+        path: PathBuf,
+        advice: &str,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
         let file = private().create_new(true).open(&path);
         file.map_err(|error| cannot_be_written(&path, error))?;
         let copy = || -> Result<Connection, Fault> {
             let mut copy = Connection::open(&path)?;
             // It may be on a file system of a network, which has no memory that connections share.
             copy.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
+            // All steps copy what this transaction sees: otherwise what a receiver stores begins the copy anew.
+            let snapshot = source.unchecked_transaction()?;
+            snapshot.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
             let backup = rusqlite::backup::Backup::new(source, &mut copy)?;
-            if backup.step(-1)? != StepResult::Done {
-                let says =
-                    format!("{} is locked by another program: end that program", of.display());
-                return Err(Error::unavailable(says).into());
+            loop {
+                match backup.step(PAGES_PER_STEP)? {
+                    StepResult::Done => break,
+                    StepResult::More => {}
+                    _ => {
+                        let says = format!(
+                            "{} is locked by another program: end that program",
+                            of.display()
+                        );
+                        return Err(Error::unavailable(says).into());
+                    }
+                }
+                let pages = backup.progress();
+                let [left, whole] =
+                    [pages.remaining, pages.pagecount].map(i64::from).map(i64::unsigned_abs);
+                progress.set(whole - left, whole);
             }
             drop(backup);
+            snapshot.finish()?;
+            // How long the check of the copy takes is not known.
+            progress.set(0, 0);
             Ok(copy)
         };
         let connection = copy().map_err(|fault| refused(of, fault))?;

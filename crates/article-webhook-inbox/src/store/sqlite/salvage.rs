@@ -29,6 +29,7 @@ use super::{
 use crate::{
     EntryKey, Error, JobState,
     call::{Expect, Reason},
+    progress::Progress,
     rules::{ExportLine, JobLine, JobRow},
     script::{Begin, Expecting, Import, Mark, NoteGaps, Pause, Script},
     timestamp::rounded,
@@ -117,6 +118,20 @@ impl SqliteStore {
     /// A process uses the damaged file; the new one exists; the damaged one is missing, is of another version, or its schema
     /// cannot be read; or a disk failed or is full. Then there is no new file.
     pub fn salvage(damaged: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<Salvaged, Error> {
+        Self::salvage_with(damaged, new, &Progress::default())
+    }
+
+    /// As [`salvage`](Self::salvage), and says how far it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`salvage`](Self::salvage).
+    #[doc(hidden)]
+    pub fn salvage_with(
+        damaged: impl AsRef<Path>,
+        new: impl AsRef<Path>,
+        progress: &Progress,
+    ) -> Result<Salvaged, Error> {
         let (damaged, new) = (files::resolve(damaged.as_ref())?, files::resolve(new.as_ref())?);
         ensure_new(&new)?;
         if !damaged.exists() {
@@ -130,7 +145,7 @@ impl SqliteStore {
         let sources = Sources::read(&damaged, &folder, lock.acknowledged(), now)?;
         let made = folder.path("inbox.db");
         let kept = Notes::beside(&damaged).map(|notes| kept_jobs(&notes)).unwrap_or_default();
-        let salvaged = sources.write(&made, kept, now)?;
+        let salvaged = sources.write(&made, kept, now, progress)?;
         folder.move_out(&made, &new, &["", "-lock"])?;
         Ok(salvaged)
     }
@@ -265,11 +280,21 @@ impl Sources {
     }
 
     /// Writes what can be trusted into a new database.
-    fn write(&self, new: &Path, kept: Vec<Expect>, now: SystemTime) -> Result<Salvaged, Error> {
+    fn write(
+        &self,
+        new: &Path,
+        kept: Vec<Expect>,
+        now: SystemTime,
+        progress: &Progress,
+    ) -> Result<Salvaged, Error> {
         let mut salvaged = Salvaged { lost_changes: self.lost_changes, ..Salvaged::default() };
         salvaged.ledger_has_gaps = self.newest == Newest::MayBeLost;
         salvaged.may_lack_names = self.may_lack_names;
-        let mut writer = NewDatabase::open(new)?;
+        let rows =
+            |source: &Source| source.intents.len() + source.entries.len() + source.jobs.len();
+        let whole = self.copies.iter().map(rows).max().unwrap_or_default() as u64;
+        let writer = NewDatabase::open(new)?;
+        let mut writer = NewDatabase { progress: Some((progress, whole)), ..writer };
         for bucket in self.copies.iter().filter_map(Source::bucket) {
             writer.push(ExportLine::Bucket(bucket))?;
         }
@@ -296,7 +321,7 @@ impl Sources {
 
     fn write_intents(
         &self,
-        writer: &mut NewDatabase,
+        writer: &mut NewDatabase<'_>,
         salvaged: &mut Salvaged,
     ) -> Result<(), Error> {
         let mut known = BTreeSet::new();
@@ -319,7 +344,7 @@ impl Sources {
     /// Writes the entries. Returns the jobs of which something is lost, and whether that is a whole entry.
     fn write_entries(
         &self,
-        writer: &mut NewDatabase,
+        writer: &mut NewDatabase<'_>,
         salvaged: &mut Salvaged,
     ) -> Result<BTreeMap<JobId, Lost>, Error> {
         let (mut kept, mut lost) = (HashSet::new(), HashSet::new());
@@ -356,7 +381,7 @@ impl Sources {
         &self,
         mut lost: BTreeMap<JobId, Lost>,
         now: SystemTime,
-        writer: &mut NewDatabase,
+        writer: &mut NewDatabase<'_>,
         salvaged: &mut Salvaged,
     ) -> Result<(), Error> {
         salvaged.lost = lost.keys().cloned().collect();
@@ -417,17 +442,27 @@ fn first_page(folder: &Folder, page: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// The new database, while rows are written to it.
-struct NewDatabase {
+struct NewDatabase<'a> {
     path: PathBuf,
     store: SqliteStore,
     lines: Vec<ExportLine>,
     bytes: usize,
+    written: u64,
+    /// Of how many lines.
+    progress: Option<(&'a Progress, u64)>,
 }
 
-impl NewDatabase {
+impl NewDatabase<'_> {
     fn open(path: &Path) -> Result<Self, Error> {
         let store = SqliteStore::open(path)?;
-        Ok(Self { path: path.to_owned(), store, lines: Vec::new(), bytes: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            store,
+            lines: Vec::new(),
+            bytes: 0,
+            written: 0,
+            progress: None,
+        })
     }
 
     fn push(&mut self, line: ExportLine) -> Result<(), Error> {
@@ -442,6 +477,10 @@ impl NewDatabase {
     fn store(&mut self) -> Result<(), Error> {
         self.bytes = 0;
         let lines = std::mem::take(&mut self.lines);
+        self.written += lines.len() as u64;
+        if let Some((progress, whole)) = self.progress {
+            progress.set(self.written, whole);
+        }
         self.run(Import(lines)).map(drop)
     }
 
