@@ -54,10 +54,8 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
         for finding in &report.findings {
             output.json("case", finding)?;
         }
-        output.json(
-            "verdict",
-            &json!({ "conformant": report.is_conformant(), "stopped": report.stopped }),
-        )?;
+        let value = json!({ "conformant": report.is_conformant(), "stopped": report.stopped });
+        output.json("verdict", &value)?;
         return Ok(exit);
     }
     output.line("")?;

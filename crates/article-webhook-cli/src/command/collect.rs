@@ -165,16 +165,14 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
         output.note(&format!("{}; --resume lifts it", pause_told(&pause)));
     }
     if output.is_json() {
-        output.json(
-            "plan",
-            &json!({
-                "to_poll": plan.to_poll,
-                "has_article": plan.has_article,
-                "given_up": plan.given_up,
-                "no_trace": plan.no_trace,
-                "takes_seconds": plan.takes.as_secs(),
-            }),
-        )?;
+        let value = json!({
+            "to_poll": plan.to_poll,
+            "has_article": plan.has_article,
+            "given_up": plan.given_up,
+            "no_trace": plan.no_trace,
+            "takes_seconds": plan.takes.as_secs(),
+        });
+        output.json("plan", &value)?;
         return Ok(Exit::Done);
     }
     let mut table = Table::plain();

@@ -85,17 +85,15 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
     let meaning = meaning(status);
     let exit = if status.is_success() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
-        context.output.json(
-            "sent",
-            &json!({
-                "job_id": job,
-                "status": status.as_u16(),
-                "accepted": status.is_success(),
-                "meaning": meaning,
-                "body": body,
-                "milliseconds": u64::try_from(took).unwrap_or(u64::MAX),
-            }),
-        )?;
+        let value = json!({
+            "job_id": job,
+            "status": status.as_u16(),
+            "accepted": status.is_success(),
+            "meaning": meaning,
+            "body": body,
+            "milliseconds": u64::try_from(took).unwrap_or(u64::MAX),
+        });
+        context.output.json("sent", &value)?;
         return Ok(exit);
     }
     let tone = if status.is_success() { Tone::Good } else { Tone::Bad };

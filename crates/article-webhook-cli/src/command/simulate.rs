@@ -104,11 +104,8 @@ async fn simulate(
         "The simulated service runs, {speed} times as fast. Ctrl-C ends it.\n\n  \
          export ARTICLE_API_URL={url}\n  export ARTICLE_API_KEY={API_KEY}\n",
     );
-    output.either(
-        "simulator",
-        &json!({ "url": url, "api_key": API_KEY, "brand": BRAND, "speed": speed }),
-        &line,
-    )?;
+    let value = json!({ "url": url, "api_key": API_KEY, "brand": BRAND, "speed": speed });
+    output.either("simulator", &value, &line)?;
     for topic in &arguments.order {
         let job = simulator.order(topic).await;
         let job = job.map_err(|error| {
@@ -160,18 +157,16 @@ fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
         Err(why) => (None, Some(why)),
     };
     if output.is_json() {
-        return output.json(
-            "attempt",
-            &json!({
-                "job_id": attempt.job_id,
-                "attempt": attempt.number,
-                "at_seconds": attempt.at.as_secs_f64(),
-                "faults": attempt.faults,
-                "status": status,
-                "error": why,
-                "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
-            }),
-        );
+        let value = json!({
+            "job_id": attempt.job_id,
+            "attempt": attempt.number,
+            "at_seconds": attempt.at.as_secs_f64(),
+            "faults": attempt.faults,
+            "status": status,
+            "error": why,
+            "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
+        });
+        return output.json("attempt", &value);
     }
     let tone = if attempt.outcome.is_success() { Tone::Good } else { Tone::Bad };
     let answer = match (status, why) {

@@ -116,10 +116,8 @@ impl TargetsArguments {
 fn show(brand: &str, targets: &[Target], output: &Output) -> Result<(), Failure> {
     if output.is_json() {
         return targets.iter().try_for_each(|target| {
-            output.json(
-                "target",
-                &json!({ "brand": brand, "name": target.name, "origin": target.origin }),
-            )
+            let value = json!({ "brand": brand, "name": target.name, "origin": target.origin });
+            output.json("target", &value)
         });
     }
     let mut table = Table::new(["TARGET", "AT"]);

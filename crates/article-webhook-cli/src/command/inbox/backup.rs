@@ -62,11 +62,8 @@ pub(super) async fn backup(arguments: BackupArguments, context: &Context) -> Res
     let work = blocking(move || SqliteStore::backup_with(file, copy, &progress));
     let backup = context.output.during_known("copying", &shown, work).await??;
     let Backup { entries, jobs, bytes, .. } = backup;
-    context.output.done(
-        "backup",
-        &json!({ "entries": entries, "jobs": jobs, "bytes": bytes }),
-        &format!("backed up {}", content(&backup)),
-    )
+    let value = json!({ "entries": entries, "jobs": jobs, "bytes": bytes });
+    context.output.done("backup", &value, &format!("backed up {}", content(&backup)))
 }
 
 pub(super) async fn restore(
@@ -87,18 +84,16 @@ pub(super) async fn restore(
         return Ok(exit);
     }
     let Restored { backup: Backup { entries, jobs, bytes, .. }, .. } = restored;
-    context.output.json(
-        "restore",
-        &json!({
-            "entries": entries,
-            "jobs": jobs,
-            "bytes": bytes,
-            "moved_to": restored.moved_to,
-            "missing": restored.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "unread": restored.unread,
-            "was_in_use": restored.was_in_use,
-        }),
-    )?;
+    let value = json!({
+        "entries": entries,
+        "jobs": jobs,
+        "bytes": bytes,
+        "moved_to": restored.moved_to,
+        "missing": restored.missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "unread": restored.unread,
+        "was_in_use": restored.was_in_use,
+    });
+    context.output.json("restore", &value)?;
     Ok(exit)
 }
 

@@ -32,17 +32,15 @@ pub(super) async fn run(arguments: CausesArguments, context: &Context) -> Result
     let mut table = Table::new(["COUNT", "STATE", "FIRST", "LAST", "CAUSE"]);
     for group in &groups {
         if output.is_json() {
-            output.json(
-                "cause",
-                &json!({
-                    "state": group.state.as_str(),
-                    "cause": group.cause,
-                    "count": group.count,
-                    "first_at": exact(group.first),
-                    "last_at": exact(group.last),
-                    "requeue": requeue(inbox, group),
-                }),
-            )?;
+            let value = json!({
+                "state": group.state.as_str(),
+                "cause": group.cause,
+                "count": group.count,
+                "first_at": exact(group.first),
+                "last_at": exact(group.last),
+                "requeue": requeue(inbox, group),
+            });
+            output.json("cause", &value)?;
             continue;
         }
         let plain = |text| (Tone::Plain, text);

@@ -61,11 +61,8 @@ pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result
         };
     };
     let exported = into_file(&inbox, &place, path, &arguments, whole, context).await?;
-    context.output.done(
-        "export",
-        &json!({ "exported": exported }),
-        &format!("exported {}", entries(exported)),
-    )
+    let value = json!({ "exported": exported });
+    context.output.done("export", &value, &format!("exported {}", entries(exported)))
 }
 
 /// The file appears whole or not at all, and only its owner can read it.

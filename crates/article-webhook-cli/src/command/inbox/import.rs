@@ -160,15 +160,13 @@ pub(super) async fn copy(arguments: CopyArguments, context: &Context) -> Result<
     let (copied, paused_since, gaps_since) = (copied?, paused_since?, gaps_since?);
     closed.0.and(closed.1)?;
     if context.output.is_json() {
-        context.output.json(
-            "copy",
-            &json!({
-                "added": copied.added,
-                "present": copied.present,
-                "paused_since": paused_since.map(|since| exact(since.at)),
-                "ledger_has_gaps": gaps_since.is_some(),
-            }),
-        )?;
+        let value = json!({
+            "added": copied.added,
+            "present": copied.present,
+            "paused_since": paused_since.map(|since| exact(since.at)),
+            "ledger_has_gaps": gaps_since.is_some(),
+        });
+        context.output.json("copy", &value)?;
         return Ok(Exit::Done);
     }
     let (added, present) = (entries(copied.added), already(copied.present));

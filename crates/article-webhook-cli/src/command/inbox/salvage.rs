@@ -42,18 +42,16 @@ pub(super) async fn run(arguments: SalvageArguments, context: &Context) -> Resul
     let salvaged = context.output.during_known("salvaging", &seen, work).await??;
     let exit = if salvaged.is_whole() { Exit::Done } else { Exit::Failed };
     if context.output.is_json() {
-        context.output.json(
-            "salvage",
-            &json!({
-                "entries": salvaged.entries,
-                "doubtful": salvaged.doubtful,
-                "ledger": salvaged.ledger,
-                "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                "may_lack_names": salvaged.may_lack_names,
-                "lost_changes": salvaged.lost_changes,
-                "ledger_has_gaps": salvaged.ledger_has_gaps,
-            }),
-        )?;
+        let value = json!({
+            "entries": salvaged.entries,
+            "doubtful": salvaged.doubtful,
+            "ledger": salvaged.ledger,
+            "lost": salvaged.lost.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "may_lack_names": salvaged.may_lack_names,
+            "lost_changes": salvaged.lost_changes,
+            "ledger_has_gaps": salvaged.ledger_has_gaps,
+        });
+        context.output.json("salvage", &value)?;
         return Ok(exit);
     }
     for line in lines(&salvaged, &shown) {
