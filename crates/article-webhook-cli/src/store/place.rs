@@ -295,9 +295,8 @@ pub(super) fn name(parameter: &str) -> String {
 
 /// Whether another process has the lock beside the file, which a receiver and a worker hold.
 fn has_the_lock(path: &Path) -> bool {
-    let mut lock = path.as_os_str().to_owned();
-    lock.push("-lock");
-    File::open(lock).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+    File::open(lock_of(path))
+        .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Whether the file of an open inbox has tables that are not the inbox's. A file that cannot be read has none.

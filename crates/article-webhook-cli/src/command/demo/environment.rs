@@ -15,7 +15,7 @@ use article_webhook::AuthToken;
 use article_webhook_client::{ApiKey, Client, JobId, NewArticle};
 use article_webhook_collector::{Collector, OrderOutcome, Schedule};
 use article_webhook_inbox::{EntryKey, Failed, Inbox, Job, State};
-use article_webhook_simulator::{Rule, Simulator, SimulatorClock};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use tempfile::TempDir;
 use tokio::{
     sync::{mpsc, watch},
@@ -49,10 +49,10 @@ const GENERATION: RangeInclusive<Duration> = Duration::from_secs(20)..=MINUTE;
 /// The simulated service, and an application that orders from it.
 #[derive(Debug)]
 pub(super) struct Demo {
-    simulator: Simulator,
+    pub(super) simulator: Simulator,
     collector: Collector,
     condition: watch::Sender<Condition>,
-    record: Record,
+    pub(super) record: Record,
     happenings: mpsc::UnboundedSender<Happening>,
     /// How many orders began. Their numbers make their intents differ.
     orders: AtomicU64,
@@ -78,18 +78,8 @@ impl Demo {
         }
     }
 
-    /// The faults of deliveries from now on.
-    pub(super) fn set_faults(&self, faults: Vec<Rule>) {
-        self.simulator.set_faults(faults);
-    }
-
     pub(super) fn condition(&self) -> Condition {
         *self.condition.borrow()
-    }
-
-    /// The latest orders, the latest first.
-    pub(super) fn orders(&self) -> Vec<Order> {
-        self.record.orders()
     }
 
     /// What the application does with an article.
@@ -111,10 +101,11 @@ impl Demo {
 pub(super) struct Running {
     pub(super) demo: Arc<Demo>,
     happenings: mpsc::UnboundedReceiver<Happening>,
-    inbox: Inbox,
+    pub(super) inbox: Inbox,
     tasks: JoinSet<Result<(), Failure>>,
     stop: watch::Sender<bool>,
-    file: PathBuf,
+    /// The file of the inbox.
+    pub(super) file: PathBuf,
     _folder: Option<TempDir>,
 }
 
@@ -179,15 +170,6 @@ impl Running {
         Ok(Self { demo, happenings: received, inbox, tasks, stop, file, _folder: folder })
     }
 
-    pub(super) fn inbox(&self) -> &Inbox {
-        &self.inbox
-    }
-
-    /// The file of the inbox.
-    pub(super) fn file(&self) -> &Path {
-        &self.file
-    }
-
     /// Runs a task as long as the demo runs. It gets what resolves when it must end.
     pub(super) fn spawn<F>(&mut self, task: impl FnOnce(Stopped) -> F)
     where
@@ -222,7 +204,7 @@ impl Running {
             self.demo.record.add(&happening);
         }
         let mut ended = Vec::new();
-        for order in self.demo.orders() {
+        for order in self.demo.record.orders() {
             let job_id = order.job_id.parse().expect("it was the id of a job");
             let entry = self.inbox.show(EntryKey::article(job_id)).await?;
             ended.push(Ended { order, state: entry.map(|(entry, _)| entry.state) });

@@ -43,7 +43,7 @@ const CHAPTERS: [Chapter; 4] = [
     Chapter {
         title: "The receiver's answer is lost",
         meaning: "The service delivers the article again. It is published once.",
-        breaks: |demo| demo.set_faults(vec![Rule::new(Fault::AnswerLost).attempt(1)]),
+        breaks: |demo| demo.simulator.set_faults(vec![Rule::new(Fault::AnswerLost).attempt(1)]),
         topics: &["When to replace running shoes"],
         until: Order::is_over,
     },
@@ -81,7 +81,7 @@ pub(super) async fn tell(running: &mut Running, output: &Output) -> Result<(), F
             story.ordered.push(story.running.demo.order(topic).await?);
         }
         story.wait_for(is_so).await?;
-        story.running.demo.set_faults(Vec::new());
+        story.running.demo.simulator.set_faults(Vec::new());
         story.running.demo.set(Condition::Works);
         story.wait_for(Order::is_over).await?;
     }
@@ -104,7 +104,7 @@ impl Story<'_> {
                 |id: &JobId| orders.iter().any(|order| order.job_id == id.as_str() && is_so(order));
             self.ordered.iter().all(is_so)
         };
-        while !is_so_of_all(&self.running.demo.orders()) {
+        while !is_so_of_all(&self.running.demo.record.orders()) {
             match timeout_at(self.until, self.running.next()).await {
                 Ok(happening) => happening?.show(self.output)?,
                 Err(_) => return Ok(()),
@@ -126,16 +126,14 @@ pub(super) fn end(ended: &[Ended], inbox: Option<&Path>, output: &Output) -> Res
         of(|it| it.order.published == [Source::Webhook] && it.order.attempts.len() > 1).len();
     let (orders, is_well) = (ended.len(), missing.is_empty() && repeated.is_empty());
     if output.is_json() {
-        output.json(
-            "outcome",
-            &json!({
-                "orders": orders,
-                "retried": retried,
-                "collected": collected,
-                "missing": missing,
-                "repeated": repeated,
-            }),
-        )?;
+        let value = json!({
+            "orders": orders,
+            "retried": retried,
+            "collected": collected,
+            "missing": missing,
+            "repeated": repeated,
+        });
+        output.json("outcome", &value)?;
     }
     if !is_well {
         let what =

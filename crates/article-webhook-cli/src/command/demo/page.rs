@@ -34,8 +34,8 @@ pub(super) async fn run(
     let mut stop = pin!(stop_signal());
     let no_page =
         |error: std::io::Error| Failure::failed("the page cannot be shown").because(&error);
-    let file = running.file().display().to_string();
-    let page = Page::new(running.inbox(), &file, listening)
+    let file = running.file.display().to_string();
+    let page = Page::new(&running.inbox, &file, listening)
         .panel(Arc::new(Buttons::new(Arc::clone(&running.demo))))
         .refusals(remember_refusals());
     let url = page.url();
@@ -134,7 +134,7 @@ impl Panel for Buttons {
 
     /// The orders, as the service sees them.
     fn rows(&self) -> Markup {
-        let orders = self.demo.orders();
+        let orders = self.demo.record.orders();
         html! {
             table {
                 thead {
