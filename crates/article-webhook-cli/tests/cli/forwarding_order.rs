@@ -16,7 +16,8 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     free_port::free_port,
-    listening::{Listening, PATIENCE, TOKEN, application},
+    listening::{Listening, TOKEN, application},
+    running::PATIENCE,
     tool::{seen, text, tool},
 };
 

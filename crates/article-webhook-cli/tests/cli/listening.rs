@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader, Lines, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::{Child, ChildStdout, Stdio},
+    process::{ChildStdout, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -18,7 +18,7 @@ use article_webhook::{Delivery, Event, Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, State};
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use tokio::{
     sync::{Barrier, mpsc, watch},
@@ -28,17 +28,15 @@ use tokio::{
 
 use crate::{
     free_port::free_port,
+    running::{PATIENCE, Running},
     taking_over::deliver,
     tool::{seen, text, tool},
 };
 
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
-/// How long something may take that takes no time on an idle machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
 pub(crate) struct Listening {
-    process: Child,
+    process: Running,
     lines: Lines<BufReader<ChildStdout>>,
     pub(crate) url: String,
 }
@@ -57,6 +55,7 @@ impl Listening {
         let mut process = listen.spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let process = Running(process);
         Self { process, lines, url: started["listening"].as_str().unwrap().to_owned() }
     }
 
@@ -76,21 +75,13 @@ impl Listening {
     }
 
     pub(crate) fn end(self, signal: Signal) -> Option<i32> {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        self.process.signal(signal);
         self.ended()
     }
 
     /// The exit code, once it has ended.
     pub(crate) fn ended(mut self) -> Option<i32> {
-        self.process.wait().unwrap().code()
-    }
-}
-
-/// A test that fails leaves no process behind.
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.process.0.wait().unwrap().code()
     }
 }
 
@@ -575,7 +566,7 @@ fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still
     let mut listening = Listening::start(&file, free_port(), &options);
     assert_eq!(health(&listening.url), "HTTP/1.1 200 OK\r\n");
 
-    kill_process(Pid::from_child(&listening.process), Signal::TERM).unwrap();
+    listening.process.signal(Signal::TERM);
     let begin = Instant::now();
     while health(&listening.url) != "HTTP/1.1 503 Service Unavailable\r\n" {
         assert!(begin.elapsed() < PATIENCE);

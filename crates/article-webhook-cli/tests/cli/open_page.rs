@@ -1,23 +1,15 @@
 //! Ctrl-C while a browser has the page open.
 
-use std::{
-    io::{BufRead, BufReader},
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::process::Command;
 
 use reqwest::{Client, Response};
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
-use tokio::time::{sleep, timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
+    running::{PATIENCE, Running},
     sample,
     tool::{text, tool},
 };
-
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The stream of events of an open page, and the first of them.
 async fn events(page: &str) -> Response {
@@ -37,26 +29,11 @@ async fn events(page: &str) -> Response {
 
 async fn ends(command: &mut Command) {
     let command = command.env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
-    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut output = BufReader::new(running.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    let started: Value = serde_json::from_str(&line).unwrap();
+    let (mut running, started) = Running::start(command);
     let mut stream = events(started["page"].as_str().unwrap()).await;
-    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
-    let ended = timeout(PATIENCE, async {
-        loop {
-            match running.try_wait().unwrap() {
-                Some(status) => return status.code(),
-                None => sleep(Duration::from_millis(20)).await,
-            }
-        }
-    });
-    let ended = ended.await;
-    if ended.is_err() {
-        running.kill().unwrap();
-    }
-    assert_eq!(ended, Ok(Some(0)), "{command:?}");
+    running.interrupt();
+    let ended = spawn_blocking(move || running.ended());
+    assert_eq!(ended.await.unwrap(), Some(0), "{command:?}");
     // The stream ends as a stream does, and is not cut off.
     while let Some(_chunk) = timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap() {}
 }

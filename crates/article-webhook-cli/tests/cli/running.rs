@@ -25,9 +25,13 @@ impl Running {
         (Self(child), serde_json::from_str(&line).unwrap())
     }
 
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+
     /// As Ctrl-C does.
     pub(crate) fn interrupt(&self) {
-        kill_process(Pid::from_child(&self.0), Signal::INT).unwrap();
+        self.signal(Signal::INT);
     }
 
     /// Whether it does something of its own at Ctrl-C now.

@@ -4,16 +4,14 @@ use std::{
     fs::{self, File},
     path::Path,
     process::Stdio,
-    thread,
-    time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
 
-use crate::tool::{seen, text, tool};
-
-/// How long something may take that takes no time on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{
+    running::{Running, until},
+    tool::{seen, text, tool},
+};
 
 const IS_SHORT: &str = "the token has fewer than 16 characters";
 
@@ -22,19 +20,11 @@ fn warned(inbox: &Path) -> String {
     let path = inbox.with_extension("log");
     let mut listen = tool(["listen", "--no-page", "--port", "0", "--inbox", text(inbox)]);
     listen.env("ARTICLE_WEBHOOK_TOKEN", "Bearer abc").stdout(Stdio::piped());
-    let mut process = listen.stderr(File::create(&path).unwrap()).spawn().unwrap();
-    let start = Instant::now();
-    let log = loop {
+    let _process = Running(listen.stderr(File::create(&path).unwrap()).spawn().unwrap());
+    until("it says nothing of the token", || {
         let log = fs::read_to_string(&path).unwrap();
-        if log.contains(IS_SHORT) || start.elapsed() > PATIENCE {
-            break log;
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
-    process.kill().unwrap();
-    process.wait().unwrap();
-    assert!(log.contains(IS_SHORT), "{log}");
-    log
+        log.contains(IS_SHORT).then_some(log)
+    })
 }
 
 #[test]

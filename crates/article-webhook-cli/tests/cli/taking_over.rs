@@ -15,7 +15,8 @@ use rustix::process::Signal;
 
 use crate::{
     free_port::free_port,
-    listening::{Listening, PATIENCE, TOKEN, application},
+    listening::{Listening, TOKEN, application},
+    running::PATIENCE,
     tool::{seen, text, tool},
 };
 
