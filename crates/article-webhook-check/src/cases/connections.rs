@@ -104,11 +104,11 @@ async fn one_after_the_other(sample: Sample) -> Vec<Observed> {
         Ok(connection) => connection,
         Err(observed) => return vec![observed],
     };
-    let first = connection.exchange(first.method, &first.pieces()).await;
+    let (first, _) = connection.exchange(first.method, &first.pieces()).await;
     let second = if closes(&first) {
         exchange(&sample.endpoint, &second).await
     } else {
-        connection.exchange(second.method, &second.pieces()).await
+        connection.exchange(second.method, &second.pieces()).await.0
     };
     vec![first, second]
 }

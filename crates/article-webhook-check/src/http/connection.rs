@@ -24,25 +24,35 @@ pub(crate) struct Connection {
 /// How many bytes are written before the writer shows that it goes on.
 const CHUNK: usize = 64 << 10;
 
+/// After this time a receiver may have given a connection up before it could read a request that was written whole.
+const LATE: Duration = Duration::from_secs(1);
+
 /// One request on a connection of its own.
 ///
-/// A receiver ends a connection on which nothing comes for a while, by closing it or by 408 (RFC 9110, 15.5.9), and a busy machine
-/// may lie between connecting and writing. So the bytes are made before the connection is opened, and then sent once more.
+/// A receiver ends a connection on which nothing comes for a while, by closing it or by 408 (RFC 9110, 15.5.9), and on a busy
+/// machine a while may pass between connecting and writing. So the bytes are made before the connection is opened, and what was
+/// not written whole, or late, is sent once more.
 pub(crate) async fn exchange(endpoint: &Endpoint, request: &Request) -> Observed {
     let pieces = request.pieces();
-    let first = exchange_once(endpoint, request.method, &pieces).await;
+    let start = Instant::now();
+    let (first, written) = exchange_once(endpoint, request.method, &pieces).await;
+    let is_late = written.is_none_or(|at| at - start > LATE);
     match first {
-        Observed::Closed | Observed::Response(Response { status: 408, .. }) => {
-            exchange_once(endpoint, request.method, &pieces).await
+        Observed::Closed | Observed::Response(Response { status: 408, .. }) if is_late => {
+            exchange_once(endpoint, request.method, &pieces).await.0
         }
         _ => first,
     }
 }
 
-async fn exchange_once(endpoint: &Endpoint, method: &str, pieces: &[Piece]) -> Observed {
+async fn exchange_once(
+    endpoint: &Endpoint,
+    method: &str,
+    pieces: &[Piece],
+) -> (Observed, Option<Instant>) {
     match Connection::open(endpoint).await {
         Ok(mut connection) => connection.exchange(method, pieces).await,
-        Err(observed) => observed,
+        Err(observed) => (observed, None),
     }
 }
 
@@ -62,8 +72,13 @@ impl Connection {
         }
     }
 
-    /// Reads while it writes: a receiver may answer and close before it has read the whole body.
-    pub(crate) async fn exchange(&mut self, method: &str, pieces: &[Piece]) -> Observed {
+    /// Returns also when all of it was written. Reads while it writes: a receiver may answer and close before it has read the whole
+    /// body.
+    pub(crate) async fn exchange(
+        &mut self,
+        method: &str,
+        pieces: &[Piece],
+    ) -> (Observed, Option<Instant>) {
         let Self { stream, responses, response_timeout } = self;
         let (mut from, mut to) = stream.split();
         let sending = async {
@@ -71,20 +86,23 @@ impl Connection {
                 for chunk in piece.bytes.chunks(CHUNK) {
                     if !matches!(timeout(*response_timeout, to.write_all(chunk)).await, Ok(Ok(())))
                     {
-                        return; // the response says why
+                        return false; // the response says why
                     }
                 }
-                sleep(piece.pause).await;
+                if !piece.pause.is_zero() {
+                    sleep(piece.pause).await;
+                }
             }
+            true
         };
         let mut responding = pin!(responses.response(&mut from, method));
-        select! {
-            observed = &mut responding => return observed,
-            () = sending => {}
-        }
+        let is_written = select! {
+            observed = &mut responding => return (observed, None),
+            is_written = sending => is_written,
+        };
         let sent = Instant::now();
         let observed = timeout(*response_timeout, responding).await;
-        timed_from(observed.unwrap_or(Observed::TimedOut), sent)
+        (timed_from(observed.unwrap_or(Observed::TimedOut), sent), is_written.then_some(sent))
     }
 
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
@@ -117,5 +135,49 @@ fn timed_from(observed: Observed, sent: Instant) -> Observed {
             Observed::Response(response)
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::AsyncReadExt,
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+
+    /// What is observed of a receiver that gives the first connection up after it read so many bytes, with this response, and
+    /// answers on the second.
+    async fn observed(request: Request, read: usize, first: &[u8]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let endpoint = Endpoint::new(&url, &"t".repeat(32)).unwrap();
+        let all = request.bytes().len();
+        let receiver = async {
+            for (read, response) in
+                [(read.min(all), first), (all, b"HTTP/1.1 204 No Content\r\n\r\n")]
+            {
+                let (mut stream, _): (TcpStream, _) = listener.accept().await.unwrap();
+                stream.read_exact(&mut vec![0; read]).await.unwrap();
+                stream.write_all(response).await.unwrap();
+            }
+        };
+        select! {
+            observed = exchange(&endpoint, &request) => observed.describe(),
+            () = async { receiver.await; std::future::pending().await } => unreachable!(),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_not_written_whole_or_late_is_sent_once_more() {
+        let small = || Request::post("/", vec![b'a'; 11]);
+        // More than the buffers of both sides take.
+        let large = Request::post("/", vec![b'a'; 32 << 20]);
+        assert!(observed(large, 1, b"").await.starts_with("204"));
+        let timeout = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n";
+        assert!(observed(small().in_pieces(11), usize::MAX, timeout).await.starts_with("204"));
+        let closed = "connection closed without a response";
+        assert_eq!(observed(small(), usize::MAX, b"").await, closed, "it was read");
     }
 }

@@ -3,7 +3,6 @@
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -147,42 +146,6 @@ async fn interim_responses_without_end_fail() {
 async fn closing_without_a_response_fails() {
     let report = report(|stream| head(&stream)).await;
     assert_eq!(delivery(&report).received, "connection closed without a response");
-}
-
-/// A receiver on a busy machine: it gives up the first connections before their request was read, and then answers as it should.
-async fn the_second_answer_counts(connection: fn(TcpStream)) {
-    let report = check(serve(connection)).await;
-    assert!(delivery(&report).received.starts_with("401"), "{report}");
-}
-
-fn refuse(mut stream: TcpStream) {
-    head(&stream);
-    let _ = stream.write_all(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_is_closed_before_the_request_is_read_is_tried_once_more() {
-    static CONNECTIONS: AtomicUsize = AtomicUsize::new(0);
-    the_second_answer_counts(|stream| {
-        // The first connection asks whether anything listens. Nothing of the request of the second is read.
-        if CONNECTIONS.fetch_add(1, Ordering::SeqCst) != 1 {
-            refuse(stream);
-        }
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_connection_on_which_the_request_came_too_late_is_tried_once_more() {
-    static CONNECTIONS: AtomicUsize = AtomicUsize::new(0);
-    the_second_answer_counts(|mut stream| {
-        if CONNECTIONS.fetch_add(1, Ordering::SeqCst) != 1 {
-            return refuse(stream);
-        }
-        head(&stream);
-        let _ = stream.write_all(b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n");
-    })
-    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

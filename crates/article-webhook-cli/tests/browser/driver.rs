@@ -241,8 +241,12 @@ fn start_driver() -> Option<(Child, u16)> {
 #[track_caller]
 pub(crate) fn not_installed(what: &str) {
     assert!(env::var_os("CI").is_none(), "{what}");
-    // Unlike what `println!` writes, it is seen when the tests pass.
-    stdout().write_all(format!("browser: skipped: {what}\n").as_bytes()).unwrap();
+    said(&format!("skipped: {what}"));
+}
+
+/// Unlike what `println!` writes, it is seen when the tests pass.
+pub(crate) fn said(what: &str) {
+    stdout().write_all(format!("browser: {what}\n").as_bytes()).unwrap();
 }
 
 async fn call(http: &reqwest::Client, url: &str, body: &Value) -> Result<Value, String> {

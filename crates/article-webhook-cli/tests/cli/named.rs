@@ -1,10 +1,10 @@
 //! Jobs that are named on the command line.
 
-use std::path::Path;
+use std::{path::Path, time::SystemTime};
 
 use article_webhook_inbox::{
     Digest, EntryKey, Source, SqliteStore,
-    store::{Arrival, Store},
+    store::{Arrival, Expect, Store},
 };
 
 use crate::{
@@ -36,6 +36,30 @@ async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_told() {
     let (exit, _, error) = run("erase", &["job_done", "--state", "dead"]);
     let says = "error: no entry of job_done passes the filters\nfix:   see what there is: ";
     assert_eq!((exit, error.starts_with(says)), (Some(3), true), "{error}");
+}
+
+/// What was ordered stays with a job of the ledger until that is erased, also where nothing of its article is stored.
+#[tokio::test]
+async fn a_job_without_an_entry_is_erased_from_the_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let job = Expect::job("job_1".parse().unwrap(), SystemTime::now());
+    store.expect(vec![job]).await.unwrap();
+    store.close().await.unwrap();
+    let run = |arguments: &[&str]| {
+        let erase = ["inbox", "erase", text(&file), "job_1"];
+        seen(&tool(erase).args(arguments).output().unwrap())
+    };
+    let (exit, _, note) = run(&["--dry-run"]);
+    let would = "would erase 1 job that has no entry; nothing was changed\n";
+    assert_eq!((exit, &*note), (Some(0), would));
+    let (exit, _, error) = run(&["--state", "dead"]);
+    let says = "error: job_1 is in the ledger, and has no entry\n";
+    assert_eq!((exit, error.starts_with(says)), (Some(3), true), "{error}");
+    let (exit, out, _) = run(&[]);
+    assert_eq!((exit, &*out), (Some(0), "erased 1 job that has no entry\n"));
+    assert_eq!(run(&[]).0, Some(3), "it is known no more");
 }
 
 /// A job is erased with all its entries, so filters that leave one of them out leave the job.

@@ -1,12 +1,12 @@
 //! Scripts that change nothing.
 
-use std::time::SystemTime;
+use std::{collections::HashMap, time::SystemTime};
 
 use article_webhook::JobId;
 
 use super::{
     Entries, Expected, IntentRows, Intents, Jobs, LoadedBody, Mark, Next, Script, Tables,
-    intents_of, row_of,
+    intents_of,
 };
 use crate::{
     Body, Entry, EntryKey, Error, State,
@@ -185,10 +185,11 @@ impl Script for ShowJob {
 
 /// Adds to jobs what was ordered with their intents.
 async fn add_topics(tables: &mut dyn Tables, jobs: &mut [ExpectedJob]) -> Result<(), Error> {
-    let mut intents = intents_of(tables, jobs.iter().filter_map(|job| job.intent.as_ref())).await?;
+    let intents = intents_of(tables, jobs.iter().filter_map(|job| job.intent.as_ref())).await?;
+    let topic = |intent: &IntentRows| Some((intent.name.clone(), intent.row.get()?.topic.clone()?));
+    let topics: HashMap<_, _> = intents.iter().filter_map(topic).collect();
     for job in jobs {
-        let intent = row_of(&mut intents, job.intent.as_deref());
-        job.topic = intent.and_then(|(_, row)| row.topic.clone());
+        job.topic = job.intent.as_ref().and_then(|name| topics.get(name).cloned());
     }
     Ok(())
 }

@@ -213,7 +213,12 @@ impl Record {
         if known.is_none() {
             let (attempts, published) = (Vec::new(), Vec::new());
             let (at, job_id) = (Duration::ZERO, job.to_owned());
-            orders.truncate(MAX_ORDERS - 1);
+            // What was told before its order first: it may be of one that is shown no more.
+            while orders.len() >= MAX_ORDERS {
+                let untold = orders.iter().rposition(|order| order.topic.is_none());
+                let gone = untold.unwrap_or(orders.len() - 1);
+                orders.remove(gone);
+            }
             orders.push_front(Order { at, job_id, topic: None, attempts, published });
         }
         let order = &mut orders[known.unwrap_or_default()];

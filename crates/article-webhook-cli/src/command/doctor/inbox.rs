@@ -186,15 +186,15 @@ async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
         let filter = Filter { state: Some(state), event, limit: LISTED, ..Filter::default() };
         inbox.list(filter).await.map(|page| page.entries)
     };
-    let leased = oldest(State::Leased, None).await?;
-    // A lease that has ended is what a worker left that ended.
-    let (worked_on, mut due): (Vec<_>, Vec<_>) =
-        leased.into_iter().partition(|entry| entry.at > now);
     // The event is the same for all jobs.
     let failure = EntryKey::failure("job".parse().expect("a constant job id is valid")).event;
-    for event in [Event::ArticleComplete, failure] {
-        due.extend(oldest(State::Waiting, Some(event)).await?);
-    }
+    let mut due = oldest(State::Waiting, Some(Event::ArticleComplete)).await?;
+    due.extend(oldest(State::Waiting, Some(failure)).await?);
+    // Last: what a worker claims meanwhile is found here.
+    let leased = oldest(State::Leased, None).await?;
+    // A lease that has ended is what a worker left that ended.
+    let (worked_on, left): (Vec<_>, Vec<_>) = leased.into_iter().partition(|entry| entry.at > now);
+    due.extend(left);
     due.retain(|entry| age(entry.at) >= UNCLAIMED_AFTER);
     let due_since = |is_failure| {
         let of_kind = due.iter().filter(|entry| entry.key.is_failure() == is_failure);

@@ -17,7 +17,7 @@ use crate::{
     failure::{Exit, Failure},
     output::{Output, Table, Tone},
     store::InboxWord,
-    text::{command, entries, escape},
+    text::{command, counted, entries, escape},
 };
 use action::{Applied, GONE};
 
@@ -91,8 +91,8 @@ pub(super) async fn run(
     let selection = arguments.selection(&change, first);
     let Survey { matched, first, causes, parts } =
         survey(&change, &selection, &inbox, &arguments, &context.output).await?;
-    let missing = missing(&arguments, &inbox).await?;
-    if matched == 0 {
+    let Missing { lines: missing, ordered } = missing(&change, &arguments, &inbox).await?;
+    if matched == 0 && ordered.is_empty() {
         if parts > 0 {
             return Err(Failure::nothing_matched(format!("{}: {PART_OF_A_JOB}", entries(parts)))
                 .fix(format!(
@@ -118,7 +118,8 @@ pub(super) async fn run(
             context.output.line("")?;
             causes.write(&context.output)?;
         }
-        context.output.note(&format!("would {verb} {}; nothing was changed", entries(matched)));
+        let what = with_jobs(matched, ordered.len());
+        context.output.note(&format!("would {verb} {what}; nothing was changed"));
         return Ok(Exit::Done);
     }
     if is_bulk && !arguments.yes {
@@ -156,11 +157,14 @@ pub(super) async fn run(
             None => failure.fix("repeat the command for the others"),
         });
     }
+    for job in &ordered {
+        inbox.erase(job.clone()).await?;
+    }
     let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
     if gone > 0 {
         *left.entry(GONE).or_default() += gone;
     }
-    if changed == 0 {
+    if changed == 0 && ordered.is_empty() {
         let why = left.iter().map(|(why, count)| match count {
             count if *count == matched => (*why).to_owned(),
             count => format!("{count} of them: {why}"),
@@ -171,32 +175,56 @@ pub(super) async fn run(
             .fix(format!("see their states: {list}")));
     }
     let left: String = left.iter().map(|(why, count)| format!("; not {count}: {why}")).collect();
-    let value = json!({ "changed": changed, "matched": matched });
-    context.output.done("change", &value, &format!("{} {}{left}", change.done(), entries(changed)))
+    let value =
+        json!({ "changed": changed, "matched": matched, "jobs_without_entry": ordered.len() });
+    let what = with_jobs(changed, ordered.len());
+    context.output.done("change", &value, &format!("{} {what}{left}", change.done()))
 }
 
-/// Of each named job without an entry that is meant, why there is none.
-async fn missing(arguments: &ChangeArguments, inbox: &Inbox) -> Result<Vec<String>, Error> {
+fn with_jobs(changed: u64, jobs: usize) -> String {
+    let jobs = match jobs {
+        0 => return entries(changed),
+        jobs => counted(jobs as u64, "job that has no entry", "jobs that have no entry"),
+    };
+    if changed == 0 { jobs } else { format!("{} and {jobs}", entries(changed)) }
+}
+
+/// The named jobs without an entry that is meant.
+struct Missing {
+    /// Why there is none.
+    lines: Vec<String>,
+    /// What the ledger knows of them is erased.
+    ordered: Vec<JobId>,
+}
+
+async fn missing(
+    change: &Change,
+    arguments: &ChangeArguments,
+    inbox: &Inbox,
+) -> Result<Missing, Error> {
     let has_entry = async |filter: Filter| {
         let page = inbox.list(Filter { limit: 1, ..filter }).await?;
         Ok::<_, Error>(!page.entries.is_empty())
     };
-    let mut missing = Vec::new();
+    let (mut lines, mut ordered) = (Vec::new(), Vec::new());
     for job in &arguments.jobs {
         if has_entry(arguments.filter.filter(Some(job.clone()))).await? {
             continue;
         }
         let any = Filter { job_id: Some(job.clone()), ..Filter::default() };
         let job_id = job.as_str();
-        missing.push(if has_entry(any).await? {
+        lines.push(if has_entry(any).await? {
             format!("no entry of {job_id} passes the filters")
-        } else if inbox.ledger().job(job.clone()).await?.is_some() {
-            format!("{job_id} is in the ledger, and has no entry")
-        } else {
+        } else if inbox.ledger().job(job.clone()).await?.is_none() {
             format!("nothing is known of {job_id}")
+        } else if matches!(change, Change::Erase) && arguments.filter.is_empty() {
+            ordered.push(job.clone());
+            continue;
+        } else {
+            format!("{job_id} is in the ledger, and has no entry")
         });
     }
-    Ok(missing)
+    Ok(Missing { lines, ordered })
 }
 
 /// How many of the entries a dry run and a question show to people.

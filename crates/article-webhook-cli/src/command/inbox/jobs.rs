@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+/// How many characters of a topic are shown. All of a job id and of an intent are, since other commands take them.
+const MAX_TOPIC: usize = 40;
+
 #[derive(Debug, Args)]
 pub(super) struct JobsArguments {
     #[command(flatten)]
@@ -66,9 +69,10 @@ pub(super) async fn run(arguments: JobsArguments, context: &Context) -> Result<E
 fn table(jobs: &[ExpectedJob]) -> Table {
     let now = SystemTime::now();
     let heads = ["JOB", "STATE", "POLLS", "EXPECTED", "TIME", "INTENT", "TOPIC", "CAUSE"];
-    let mut table = Table::new(heads).fitted();
+    let mut table = Table::new(heads);
     for job in jobs {
         let plain = |text| (Tone::Plain, text);
+        let topic = escape::line(job.topic.as_ref().map_or("", Topic::as_str));
         table.row([
             plain(escape::line(job.job_id.as_str())),
             (Tone::of_job(job.state), job.state.as_str().replace('_', " ")),
@@ -76,7 +80,7 @@ fn table(jobs: &[ExpectedJob]) -> Table {
             plain(relative(job.expected_at, now)),
             plain(when(job, now)),
             plain(escape::line(job.intent.as_deref().unwrap_or_default())),
-            plain(escape::line(job.topic.as_ref().map_or("", Topic::as_str))),
+            plain(escape::cut_to(&topic, MAX_TOPIC).into_owned()),
             plain(escape::line(job.cause.as_deref().unwrap_or_default())),
         ]);
     }

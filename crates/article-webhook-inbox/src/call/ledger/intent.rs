@@ -1,7 +1,7 @@
 use std::{fmt, time::SystemTime};
 
 use article_webhook::JobId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::Pause;
 use crate::{Error, entry::excerpt};
@@ -125,7 +125,13 @@ pub struct Intent {
 /// ```
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Topic(Box<str>);
+pub struct Topic(#[serde(deserialize_with = "shortened")] Box<str>);
+
+/// An export may come from elsewhere.
+fn shortened<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<str>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    excerpt(&text).ok_or_else(|| D::Error::custom("a topic is not blank"))
+}
 
 impl Topic {
     /// `None` of a text that is blank.

@@ -301,5 +301,17 @@ mod tests {
         let mut known = row(1, 0, &[]);
         known.import_outcome(&there);
         assert_eq!(known.topic, topic);
+        // Erased there, or another order there.
+        let open = IntentRow { topic: Topic::of("Knees"), ..row(1, 0, &[]) };
+        let mut erased_there = there.clone();
+        erased_there.erase(&job("job_1"));
+        for (there, expected) in [(&erased_there, None), (&there, topic)] {
+            let mut here = open.clone();
+            here.import_outcome(there);
+            assert_eq!(here.topic, expected);
+        }
+        let mut ordered = row(1, 1, &["job_2"]);
+        ordered.import_outcome(&there);
+        assert_eq!((ordered.job_id, ordered.topic), (Some(job("job_2")), None));
     }
 }

@@ -238,9 +238,15 @@ impl IntentRow {
         if is_better && there.state == IntentState::Ordered {
             (self.state, self.at) = (IntentState::Ordered, there.at);
             self.job_id = there.job_id.clone();
+            // Its job was erased there, and what was ordered with it.
+            if self.job_id.is_none() {
+                self.topic = None;
+            }
         }
-        if self.topic.is_none() && self.erased.is_empty() {
-            self.topic = there.topic.clone();
+        let is_erased = self.state == IntentState::Ordered && self.job_id.is_none();
+        let is_other = there.state == IntentState::Ordered && there.job_id != self.job_id;
+        if !is_erased && !is_other && (is_better || self.topic.is_none()) {
+            self.topic = there.topic.clone().or(self.topic.take());
         }
         self.answered = self.answered.max(there.answered);
         self.calls = if is_copy { calls } else { self.answered.saturating_add(open) };
