@@ -91,3 +91,28 @@ pub(crate) const UNAVAILABLE: Answer = Answer {
     headers: &[JSON, ("retry-after", "10")],
     body: r#"{"error":"unavailable","message":"the receiver cannot store deliveries now"}"#,
 };
+
+/// The answer whose body says this word.
+pub(crate) fn named(word: &str) -> Answer {
+    let all = [
+        STORED,
+        DUPLICATE,
+        IGNORED,
+        BAD_REQUEST,
+        INCOMPLETE,
+        TIMEOUT,
+        MALFORMED,
+        INVALID_JOB_ID,
+        UNAUTHORIZED,
+        METHOD_NOT_ALLOWED,
+        TOO_LARGE,
+        UNSUPPORTED,
+        MISMATCH,
+        UNPROCESSABLE,
+        INTERNAL,
+        RETRY_LATER,
+        UNAVAILABLE,
+    ];
+    let word = format!(":\"{word}\"");
+    all.into_iter().find(|answer| answer.body.contains(&word)).expect("there is such an answer")
+}

@@ -17,6 +17,7 @@ mod run;
 mod site;
 mod table;
 mod targets;
+mod text;
 mod tokens;
 mod tokens_refused;
 mod wire;

@@ -8,7 +8,7 @@ pub(crate) const ARTICLE: &str =
 /// A request as a row writes it down: bytes for a socket, headers and pieces for the core.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    pub(crate) method: &'static str,
+    pub(crate) method: String,
     pub(crate) body: Bytes,
     segment: String,
     headers: Vec<(String, Vec<u8>)>,
@@ -45,7 +45,7 @@ pub(crate) fn delivery() -> Request {
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.into()));
     Request {
-        method: "POST",
+        method: "POST".into(),
         body: ARTICLE.into(),
         segment: String::new(),
         headers: headers.into(),
@@ -58,21 +58,9 @@ pub(crate) fn delivery_of(body: impl AsRef<[u8]>) -> Request {
     delivery().body(body)
 }
 
-/// The same with one more field in the body.
-pub(crate) fn with_field(field: impl AsRef<[u8]>) -> Request {
-    let open = ARTICLE.strip_suffix('}').expect("the article is an object");
-    delivery_of([open.as_bytes(), b",", field.as_ref(), b"}"].concat())
-}
-
-/// The same with one more field in the article.
-pub(crate) fn with_article_field(field: impl AsRef<[u8]>) -> Request {
-    let open = ARTICLE.strip_suffix("}}").expect("the article comes last");
-    delivery_of([open.as_bytes(), b",", field.as_ref(), b"}}"].concat())
-}
-
 impl Request {
-    pub(crate) fn method(self, method: &'static str) -> Self {
-        Self { method, ..self }
+    pub(crate) fn method(self, method: &str) -> Self {
+        Self { method: method.to_owned(), ..self }
     }
 
     pub(crate) fn body(self, body: impl AsRef<[u8]>) -> Self {
@@ -181,7 +169,7 @@ impl Request {
 
     /// The bytes on the wire.
     pub(crate) fn wire(&self, mounted: &str) -> Vec<u8> {
-        let (method, path) = (self.method, self.path(mounted));
+        let (method, path) = (&self.method, self.path(mounted));
         let mut wire = format!("{method} {path} HTTP/1.1\r\nHost: receiver.test\r\n").into_bytes();
         for (name, value) in self.headers() {
             wire.extend([name.as_bytes(), b": ", &value, b"\r\n"].concat());

@@ -1,5 +1,5 @@
 use crate::{
-    answers::{Answer, STORED, UNAUTHORIZED},
+    answers::{Answer, STORED},
     call_log::{Accepted, Entry},
     request::Request,
     site::{Site, Style},
@@ -120,11 +120,6 @@ pub(crate) fn kept(situation: &'static str, request: Request, answer: Answer, to
         }
     }
     row
-}
-
-/// The sender is not the service: 401, and the sink hears nothing.
-pub(crate) fn stranger(situation: &'static str, request: Request) -> Row {
-    refused(situation, request, UNAUTHORIZED, Told::Nothing)
 }
 
 impl Row {

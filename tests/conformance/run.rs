@@ -49,7 +49,7 @@ pub(crate) fn run(target: &impl Target, rows: &[Row]) -> Report {
                 continue;
             };
             owed += 1;
-            let method = row.request.method;
+            let method = &row.request.method;
             let expected = Exchange::expected(&outcome, target.handled(), method);
             let (found, wire) = target.exchange(style, row);
             let mut disagree = |text| {

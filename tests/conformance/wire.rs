@@ -3,16 +3,11 @@
 
 mod abandoned;
 mod budget;
-mod chunks;
-mod codings;
 mod draining;
 mod expect;
-mod first_lines;
 mod forgotten;
 pub(crate) mod hang_up;
-mod heads;
 mod keep_alive;
-mod lengths;
 mod parser;
 mod pipelined;
 mod rotation;
@@ -22,5 +17,5 @@ mod unhurried;
 /// The situations that the HTTP parser of any server refuses.
 pub(crate) fn refused() -> Vec<&'static str> {
     let rows = parser::rows().into_iter().filter(parser::Row::is_refused);
-    rows.map(|row| row.situation()).collect()
+    rows.map(|row| row.situation).collect()
 }

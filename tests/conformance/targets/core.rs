@@ -81,7 +81,7 @@ impl Target for Core {
             Ok(_) => Fate::Usable,
             Err(_) => Fate::LeftOpen,
         };
-        let heard = answer.map(|answer| self.heard(answer, request.method));
+        let heard = answer.map(|answer| self.heard(answer, &request.method));
         let exchange = Exchange { answer: heard, connection, ledger: self.ledger.take() };
         (exchange, format!("{answer:?}"))
     }
@@ -107,7 +107,7 @@ impl Core {
 }
 
 fn open(site: Site, receiver: &Receiver, request: &Request) -> Result<Envelope, Refused> {
-    let (method, headers) = (request.method, request.headers());
+    let (method, headers) = (&*request.method, request.headers());
     if site == Site::Capability {
         let (path, now) = (request.path("/capability"), SystemTime::now());
         return receiver.open_capability_request(

@@ -106,7 +106,7 @@ impl Server {
         if request.ends_early() {
             connection.finish_sending();
         }
-        let answer = connection.answer_to(request.method);
+        let answer = connection.answer_to(&request.method);
         let wire = answer.clone().map(|answer| answer.timeless);
         let ledger = self.ledger.take();
         let connection = self.fate(&answer, connection);

@@ -1,4 +1,3 @@
-use super::{chunks, heads, lengths};
 use crate::{
     call_log::Entry,
     connection::{Response, Silence},
@@ -6,22 +5,22 @@ use crate::{
     request::{ARTICLE, TOKEN},
     site::{Site, Style},
     targets::server::{Framework, Server},
+    text::{Situation, situations, text},
 };
 
 /// A request that the server's HTTP parser judges, before anything of ours runs, so that servers
 /// differ. Where more than one fate is allowed, it is the same refusal with or without its answer.
-#[derive(Clone)]
-pub(super) struct Row {
-    situation: &'static str,
+pub(crate) struct Row {
+    pub(crate) situation: &'static str,
     text: String,
     end: End,
-    axum: &'static [Fate],
-    actix_web: &'static [Fate],
-    tower: &'static [Fate],
+    axum: Vec<Fate>,
+    actix_web: Vec<Fate>,
+    tower: Vec<Fate>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+enum Fate {
     /// A refusal with this status.
     Status(u16),
     /// Closed without an answer.
@@ -33,59 +32,48 @@ pub(super) enum Fate {
 /// What the sender does after the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
+    /// `odd`: each server has a mind of its own.
     Waits,
-    /// Ends the stream: the request is a part of one.
+    /// `cut`: it ends the stream. The request is a part of one.
     Stops,
-    /// Sends another delivery, which must be gone with the connection: where a request ends is not
+    /// `malformed`: it sends another delivery, which must be gone with the connection: where a request ends is not
     /// known, or another server in front may think otherwise.
     Smuggles,
 }
 
-const REFUSED: &[Fate] = &[Fate::Status(400), Fate::Closed];
-
-pub(super) const LET_IN: &[Fate] = &[Fate::LetIn];
-
-/// Refused by both servers, and what follows on the connection is never looked at.
-pub(super) fn malformed(situation: &'static str, text: impl Into<String>) -> Row {
-    Row { end: End::Smuggles, ..odd(situation, text, REFUSED, REFUSED) }
-}
-
-/// Malformed, and all that was sent.
-pub(super) fn cut(situation: &'static str, text: impl Into<String>) -> Row {
-    Row { end: End::Stops, ..malformed(situation, text) }
-}
-
-/// Unusual: each server has a mind of its own.
-pub(super) fn odd(
-    situation: &'static str,
-    text: impl Into<String>,
-    axum: &'static [Fate],
-    actix_web: &'static [Fate],
-) -> Row {
-    let text = text.into();
-    // Both stand on hyper.
-    let tower = axum;
-    Row { situation, text, end: End::Waits, axum, actix_web, tower }
+/// A section says the end, and what comes of its requests in axum, actix-web and tower, or in all of them: `400/closed`
+/// if it does not say.
+pub(crate) fn rows() -> Vec<Row> {
+    let topics = [
+        include_str!("chunks.txt"),
+        include_str!("lengths.txt"),
+        include_str!("heads.txt"),
+        include_str!("first_lines.txt"),
+        include_str!("codings.txt"),
+    ];
+    topics.into_iter().flat_map(situations).map(Row::read).collect()
 }
 
 impl Row {
-    /// hyper, under axum and tower, takes it all the same, and closes the connection behind it.
-    pub(super) fn but_axum_lets_it_in(self) -> Self {
-        Self { axum: LET_IN, tower: LET_IN, ..self }
-    }
-
-    /// Our server asks hyper's heads for what hyper leaves to the application.
-    pub(super) fn but_our_server_says(self, tower: &'static [Fate]) -> Self {
-        Self { tower, ..self }
-    }
-
-    pub(super) fn situation(&self) -> &'static str {
-        self.situation
+    fn read(situation: Situation) -> Self {
+        let words: Vec<_> = situation.fate.split(' ').collect();
+        let end = match words[0] {
+            "odd" => End::Waits,
+            "cut" => End::Stops,
+            "malformed" => End::Smuggles,
+            other => panic!("{}: nobody knows {other}", situation.name),
+        };
+        let fates = |at| {
+            let fates = words[1..].get(at).or(words[1..].first()).unwrap_or(&"400/closed");
+            fates.split('/').map(Fate::read).collect()
+        };
+        let (situation, text) = (situation.name, text(&situation.cells[0]));
+        Self { situation, text, end, axum: fates(0), actix_web: fates(1), tower: fates(2) }
     }
 
     /// Whether any server refuses it.
-    pub(super) fn is_refused(&self) -> bool {
-        self.axum != LET_IN || self.actix_web != LET_IN
+    pub(crate) fn is_refused(&self) -> bool {
+        [&self.axum, &self.actix_web].into_iter().any(|fates| *fates != [Fate::LetIn])
     }
 
     fn bytes(&self, path: &str) -> Vec<u8> {
@@ -94,6 +82,16 @@ impl Row {
             bytes.extend(filled("{start}{sized}\r\n{article}", path, "job_smuggled"));
         }
         bytes
+    }
+}
+
+impl Fate {
+    fn read(word: &str) -> Self {
+        match word {
+            "let_in" => Self::LetIn,
+            "closed" => Self::Closed,
+            status => Self::Status(status.parse().expect("a status is a number")),
+        }
     }
 }
 
@@ -114,10 +112,6 @@ fn filled(text: &str, path: &str, job_id: &str) -> Vec<u8> {
         .replace("{size}", &format!("{:x}", article.len()))
         .replace("{article}", &article)
         .into_bytes()
-}
-
-pub(super) fn rows() -> Vec<Row> {
-    [chunks::rows(), lengths::rows(), heads::rows()].concat()
 }
 
 #[test]
@@ -152,9 +146,9 @@ fn disagreement(server: &Server, style: Style, row: &Row) -> Option<String> {
     let is_last = row.end == End::Waits || connection.is_closed();
     let next = server.stores_on(&mut server.connect());
     let allowed = match server.framework {
-        Framework::Axum => row.axum,
-        Framework::Tower => row.tower,
-        Framework::ActixWeb => row.actix_web,
+        Framework::Axum => &row.axum,
+        Framework::Tower => &row.tower,
+        Framework::ActixWeb => &row.actix_web,
     };
     let is_allowed = fate.is_ok_and(|fate| allowed.contains(&fate));
     let situation = row.situation;
