@@ -17,7 +17,7 @@ use std::{
     path::Path,
 };
 
-use source::{Source, is_word};
+use source::{Line, Source, is_word};
 
 #[test]
 fn every_crate_keeps_its_layers_and_its_single_places() {
@@ -47,17 +47,18 @@ fn check(sources: &[Source], places: &str) -> Vec<String> {
 
 fn layers(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
-    for (line, path, _) in source.uses.iter().filter(|(line, ..)| !line.module.is_empty()) {
-        let Some(names) = source.absolute(&line.module, path) else { continue };
+    for (Line { module, at, .. }, path, _) in &source.uses {
+        let (Some(from), Some(names)) = (module.first(), source.absolute(module, path)) else {
+            continue;
+        };
         let Some(to) = source.find(&names[..names.len().min(1)]) else { continue };
-        let (from, at, path) = (&line.module[0], &line.at, path.join("::"));
+        let path = path.join("::");
         match to.first() {
             None => found.push(format!("{at}: `{path}` is not of a module: name the module")),
             Some(to) if to != from && source.layers[to] >= source.layers[from] => {
-                found.push(format!(
-                    "{at}: `{from}` uses `{path}`, and `{to}` is in no earlier group of the root: \
-                     move what is used into `{from}` or below it, or pass it in as an argument"
-                ));
+                let why = format!("`{to}` is in no earlier group of the root");
+                let fix = format!("move what is used into `{from}` or below it, or pass it in");
+                found.push(format!("{at}: `{from}` uses `{path}`, and {why}: {fix}"));
             }
             Some(_) => {}
         }

@@ -29,43 +29,19 @@ impl Source {
         for (file, text) in files {
             let parts = file.trim_end_matches(".rs").split('/').map(str::to_owned);
             let path = parts.filter(|part| !["lib", "main", "mod"].contains(&&**part));
-            let path: Vec<_> = path.collect();
-            if path.is_empty() {
+            let module: Vec<_> = path.collect();
+            if module.is_empty() {
                 source.layers = layers(text);
             }
-            source.read(path, &format!("crates/{name}/src/{file}"), text);
+            let lines = code(module, &format!("crates/{name}/src/{file}"), text);
+            for Line { module, at, .. } in &lines {
+                let file = at.rsplit_once(':').expect("a line has a number").0;
+                source.modules.insert(module.clone(), file.to_owned());
+            }
+            source.read_paths(&lines);
+            source.lines.extend(lines);
         }
         source
-    }
-
-    fn read(&mut self, mut module: Vec<String>, file: &str, text: &str) {
-        self.modules.insert(module.clone(), file.to_owned());
-        let mut lines = Vec::new();
-        // How far an item that is a test is indented, and each module within the file.
-        let (mut test, mut inner) = (None, Vec::new());
-        for (number, line) in text.lines().enumerate() {
-            let code = line.split(" // ").next().unwrap_or_default().trim().to_owned();
-            let indent = Some(line.len() - line.trim_start().len());
-            let child = code.strip_suffix(" {").and_then(|code| Some(code.split_once("mod ")?.1));
-            if ["#[test]", "#[cfg(test)]"].contains(&&*code) || code.starts_with("#[cfg(all(test,")
-            {
-                test = test.or(indent);
-            } else if test.is_some() {
-                test = test.filter(|_| test != indent || !code.ends_with(['}', ';', ',']));
-            } else if let Some(child) = child {
-                module.push(child.to_owned());
-                self.modules.insert(module.clone(), file.to_owned());
-                inner.push(indent);
-            } else if inner.last() == Some(&indent) && code == "}" {
-                module.pop();
-                inner.pop();
-            } else if !code.starts_with("//") {
-                let (module, at) = (module.clone(), format!("{file}:{}", number + 1));
-                lines.push(Line { module, at, code });
-            }
-        }
-        self.read_paths(&lines);
-        self.lines.extend(lines);
     }
 
     fn read_paths(&mut self, lines: &[Line]) {
@@ -99,7 +75,8 @@ impl Source {
             "crate" => Some(names[1..].to_vec()),
             "self" => Some([module, &names[1..]].concat()),
             "super" => {
-                Some([&module[..module.len().checked_sub(supers)?], &names[supers..]].concat())
+                let above = module.len().checked_sub(supers)?;
+                Some([&module[..above], &names[supers..]].concat())
             }
             _ => self.modules.contains_key(&below[..=module.len()]).then_some(below),
         }
@@ -119,6 +96,33 @@ impl Source {
             None => Some(module),
         }
     }
+}
+
+/// The lines without comments and tests.
+fn code(mut module: Vec<String>, file: &str, text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    // How far an item that is a test is indented, and each module within the file.
+    let (mut test, mut inner) = (None, Vec::new());
+    for (number, line) in text.lines().enumerate() {
+        let code = line.split(" // ").next().unwrap_or_default().trim();
+        let indent = Some(line.len() - line.trim_start().len());
+        let child = code.strip_suffix(" {").and_then(|code| code.split_once("mod "));
+        if ["#[test]", "#[cfg(test)]"].contains(&code) || code.starts_with("#[cfg(all(test,") {
+            test = test.or(indent);
+        } else if test.is_some() {
+            test = test.filter(|_| test != indent || !code.ends_with(['}', ';', ',']));
+        } else if let Some((_, child)) = child {
+            module.push(child.to_owned());
+            inner.push(indent);
+        } else if inner.last() == Some(&indent) && code == "}" {
+            module.pop();
+            inner.pop();
+        } else if !code.starts_with("//") {
+            let (at, code) = (format!("{file}:{}", number + 1), code.to_owned());
+            lines.push(Line { module: module.clone(), at, code });
+        }
+    }
+    lines
 }
 
 fn layers(root: &str) -> BTreeMap<String, usize> {

@@ -51,11 +51,11 @@ pub(crate) fn rows() -> Vec<Row> {
         include_str!("first_lines.txt"),
         include_str!("codings.txt"),
     ];
-    topics.into_iter().flat_map(situations).map(Row::read).collect()
+    topics.into_iter().flat_map(situations).map(|situation| Row::read(&situation)).collect()
 }
 
 impl Row {
-    fn read(situation: Situation) -> Self {
+    fn read(situation: &Situation) -> Self {
         let words: Vec<_> = situation.fate.split(' ').collect();
         let end = match words[0] {
             "odd" => End::Waits,
