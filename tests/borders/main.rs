@@ -5,11 +5,12 @@
 //! - Inside a folder, a circle of imports joins at most two files: a type and its constructor.
 //! - What `places` names is in the files, or in the crates, that it gives, and nowhere else.
 //!
+//! The checks themselves are tried on a small crate and breaches of the rules, in `planted`.
+//!
 //! Tests are exempt: code under `#[cfg(test)]`, files of the name `tests.rs`, and everything outside `src/`.
 
 #[path = "../readme/files.rs"]
 mod files;
-mod planted;
 mod source;
 
 use std::{
@@ -34,6 +35,26 @@ fn every_crate_keeps_its_layers_and_its_single_places() {
     let sources: Vec<_> = crates.iter().map(|(name, files)| Source::of(name, files)).collect();
     let found = check(&sources, include_str!("places"));
     assert!(found.is_empty(), "{} findings\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn each_breach_is_found_and_nothing_else() {
+    let (sound, breaches) = include_str!("planted").split_once("\n\n> ").expect("breaches");
+    let places = "too large | 413 Rejection::TooLarge | low/src/answer/\na clock | Instant::now |";
+    let found = |breach: &str| {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for part in sound.split("\n== ").skip(1).chain(breach.split("\n== ").skip(1)) {
+            let (file, lines) = part.split_once('\n').expect("a file has lines");
+            *files.entry(file.to_owned()).or_default() += &format!("{}\n", lines.trim_end());
+        }
+        check(&[Source::of("low", &files)], places).join("\n")
+    };
+    assert_eq!(found(""), "");
+    for breach in breaches.split("\n\n> ") {
+        let expected = breach.lines().next().expect("it says what is found");
+        assert!(found(breach).contains(expected), "{expected}\n{}", found(breach));
+    }
+    assert_eq!(check(&[], "a clock | now | low").len(), 1, "a place that has nothing is found");
 }
 
 /// Everything that these crates do against the rules.
@@ -69,15 +90,12 @@ fn layers(source: &Source) -> Vec<String> {
 fn circles(source: &Source) -> BTreeSet<String> {
     // The files that each file leads to, within a module of the root.
     let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (line, path, _) in source.uses.iter().filter(|(.., is_shown)| !is_shown) {
-        let names = source.absolute(&line.module, path);
-        let to = names.and_then(|names| source.find(&names)).unwrap_or_default();
-        let [from, to] = [&line.module, &to];
-        if !to.is_empty()
-            && to.first() == from.first()
-            && source.modules[to] != source.modules[from]
-        {
-            reach.entry(&source.modules[from]).or_default().insert(&source.modules[to]);
+    for (Line { module, .. }, path, _) in source.uses.iter().filter(|(.., is_shown)| !is_shown) {
+        let names = source.absolute(module, path).unwrap_or_default();
+        let to = source.find(&names).unwrap_or_default();
+        let [from, into] = [module, &to].map(|module| &*source.modules[module]);
+        if !to.is_empty() && to.first() == module.first() && from != into {
+            reach.entry(from).or_default().insert(into);
         }
     }
     // What is reached adds what it reaches, until that is nothing new.
@@ -94,8 +112,7 @@ fn circles(source: &Source) -> BTreeSet<String> {
     });
     // A type and its constructor may need each other.
     let long = circles.filter(|files| files.len() > 2).map(|files| files.join(", "));
-    long.map(|files| format!("a circle of {files}: move what they need into another file"))
-        .collect()
+    long.map(|files| format!("a circle of {files}: move what they need elsewhere")).collect()
 }
 
 fn place(sources: &[Source], row: &str) -> Vec<String> {
@@ -107,20 +124,16 @@ fn place(sources: &[Source], row: &str) -> Vec<String> {
     };
     let mut places: BTreeMap<_, _> = places.split_whitespace().map(|place| (place, 0)).collect();
     let mut found = Vec::new();
-    for line in sources.iter().flat_map(|source| &source.lines) {
-        if words.split_whitespace().any(|word| is_there(&line.code, word)) {
-            match places
-                .iter_mut()
-                .find(|(place, _)| line.at.starts_with(&format!("crates/{place}")))
-            {
+    for Line { at, code, .. } in sources.iter().flat_map(|source| &source.lines) {
+        if words.split_whitespace().any(|word| is_there(code, word)) {
+            let own = at.strip_prefix("crates/").unwrap_or(at);
+            match places.iter_mut().find(|(place, _)| own.starts_with(**place)) {
                 Some((_, count)) => *count += 1,
-                None => found.push(format!("{}: {what}, which has its place elsewhere", line.at)),
+                None => found.push(format!("{at}: {what}, which has its place elsewhere")),
             }
         }
     }
-    let lost = places.into_iter().filter(|(_, count)| *count == 0);
-    found.extend(
-        lost.map(|(place, _)| format!("{what} is not in {place}: correct tests/borders/places")),
-    );
+    let lost = places.into_iter().filter(|(_, count)| *count == 0).map(|(place, _)| place);
+    found.extend(lost.map(|place| format!("{what} is not in {place}: correct its row in places")));
     found
 }

@@ -27,9 +27,9 @@ impl Source {
     pub(crate) fn of(name: &str, files: &BTreeMap<String, String>) -> Self {
         let mut source = Self::default();
         for (file, text) in files {
-            let parts = file.trim_end_matches(".rs").split('/').map(str::to_owned);
-            let path = parts.filter(|part| !["lib", "main", "mod"].contains(&&**part));
-            let module: Vec<_> = path.collect();
+            let parts = file.trim_end_matches(".rs").split('/');
+            let names = parts.filter(|part| !["lib", "main", "mod"].contains(part));
+            let module: Vec<_> = names.map(str::to_owned).collect();
             if module.is_empty() {
                 source.layers = layers(text);
             }
@@ -48,12 +48,8 @@ impl Source {
         let text: String = lines.iter().map(|line| format!("{}\n", line.code)).collect();
         let mut rest = &*text;
         while let Some(colons) = rest.find("::") {
-            let start = rest[..colons].rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
+            let start = rest[..colons].trim_end_matches(is_word).len();
             let before = &text[..text.len() - rest.len() + start];
-            if start == colons || before.ends_with("::") {
-                rest = &rest[colons + 2..];
-                continue;
-            }
             let mut found = Vec::new();
             rest = follow(&rest[start..], &[], &mut found);
             let line = &lines[before.matches('\n').count()];
@@ -75,8 +71,7 @@ impl Source {
             "crate" => Some(names[1..].to_vec()),
             "self" => Some([module, &names[1..]].concat()),
             "super" => {
-                let above = module.len().checked_sub(supers)?;
-                Some([&module[..above], &names[supers..]].concat())
+                Some([&module[..module.len().checked_sub(supers)?], &names[supers..]].concat())
             }
             _ => self.modules.contains_key(&below[..=module.len()]).then_some(below),
         }
@@ -85,16 +80,11 @@ impl Source {
     /// The module that names lead to from the root, through re-exports: the root itself if it shows no such name,
     /// and `None` if that is of another crate.
     pub(crate) fn find(&self, names: &[String]) -> Option<Vec<String>> {
-        let known =
-            (0..=names.len()).rev().find(|&end| self.modules.contains_key(&names[..end]))?;
+        let known = (0..=names.len()).rfind(|&end| self.modules.contains_key(&names[..end]))?;
         let module = names[..known].to_vec();
         let name = names.get(known).cloned().unwrap_or_default();
-        match self.imports.get(&(module.clone(), name)) {
-            Some(path) => {
-                self.find(&[&self.absolute(&module, path)?, &names[known + 1..]].concat())
-            }
-            None => Some(module),
-        }
+        let Some(path) = self.imports.get(&(module.clone(), name)) else { return Some(module) };
+        self.find(&[&self.absolute(&module, path)?, &names[known + 1..]].concat())
     }
 }
 
