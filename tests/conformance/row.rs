@@ -56,15 +56,20 @@ pub(crate) enum Told {
 
 use Told::{Job, NoJob};
 
-/// The delivery is accepted: the sink stores it, the handler runs.
-pub(crate) fn let_in(situation: &'static str, request: Request) -> Row {
-    let accepted = Accepted {
+/// What a sink is given of a request.
+fn accepted(request: &Request) -> Accepted {
+    Accepted {
         job_id: "job_1".into(),
         event: "article.complete".into(),
         target: "default".into(),
         intent: None,
         body: request.body.clone(),
-    };
+    }
+}
+
+/// The delivery is accepted: the sink stores it, the handler runs.
+pub(crate) fn let_in(situation: &'static str, request: Request) -> Row {
+    let accepted = accepted(&request);
     let job_id = "job_1".into();
     let receive = Outcome::of(STORED).and(Entry::Accepted(accepted));
     let extract = Outcome::of(Reply::Handled).and(Entry::Handled { job_id });
@@ -104,13 +109,7 @@ pub(crate) fn refused(
 
 /// The request is refused in both styles, and the sink is given its body as that of `job_1`.
 pub(crate) fn kept(situation: &'static str, request: Request, answer: Answer, told: Told) -> Row {
-    let body = Accepted {
-        job_id: "job_1".into(),
-        event: "article.complete".into(),
-        target: "default".into(),
-        intent: None,
-        body: request.body.clone(),
-    };
+    let body = accepted(&request);
     let mut row = refused(situation, request, answer, told);
     if let Promise::Everywhere(outcome) = &mut row.receive {
         for entry in &mut outcome.ledger {

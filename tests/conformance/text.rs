@@ -6,7 +6,7 @@
 //!
 //! `⏎` is the end of a line of HTTP. `«…»` stands for what cannot be read: `«U+A0»` for a character, `«ff fe»` for bytes,
 //! `«64 × [»` for a text that is repeated (a `%` in it for the number of the repetition), and `«article»` for a text of
-//! [`named`].
+//! [`filled`].
 
 use crate::request::ARTICLE;
 
@@ -99,4 +99,18 @@ fn filled(mark: &str) -> String {
         "article in utf-32-be" => raw(wide(u32::to_be_bytes)),
         digits => digits.split(' ').map(|byte| character(RAW + hexadecimal(byte))).collect(),
     }
+}
+
+#[test]
+fn a_cell_is_filled_in_from_the_inside() {
+    assert_eq!(bytes("a«U+A0»⏎"), "a\u{a0}\r\n".as_bytes());
+    assert_eq!(bytes("«ff fe»a«c3»"), b"\xff\xfea\xc3");
+    assert_eq!(text("«2 × %:«3 × [»,»"), "0:[[[,1:[[[,");
+    let [first, second] = &situations("= let_in | at X | field $\n\n# b\na | 1 | job b\nc | 2")[..]
+    else {
+        panic!("there are two situations");
+    };
+    assert_eq!((first.name, first.fate, second.name), ("a", "let_in", "c"));
+    assert_eq!(first.cells, ["at X", "field 1", "job b"]);
+    assert_eq!(second.cells, ["at X", "field 2"]);
 }
