@@ -52,6 +52,22 @@ fn the_scripts_of_the_workflows_exist() {
     );
 }
 
+/// The targets that a text names.
+fn targets(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+    let is_target = |word: &&str| word.starts_with("x86_64-") || word.starts_with("aarch64-");
+    words.filter(is_target).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_of_platforms_names_the_targets_that_are_tested() {
+    let mut tested = targets(&read(".github/workflows/platforms.yml"));
+    assert_eq!(tested.len(), 6);
+    tested.insert("x86_64-unknown-linux-gnu".to_owned()); // by `.ci/run`
+    assert_eq!(targets(&read("crates/article-webhook/src/guide/platforms.md")), tested);
+    assert!(targets(&read(".github/workflows/release.yml")).is_subset(&tested));
+}
+
 #[test]
 fn every_workspace_is_kept_up_to_date() {
     let has_lock =

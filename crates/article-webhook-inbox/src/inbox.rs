@@ -111,7 +111,7 @@ impl Inbox {
     /// # Errors
     ///
     /// The file cannot be used: another process uses it; it is on a network file system; it belongs to another version;
-    /// it is damaged or not a database; or its folder is missing. The error says what to do.
+    /// it is damaged or not a database; its folder is missing; or the system is neither Linux nor macOS. The error says what to do.
     #[allow(clippy::missing_panics_doc, reason = "opening a store does not panic")]
     #[cfg(feature = "sqlite")]
     pub async fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {

@@ -3,6 +3,7 @@
 //! | page | read it |
 //! |---|---|
 //! | [`start`] | to receive a first article |
+//! | [`platforms`] | to know on which systems the crates work |
 //! | [`application`] | to receive articles in an application that exists |
 //! | [`sink`] | to store deliveries in a table of your own |
 //! | [`compile`] | when the compiler refuses a handler or a route |
@@ -54,6 +55,9 @@ pub mod machines {}
 
 #[doc = include_str!("guide/missing.md")]
 pub mod missing {}
+
+#[doc = include_str!("guide/platforms.md")]
+pub mod platforms {}
 
 #[doc = include_str!("guide/postgres.md")]
 pub mod postgres {}

@@ -13,3 +13,5 @@ mod receiver_without_worker;
 mod refusals;
 mod replies;
 mod scene;
+#[cfg(all(feature = "sqlite", not(unix)))]
+mod without_files;

@@ -10,7 +10,6 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::finding::Finding;
-use crate::text::command::quoted;
 
 /// How many syncs are timed.
 const SYNCS: usize = 32;
@@ -22,18 +21,12 @@ const APPENDED: [u8; 4096] = [0; 4096];
 /// power cut. A file system in memory takes less than one.
 const LEAST_SYNC: Duration = Duration::from_micros(20);
 
-/// With less free space than this, deliveries are soon refused.
-const LITTLE: u64 = 1 << 30;
-
-/// With less than this, the log of the inbox has no room for a day.
-const TOO_LITTLE: u64 = 64 << 20;
-
 /// Looks at a folder. A file is made in it, and removed again.
 pub(super) fn examine(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     #[cfg(target_os = "linux")]
     findings.extend(file_system(folder));
-    #[cfg(unix)]
+    #[cfg(unix)] // elsewhere no inbox is in a file
     findings.extend([rights(folder), free_space(folder)].into_iter().flatten());
     findings.push(match NamedTempFile::new_in(folder) {
         Ok(mut file) => sync(file.as_file_mut()),
@@ -111,6 +104,8 @@ fn file_system(folder: &Path) -> Option<Finding> {
 fn rights(folder: &Path) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt;
 
+    use crate::text::command::quoted;
+
     const OTHERS_WRITE: u32 = 0o002;
     const STICKY: u32 = 0o1000;
 
@@ -126,6 +121,11 @@ fn rights(folder: &Path) -> Option<Finding> {
 
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<Finding> {
+    /// With less than this, deliveries are soon refused.
+    const LITTLE: u64 = 1 << 30;
+    /// With less than this, the log of the inbox has no room for a day.
+    const TOO_LITTLE: u64 = 64 << 20;
+
     let system = rustix::fs::statvfs(folder).ok()?;
     let free = system.f_bavail.saturating_mul(system.f_frsize);
     let found = format!("{} MiB are free", free >> 20);
@@ -142,6 +142,8 @@ fn free_space(folder: &Path) -> Option<Finding> {
 #[cfg(unix)]
 pub(super) fn open_to_others(code: &'static str, what: &str, path: &Path) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt;
+
+    use crate::text::command::quoted;
 
     const READ_OR_WRITE: u32 = 0o006;
     const ENTER: u32 = 0o001;

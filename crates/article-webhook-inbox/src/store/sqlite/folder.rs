@@ -21,6 +21,7 @@ impl Folder {
     /// Makes the folder beside the place of the database.
     pub(super) fn beside(place: &Path) -> Result<Self, Error> {
         let path = with_suffix(place, "-unfinished");
+        #[cfg_attr(not(unix), allow(unused_mut))]
         let mut folder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);

@@ -108,7 +108,8 @@ impl SqliteStore {
     /// or this one has it open already; it is on a network file system; it is damaged or not a database; it belongs to
     /// another version; its log belongs to another copy of the database, or has no database; something that was acknowledged is
     /// missing; a file is a link, or has two names;
-    /// another program has put a trigger on a table of the inbox; or the file cannot have the settings that durability needs.
+    /// another program has put a trigger on a table of the inbox; the file cannot have the settings that durability needs; or the
+    /// system has no identities of files, as Windows.
     ///
     /// A start that is refused has changed no file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {

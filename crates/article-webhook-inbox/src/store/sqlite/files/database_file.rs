@@ -1,4 +1,5 @@
 use std::{
+    env,
     fs::{Metadata, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -8,6 +9,7 @@ use crate::Error;
 
 /// The absolute path of a database, without links, so that one file has one lock.
 pub(in crate::store::sqlite) fn resolve(path: &Path) -> Result<PathBuf, Error> {
+    check_family(path, env::consts::FAMILY)?;
     if path.is_dir() {
         return Err(Error::unusable(format!("{} is a folder: name a file in it", path.display())));
     }
@@ -32,6 +34,18 @@ pub(in crate::store::sqlite) fn resolve(path: &Path) -> Result<PathBuf, Error> {
         ))
         .because(error)),
     }
+}
+
+/// Refuses a system whose files have no identity: there a running inbox would not notice that its files were moved or replaced, and
+/// could not take the rights of others away.
+fn check_family(path: &Path, family: &str) -> Result<(), Error> {
+    if family == "unix" {
+        return Ok(());
+    }
+    Err(Error::unusable(format!(
+        "{} cannot be an inbox, because no file can on {family}: what guards its files exists on Linux and macOS. Use PostgreSQL, with          article-webhook-postgres or by its URL in place of the file; or `Inbox::memory`, which ends with the process",
+        path.display()
+    )))
 }
 
 /// Creates the database, if it does not exist, so that its owner alone can read and write it.
@@ -124,4 +138,20 @@ pub(in crate::store::sqlite) fn with_suffix(path: &Path, ending: &str) -> PathBu
 /// The size of the log beside a database.
 pub(in crate::store::sqlite) fn wal_bytes(path: &Path) -> u64 {
     with_suffix(path, "-wal").symlink_metadata().map_or(0, |log| log.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_whose_files_have_no_identity_is_refused_with_the_way_out() {
+        let path = Path::new("inbox.db");
+        check_family(path, "unix").unwrap();
+        assert_eq!(
+            check_family(path, "windows").unwrap_err().to_string(),
+            "inbox.db cannot be an inbox, because no file can on windows: what guards its files exists on Linux and macOS. Use \
+             PostgreSQL, with article-webhook-postgres or by its URL in place of the file; or `Inbox::memory`, which ends with the process"
+        );
+    }
 }
