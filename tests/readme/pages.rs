@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::ROOT;
+use crate::{ROOT, files::sources};
 
 const PAGES: [&str; 9] = [
     ".github/pull_request_template.md",
@@ -119,6 +119,32 @@ fn is_of_a_crate(file: &str) -> bool {
     let crates = fs::read_dir(Path::new(ROOT).join("crates")).expect("there are crates");
     let mut crates = crates.map(|entry| entry.expect("the entry can be read").path());
     crates.any(|folder| folder.join("src").join(file).is_file() || folder.join(file).is_file())
+}
+
+/// The words of a page that are paths into `tests`, which a reader without the repository does not have.
+fn paths_into_tests(page: &str) -> Vec<&str> {
+    let words = page.split(|c: char| c.is_whitespace() || "`(\"".contains(c));
+    words.filter(|word| word.starts_with("tests/") || word.contains("/tests/")).collect()
+}
+
+#[test]
+fn what_docs_rs_shows_names_no_path_into_the_tests() {
+    for page in readmes().iter().chain(&guide()) {
+        assert_eq!(paths_into_tests(&read(page)), [""; 0], "{page}");
+    }
+    for (path, text) in sources(&Path::new(ROOT).join("crates")) {
+        if path.components().any(|part| part.as_os_str() == "src") {
+            let is_shown =
+                |line: &&str| ["///", "//!"].iter().any(|it| line.trim_start().starts_with(it));
+            for line in text.lines().filter(is_shown) {
+                assert_eq!(paths_into_tests(line), [""; 0], "{}", path.display());
+            }
+        }
+    }
+    assert_eq!(
+        paths_into_tests("`tests/run`, a/tests/b, my tests/ and tests."),
+        ["tests/run", "a/tests/b,", "tests/"]
+    );
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! | page | read it |
 //! |---|---|
 //! | [`start`] | to receive a first article |
-//! | [`platforms`] | to know on which systems the crates work |
+//! | [`comparison`] | to decide whether to use these crates, or what else |
+//! | [`platforms`] | to know on which systems they work |
 //! | [`application`] | to receive articles in an application that exists |
 //! | [`sink`] | to store deliveries in a table of your own |
 //! | [`compile`] | when the compiler refuses a handler or a route |
@@ -19,15 +20,21 @@
 //! | [`postgres_operations`] | to look after that database: health checks, poolers, alarms |
 //! | [`postgres_restore`] | to back it up, and to restore it |
 //! | [`service`] | to look up what the service does, section by section |
-//! | [`invariants`] | to know what always holds, and which tests show it |
+//! | [`invariants`] | to know what always holds |
+//! | [`support`] | before an upgrade, or to get help |
 //! | [`glossary`] | to look up a word |
 //!
-//! They are pages alone: the modules have no items. A first receiver is in the README of the repository and on the page of the
-//! adapter for your framework: `article-webhook-axum`, `article-webhook-actix-web` or `article-webhook-tower`.
+//! They are pages alone: the modules have no items. A first receiver is on the page of the adapter for your framework:
+//! [axum](https://docs.rs/article-webhook-axum/latest/article_webhook_axum/),
+//! [actix-web](https://docs.rs/article-webhook-actix-web/latest/article_webhook_actix_web/) or
+//! [tower](https://docs.rs/article-webhook-tower/latest/article_webhook_tower/).
 
 // Its examples need the adapters, which need this crate: the tests of the workspace compile them.
 #[cfg_attr(not(doctest), doc = include_str!("guide/application.md"))]
 pub mod application {}
+
+#[doc = include_str!("guide/comparison.md")]
+pub mod comparison {}
 
 // As for `application`.
 #[cfg_attr(not(doctest), doc = include_str!("guide/compile.md"))]
@@ -82,6 +89,9 @@ pub mod sink {}
 
 #[doc = include_str!("guide/start.md")]
 pub mod start {}
+
+#[doc = include_str!("guide/support.md")]
+pub mod support {}
 
 // Its examples use the fixtures, and the collector: `tests/lib.rs` runs them.
 #[cfg_attr(all(feature = "fixture", not(doctest)), doc = include_str!("guide/testing.md"))]

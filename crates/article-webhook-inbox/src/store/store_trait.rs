@@ -22,7 +22,7 @@ use crate::{
 /// The future that a store's calls return.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// What the inbox needs from a database. The scripts are what each call does, and the suite in `tests/contract` says it as facts.
+/// What the inbox needs from a database. The scripts are what each call does, and the contract suite of the repository says it as facts.
 ///
 /// The ledger is in the store of the entries, because an arrival ends the expectation of its job in one transaction: which
 /// jobs are expected, what was ordered, and how fast the API may be polled.
