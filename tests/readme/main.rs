@@ -5,6 +5,7 @@ mod document;
 mod files;
 mod guide;
 mod host;
+mod names;
 mod pages;
 mod promises;
 

@@ -45,7 +45,7 @@ pub(crate) fn situations(canaries: &Canaries, job_id: &str) -> Vec<Situation> {
     let post = delivery(canaries, job_id);
     let posts = [
         vec![post.clone()],
-        Defect::ALL.map(|spoil| post.clone().defect(spoil)).into(),
+        Defect::ALL.iter().map(|&spoil| post.clone().defect(spoil)).collect(),
         strangers(&post, canaries),
         headers(&post, canaries),
         bodies(&post, canaries),

@@ -368,8 +368,9 @@ mod tests {
                 fixture::complete().token(&token[..20]),
                 fixture::complete().token(&token).event("article.updated"),
             ];
-            posts
-                .extend(Defect::ALL.map(|defect| fixture::complete().token(&token).defect(defect)));
+            posts.extend(
+                Defect::ALL.iter().map(|&defect| fixture::complete().token(&token).defect(defect)),
+            );
             for (second, post) in (1..).zip(posts) {
                 let post = post.field("note", canary);
                 let opened = receiver.open(post.headers());

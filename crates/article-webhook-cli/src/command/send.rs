@@ -130,7 +130,7 @@ fn defects() -> impl TypedValueParser<Value = Defect> {
         name
     };
     PossibleValuesParser::new(Defect::ALL.iter().map(name)).map(move |wanted| {
-        let found = Defect::ALL.into_iter().find(|defect| name(defect) == wanted);
+        let found = Defect::ALL.iter().copied().find(|defect| name(defect) == wanted);
         found.expect("a possible value is the name of a defect")
     })
 }

@@ -154,7 +154,7 @@ fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64
         let Entry { id, state, attempts, at, conflicts, .. } = entry;
         (id, state.as_str(), attempts, at, conflicts).hash(&mut hasher);
     }
-    for state in article_webhook_inbox::State::ALL {
+    for &state in article_webhook_inbox::State::ALL {
         seen.counts.map(|counts| counts.of(state)).hash(&mut hasher);
     }
     // It has no hash of its own, and shows all that it has.

@@ -46,7 +46,7 @@ impl Counts {
 impl fmt::Debug for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut counts = f.debug_struct("Counts");
-        for state in State::ALL {
+        for &state in State::ALL {
             counts.field(state.as_str(), &self.of(state));
         }
         counts.finish()

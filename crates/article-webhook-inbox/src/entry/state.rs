@@ -59,7 +59,7 @@ pub enum State {
 
 impl State {
     /// All states, in the order of an entry's life.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &'static [Self] = &[
         Self::Waiting,
         Self::Leased,
         Self::Done,
@@ -88,7 +88,7 @@ impl State {
     /// ```
     /// use article_webhook_inbox::State;
     ///
-    /// let needs_person = State::ALL.into_iter().filter(|state| state.needs_person());
+    /// let needs_person = State::ALL.iter().copied().filter(|state| state.needs_person());
     /// let names = needs_person.map(State::as_str).collect::<Vec<_>>();
     /// assert_eq!(names, ["dead", "unhandled", "corrupt", "quarantined"]);
     /// ```
@@ -100,7 +100,7 @@ impl State {
     /// The state with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+        Self::ALL.iter().copied().find(|state| state.as_str() == name)
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_state_has_a_name_of_its_own() {
-        for state in State::ALL {
+        for &state in State::ALL {
             assert_eq!(State::from_name(state.as_str()), Some(state));
             assert_eq!(format!("{state:>10}").trim_start(), state.as_str());
         }

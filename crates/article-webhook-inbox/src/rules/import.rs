@@ -65,7 +65,7 @@ mod tests {
             assert_eq!(merged.fence, 4, "a lease ends as it would have");
             merged.state
         };
-        for here in State::ALL {
+        for &here in State::ALL {
             assert_eq!(merged(&row(here), State::Done), State::Done, "{here}");
             for there in [State::Waiting, State::Leased, State::Unhandled, State::Corrupt] {
                 assert_eq!(merged(&row(here), there), here, "{there}");
@@ -87,7 +87,7 @@ mod tests {
     fn only_a_lease_is_lost_on_the_way() {
         let (start, now) =
             (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
-        for state in State::ALL {
+        for &state in State::ALL {
             let there = Row {
                 state,
                 attempts: 2,

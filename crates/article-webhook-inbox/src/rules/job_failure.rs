@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn another_failure_is_handed_out_whatever_became_of_the_first() {
-        for state in State::ALL {
+        for &state in State::ALL {
             let before = Row { state, attempts: 3, interrupted: 1, fence: 5, ..Row::new(NOW) };
             let mut row = before.clone();
             let recording = row.record_failure(body("b"), &[body("a")], NOW);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_article_overtakes_a_failure_that_no_handler_has_ended_with() {
-        for state in State::ALL {
+        for &state in State::ALL {
             let is_overtaken = Row { state, ..Row::new(NOW) }.is_overtaken();
             assert_eq!(is_overtaken, matches!(state, State::Waiting | State::Leased), "{state}");
         }

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn an_entry_that_has_left_the_named_state_is_not_requeued() {
-        for from in State::ALL {
+        for &from in State::ALL {
             for state in [State::Waiting, State::Done, State::Dead] {
                 let mut row = Row { state, attempts: 2, ..Row::new(NOW) };
                 assert_eq!(row.requeue(Some(from), 1, NOW, NOW), from == state, "{from} {state}");
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn only_a_done_entry_needs_bytes_to_begin_anew() {
-        for state in State::ALL {
+        for &state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
             let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);
             assert_eq!(row.requeue(None, 0, NOW, NOW), expected, "{state}");

@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn only_what_ended_before_the_limit_is_removed() {
         let before = LIMIT + Duration::from_secs(10);
-        for state in State::ALL {
+        for &state in State::ALL {
             let row = |at| Row { state, ..Row::new(at) };
             let ended = matches!(state, State::Done | State::Unhandled);
             let early = before - Duration::from_millis(1);

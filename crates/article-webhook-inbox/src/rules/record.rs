@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_changes_no_row_but_a_corrupt_one() {
-        for state in State::ALL {
+        for &state in State::ALL {
             let before = row(state);
             let mut after = before.clone();
             let recording = after.record(bodies(3)[2], &bodies(3), NOW);

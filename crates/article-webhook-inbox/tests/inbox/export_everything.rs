@@ -75,7 +75,7 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
     let from = Scene::new();
     let (mut number, mut keys) = (0, Vec::new());
     for kinds in everything() {
-        for state in State::ALL {
+        for &state in State::ALL {
             number += 1;
             let at = from.clock.now() + Duration::from_secs(number);
             let key = key(&format!("job_{number}"));

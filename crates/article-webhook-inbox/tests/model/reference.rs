@@ -595,7 +595,8 @@ impl Store for Reference {
         Box::pin(async move {
             let (tables, now) = self.open()?;
             let gaps_since = tables.ledger.gaps_since;
-            let mut counts = LedgerCounts { gaps_since, ..LedgerCounts::default() };
+            let mut counts = LedgerCounts::default();
+            counts.gaps_since = gaps_since;
             tables.ledger.jobs.iter().map(shown).for_each(|job| counts.add(&job, now));
             let states = tables.ledger.intents.values().map(|(_, row)| row.state_at(now));
             counts.unknown_intents =

@@ -107,7 +107,7 @@ pub(super) async fn expected(
         ),
         Expected::Ended { before, limit } => {
             // The first condition is that of the index. A state of a newer version is none of the others.
-            let ended = JobState::ALL.into_iter().filter(|state| !state.is_open());
+            let ended = JobState::ALL.iter().copied().filter(|state| !state.is_open());
             let ended: Vec<_> = ended.map(|state| format!("'{state}'")).collect();
             let ended = format!(
                 "SELECT id FROM article_inbox_jobs WHERE state NOT IN ('expected', 'polling') AND state IN ({}) AND at < $1 \

@@ -93,7 +93,7 @@ async fn settle_each(store: &SqliteStore, inbox: &Inbox) {
     let opened = fixture::receiver().open(cut.headers()).unwrap();
     inbox.keep_refused(opened.read(cut.bytes().clone()).unwrap_err()).await;
     let counts = inbox.counts().await.unwrap();
-    for state in State::ALL {
+    for &state in State::ALL {
         assert!(counts.of(state) > 0, "{state}");
     }
 }

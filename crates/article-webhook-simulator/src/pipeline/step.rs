@@ -34,8 +34,8 @@ pub enum Step {
 
 impl Step {
     /// All steps, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Outline, Self::Research, Self::Draft, Self::Edit, Self::Image, Self::Social];
+    pub const ALL: &'static [Self] =
+        &[Self::Outline, Self::Research, Self::Draft, Self::Edit, Self::Image, Self::Social];
 }
 
 impl fmt::Display for Step {

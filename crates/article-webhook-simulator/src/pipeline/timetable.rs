@@ -36,7 +36,7 @@ impl Timetable {
         if since_order < self.0[0] {
             return None;
         }
-        let step = Step::ALL.into_iter().find(|&step| since_order < self.end_of(step));
+        let step = Step::ALL.iter().copied().find(|&step| since_order < self.end_of(step));
         Some(step.unwrap_or(Step::Social))
     }
 }
@@ -57,7 +57,7 @@ mod tests {
             assert!(timetable.0.is_sorted(), "{timetable:?}");
             assert!((30 * SECOND..=180 * SECOND).contains(&timetable.end()));
             assert_eq!(timetable.step_at(Duration::ZERO), None);
-            for step in Step::ALL {
+            for &step in Step::ALL {
                 let end = timetable.end_of(step);
                 assert_eq!(timetable.step_at(end - Duration::from_nanos(1)), Some(step));
             }

@@ -44,7 +44,7 @@ pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("expected_1").await;
     trial.expect_now("expected_2").await;
     let counts = counts(&trial).await;
-    for state in JobState::ALL {
+    for &state in JobState::ALL {
         let expected = match state {
             JobState::Expected => 2,
             JobState::Unreadable => 0,

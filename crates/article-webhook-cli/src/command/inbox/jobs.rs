@@ -42,7 +42,7 @@ pub(super) struct JobsArguments {
 }
 
 fn states() -> impl TypedValueParser<Value = JobState> {
-    PossibleValuesParser::new(JobState::ALL.map(JobState::as_str))
+    PossibleValuesParser::new(JobState::ALL.iter().map(|state| state.as_str()))
         .map(|name| JobState::from_name(&name).expect("a possible value is the name of a state"))
 }
 

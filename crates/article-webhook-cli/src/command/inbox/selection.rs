@@ -102,7 +102,7 @@ impl ChoiceArguments {
 }
 
 fn states() -> impl TypedValueParser<Value = State> {
-    PossibleValuesParser::new(State::ALL.map(State::as_str))
+    PossibleValuesParser::new(State::ALL.iter().map(|state| state.as_str()))
         .map(|name| State::from_name(&name).expect("a possible value is the name of a state"))
 }
 

@@ -112,13 +112,13 @@ impl Status {
     }
 
     fn json(&self) -> Value {
-        let entries = State::ALL.map(|state| (state.as_str(), self.counts.of(state)));
-        let jobs = JobState::ALL.map(|state| (state.as_str(), self.jobs.of(state)));
+        let entries = State::ALL.iter().map(|&state| (state.as_str(), self.counts.of(state)));
+        let jobs = JobState::ALL.iter().map(|&state| (state.as_str(), self.jobs.of(state)));
         json!({
             "well": self.is_well(),
-            "entries": BTreeMap::from(entries),
+            "entries": entries.collect::<BTreeMap<_, _>>(),
             "total": self.counts.total(),
-            "jobs": BTreeMap::from(jobs),
+            "jobs": jobs.collect::<BTreeMap<_, _>>(),
             "overdue_jobs": self.jobs.overdue,
             "unknown_orders": self.jobs.unknown_intents,
             "writable": self.writable.as_ref().map(Result::is_ok),
@@ -154,7 +154,7 @@ impl Status {
         self.works().write(output)?;
         output.line("")?;
         self.entries().write(output)?;
-        if self.jobs.states.iter().sum::<u64>() + self.jobs.unknown_intents > 0 {
+        if self.jobs.total() + self.jobs.unknown_intents > 0 {
             output.line("")?;
             self.jobs().write(output)?;
         }
@@ -215,19 +215,21 @@ impl Status {
     }
 
     fn entries(&self) -> Table {
-        let states =
-            State::ALL.map(|state| (Tone::of(state), state.as_str(), self.counts.of(state)));
-        table("ENTRIES", states.into_iter().chain([(Tone::Head, "total", self.counts.total())]))
+        let states = State::ALL
+            .iter()
+            .map(|&state| (Tone::of(state), state.as_str(), self.counts.of(state)));
+        table("ENTRIES", states.chain([(Tone::Head, "total", self.counts.total())]))
     }
 
     fn jobs(&self) -> Table {
-        let states =
-            JobState::ALL.map(|state| (Tone::of_job(state), state.as_str(), self.jobs.of(state)));
+        let states = JobState::ALL
+            .iter()
+            .map(|&state| (Tone::of_job(state), state.as_str(), self.jobs.of(state)));
         let more = [
             (Tone::Bad, "overdue", self.jobs.overdue),
             (Tone::Bad, "unknown order", self.jobs.unknown_intents),
         ];
-        table("JOBS", states.into_iter().chain(more).filter(|(.., count)| *count > 0))
+        table("JOBS", states.chain(more).filter(|(.., count)| *count > 0))
     }
 }
 

@@ -75,7 +75,8 @@ fn fault(text: &str) -> Result<Fault, String> {
 }
 
 fn step(name: &str) -> Result<Step, String> {
-    let step = Step::ALL.into_iter().find(|step| format!("{step:?}").eq_ignore_ascii_case(name));
+    let step =
+        Step::ALL.iter().copied().find(|step| format!("{step:?}").eq_ignore_ascii_case(name));
     step.ok_or_else(|| "expected outline, research, draft, edit, image or social".to_owned())
 }
 

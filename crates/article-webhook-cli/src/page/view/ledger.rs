@@ -26,7 +26,7 @@ pub(in crate::page) struct Jobs {
 
 pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
     let counts = &jobs.health.counts;
-    let total = counts.states.iter().sum::<u64>() + counts.unknown_intents;
+    let total = counts.total() + counts.unknown_intents;
     let content = html! {
         div.tools { h1 { "Ledger" } p.quiet { "What was ordered or refused, and whether its article is here." } }
         div #ledger data-live="ledger" {

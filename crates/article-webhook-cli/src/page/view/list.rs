@@ -98,7 +98,7 @@ fn states(shared: &Shared, query: &Query, counts: Option<Counts>) -> Markup {
     html! {
         nav.states #states data-live="states" aria-label="Entries by state" {
             (tab("all", None))
-            @for state in EntryState::ALL { (tab(state.as_str(), Some(state))) }
+            @for &state in EntryState::ALL { (tab(state.as_str(), Some(state))) }
         }
     }
 }

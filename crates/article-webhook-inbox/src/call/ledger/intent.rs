@@ -32,7 +32,8 @@ pub enum IntentState {
 
 impl IntentState {
     /// All states.
-    pub const ALL: [Self; 4] = [Self::Ordering, Self::Unknown, Self::Ordered, Self::Abandoned];
+    pub const ALL: &'static [Self] =
+        &[Self::Ordering, Self::Unknown, Self::Ordered, Self::Abandoned];
 
     /// Whether the application may order once more: no call is under way, and no job is known.
     #[must_use]
@@ -54,7 +55,7 @@ impl IntentState {
     /// The state with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+        Self::ALL.iter().copied().find(|state| state.as_str() == name)
     }
 }
 
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_state_has_a_name_of_its_own() {
-        for state in IntentState::ALL {
+        for &state in IntentState::ALL {
             assert_eq!(IntentState::from_name(state.as_str()), Some(state));
         }
     }

@@ -44,7 +44,7 @@ pub enum JobState {
 
 impl JobState {
     /// All states.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &'static [Self] = &[
         Self::Expected,
         Self::Polling,
         Self::Arrived,
@@ -83,7 +83,7 @@ impl JobState {
     /// The state with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+        Self::ALL.iter().copied().find(|state| state.as_str() == name)
     }
 }
 
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_state_and_every_reason_has_a_name_of_its_own() {
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             assert_eq!(JobState::from_name(state.as_str()), Some(state));
             assert!(!(state.is_open() && state.has_article()), "{state}");
         }

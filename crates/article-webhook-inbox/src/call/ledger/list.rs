@@ -92,9 +92,10 @@ pub struct LedgerPage<T> {
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive]
 pub struct LedgerCounts {
-    /// How many jobs are in each state, in the order of [`JobState::ALL`].
+    /// How many jobs are in each state, for stores: its type differs with each further state.
+    #[doc(hidden)]
     pub states: [u64; JobState::ALL.len()],
     /// Since when the oldest open job is expected.
     pub oldest_expected: Option<SystemTime>,
@@ -122,6 +123,12 @@ impl LedgerCounts {
     #[must_use]
     pub fn of(&self, state: JobState) -> u64 {
         self.states[state as usize]
+    }
+
+    /// How many jobs are known.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.states.iter().sum()
     }
 
     /// How many jobs are open.

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_entry_ends_every_job_that_has_no_article() {
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             for (source, end) in
                 [(Source::Webhook, JobState::Arrived), (Source::Api, JobState::Collected)]
             {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn an_entry_that_cannot_be_read_opens_its_job() {
         for entry in [State::Unhandled, State::Corrupt] {
-            for state in JobState::ALL {
+            for &state in JobState::ALL {
                 let mut row = job(state);
                 row.sync_with_entry(entry, Source::Webhook, after(9));
                 let expected = match state {
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn retention_leaves_the_job_of_an_article_that_could_be_read() {
         let job_id = "job_1".parse().unwrap();
-        for state in State::ALL {
+        for &state in State::ALL {
             let entry =
                 ArticleEntry { state, pushed_at: Some(after(1)), collected_at: Some(after(2)) };
             let row = JobRow::of_pruned(&job_id, &entry, after(9));
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn only_a_job_that_ended_is_pruned() {
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             assert_eq!(job(state).is_pruned(after(601)), !state.is_open(), "{state}");
             assert!(!job(state).is_pruned(after(600)), "{state}");
             assert_eq!(job(state).is_tombstone(), state.has_article(), "{state}");

@@ -77,14 +77,14 @@ mod tests {
         assert!(ahead.restart(NOW) && !ahead.restart(NOW));
         assert_eq!((ahead.at, ahead.expected_at), (NOW + MAX_WAIT, NOW));
         assert_eq!(ahead.missing, missing(NOW));
-        for state in JobState::ALL.into_iter().filter(|state| !state.is_open()) {
+        for state in JobState::ALL.iter().copied().filter(|state| !state.is_open()) {
             assert!(!job(state, after(400 * day)).restart(NOW), "{state}");
         }
     }
 
     #[test]
     fn only_a_lease_is_lost_on_the_way() {
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             let there = job(state, after(60));
             let imported = there.clone().imported(None, after(9));
             let expected = match state {

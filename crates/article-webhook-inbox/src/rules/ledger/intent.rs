@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_lost_answer_ends_only_the_call_that_is_under_way() {
-        for state in IntentState::ALL {
+        for &state in IntentState::ALL {
             let mut row = in_state(state);
             let (before, now) = (row.clone(), NOW + WITHIN);
             let stale = IntentLease { fence: row.fence + 1, ..row.lease(1) };
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn an_intent_is_removed_only_by_its_first_call() {
         let now = NOW + WITHIN;
-        for state in IntentState::ALL {
+        for &state in IntentState::ALL {
             let mut row = in_state(state);
             let decision = row.not_ordered(row.lease(1), now);
             let is_open = matches!(state, IntentState::Ordering | IntentState::Unknown);
@@ -403,7 +403,7 @@ mod tests {
     #[test]
     fn an_imported_intent_is_as_it_was_shown() {
         let now = NOW + WITHIN;
-        for state in IntentState::ALL {
+        for &state in IntentState::ALL {
             let shown = in_state(state).into_intent(7, "post-17".into(), now);
             let there = IntentRow { state, ..in_state(state) };
             let mut row = there.imported(now);

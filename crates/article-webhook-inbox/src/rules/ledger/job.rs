@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_job_whose_article_came_before_has_ended() {
-        for state in State::ALL {
+        for &state in State::ALL {
             let entry =
                 ArticleEntry { state, pushed_at: Some(after(1)), collected_at: Some(after(2)) };
             let row = JobRow::new(&expect(Reason::OrderedElsewhere, 600), Some(&entry), after(9));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn only_an_end_without_an_article_is_opened_again() {
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             let ended = JobRow { state, ..JobRow::new(&expect(Reason::Ordered, 600), None, NOW) };
             let mut named = ended.clone();
             named.expect(&expect(Reason::Backfill, 900), after(700));

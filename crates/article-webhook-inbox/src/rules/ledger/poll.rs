@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn an_answer_ends_a_job_if_its_entry_can_be_read() {
-        for entry in State::ALL {
+        for &entry in State::ALL {
             let mut row = job();
             let lease = row.poll(7, LEASE, START);
             let settled =
@@ -274,7 +274,7 @@ mod tests {
             row.sync_with_entry(State::Waiting, Source::Webhook, START);
             row
         };
-        for state in JobState::ALL {
+        for &state in JobState::ALL {
             let row = in_doubt(state);
             let is_known = matches!(state, JobState::Failed | JobState::Unreadable);
             assert_eq!(row.is_provisional(), !is_known, "{state}");

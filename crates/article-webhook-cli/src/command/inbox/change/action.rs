@@ -43,7 +43,7 @@ impl Change {
         match self {
             Self::Requeue => &[State::Dead, State::Unhandled, State::Corrupt],
             Self::Discard { .. } => &[State::Waiting, State::Unhandled, State::Corrupt],
-            Self::Erase => &State::ALL,
+            Self::Erase => State::ALL,
         }
     }
 
