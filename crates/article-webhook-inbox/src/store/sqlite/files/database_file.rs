@@ -43,7 +43,8 @@ fn check_family(path: &Path, family: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::unusable(format!(
-        "{} cannot be an inbox, because no file can on {family}: what guards its files exists on Linux and macOS. Use PostgreSQL, with          article-webhook-postgres or by its URL in place of the file; or `Inbox::memory`, which ends with the process",
+        "{} cannot be an inbox, because no file can on {family}: what guards its files exists on Linux and macOS. Use PostgreSQL, with \
+         article-webhook-postgres or by its URL in place of the file; or `Inbox::memory`, which ends with the process",
         path.display()
     )))
 }
