@@ -1,16 +1,19 @@
 //! The page: while much arrives, and over an inbox with many entries.
 //!
-//! `cargo bench -p article-webhook-cli --bench page [-- live] [-- list [ENTRIES]]`
+//! `cargo bench -p article-webhook-cli --bench page -- [live] [list [ENTRIES]] [--long]`
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a benchmark ends where it cannot go on, and prints its figures
 
 mod list;
 mod live;
 mod running;
+#[path = "../../../article-webhook-postgres/tests/common/server.rs"]
+mod server;
 
 use std::process::ExitCode;
 
-/// Of the entries of the list, unless the command line says another number.
-const ENTRIES: u32 = 1_000_000;
+/// The entries of the list, unless the command line says another number.
+const ENTRIES: u32 = 100_000;
+const ENTRIES_IF_LONG: u32 = 1_000_000;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -19,7 +22,9 @@ async fn main() -> ExitCode {
         words.iter().any(|word| word == name)
             || !words.iter().any(|it| it == "live" || it == "list")
     };
-    let entries = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ENTRIES);
+    let is_long = std::env::args().any(|word| word == "--long");
+    let entries = if is_long { ENTRIES_IF_LONG } else { ENTRIES };
+    let entries = words.iter().find_map(|word| word.parse().ok()).unwrap_or(entries);
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut is_kept = true;
     if is_asked("live") {

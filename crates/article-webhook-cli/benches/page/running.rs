@@ -1,8 +1,8 @@
 //! The tool with its page, as a process.
 
 use std::{
+    ffi::OsStr,
     io::{BufRead, BufReader, Read},
-    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -21,11 +21,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// `command` ends where the file of the inbox follows.
-    pub(crate) fn start(command: &[&str], file: &Path) -> Self {
+    /// `command` ends where the inbox follows.
+    pub(crate) fn start(command: &[&str], inbox: impl AsRef<OsStr>) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_article-webhook"))
             .args(command)
-            .arg(file)
+            .arg(inbox)
             .arg("--json")
             .env("ARTICLE_WEBHOOK_TOKEN", TOKEN)
             .env_remove("ARTICLE_INBOX_READ_ONLY")
