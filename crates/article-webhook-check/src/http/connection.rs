@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// What is observed of a receiver that gives the first connection up after it read so many bytes, with this response, and
+    /// What is observed of a receiver that reads `read` bytes of the first connection, ends it with the response `first`, and
     /// answers on the second.
     async fn observed(request: Request, read: usize, first: &[u8]) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -27,8 +27,8 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     browser
         .wait("return document.querySelector('#panel-rows .steps')?.textContent.includes(' 503')")
         .await;
-    browser.wait("return !!document.querySelector(\"form[action$='/panel/mend']\")").await;
-    press(&browser, "mend").await;
+    browser.wait("return !!document.querySelector(\"form[action$='/panel/repair']\")").await;
+    press(&browser, "repair").await;
     browser.wait(&format!("return {NOW} === 'published'")).await;
 
     press(&browser, "switch-off").await;
@@ -40,7 +40,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     browser
         .wait(&format!("return {NOW}?.startsWith('not delivered; the collector polls at ')"))
         .await;
-    press(&browser, "mend").await;
+    press(&browser, "repair").await;
     // Those that the service still tried may be delivered.
     let published = "const now = [...document.querySelectorAll('#panel-rows td.now')].map(e => e.textContent); \
         return now.every(text => text.endsWith('published')) && now[0] === 'collected and published'";

@@ -195,13 +195,13 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
         post.send().await.unwrap().status().as_u16()
     };
     assert_eq!(press("order", "0123456789abcdef0123456789abcdef").await, 403);
-    assert_eq!(press("mend", token).await, 404, "nothing is broken");
+    assert_eq!(press("repair", token).await, 404, "nothing is broken");
 
     assert_eq!(press("break", token).await, 200);
     assert_eq!(next("receiver")["receiver"], "cannot_store");
     assert_eq!(press("order", token).await, 200);
     assert_eq!(next("attempted")["status"], 503);
-    assert_eq!(press("mend", token).await, 200);
+    assert_eq!(press("repair", token).await, 200);
     assert_eq!(next("receiver")["receiver"], "works");
     let job = next("published")["published"].as_str().unwrap().to_owned();
     let html = browser

@@ -25,7 +25,7 @@ use crate::{
     text::{escape, moment},
 };
 
-/// Orders one article, shows the page, and tells what happens.
+/// Orders one article, shows the page, and prints what happens.
 pub(super) async fn run(
     running: &mut Running,
     listening: Listening,
@@ -41,7 +41,7 @@ pub(super) async fn run(
     let url = page.url();
     let line = format!(
         "The article service, simulated, and an application that orders from it. A minute passes in a second.\n\
-         Order, break the receiver and mend it on the page, and see here and there what happens. Ctrl-C ends it.\n\n  {}\n",
+         Order, break the receiver and repair it on the page, and see here and there what happens. Ctrl-C ends it.\n\n  {}\n",
         output.paint(Tone::Head, &url),
     );
     output.either("page", &json!({ "page": url, "inbox": file, "speed": SPEED }), &line)?;
@@ -126,7 +126,7 @@ impl Panel for Buttons {
                 "Switch it off",
                 "Nothing listens: the service stops after six minutes, and the collector polls.",
             ),
-            action("mend", "Mend the receiver", "It stores again."),
+            action("repair", "Repair the receiver", "It stores again."),
         ];
         let is_needed = |action: &Action| condition_of(action.name) != Some(condition);
         actions.into_iter().filter(is_needed).collect()
@@ -173,7 +173,7 @@ fn condition_of(action: &str) -> Option<Condition> {
     match action {
         "break" => Some(Condition::CannotStore),
         "switch-off" => Some(Condition::Off),
-        "mend" => Some(Condition::Works),
+        "repair" => Some(Condition::Works),
         _ => None,
     }
 }
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(names(&buttons), ["order", "order-ten", "break", "switch-off"]);
 
         buttons.press("switch-off").await.unwrap();
-        assert_eq!(names(&buttons), ["order", "order-ten", "break", "mend"]);
+        assert_eq!(names(&buttons), ["order", "order-ten", "break", "repair"]);
         assert!(buttons.text().starts_with("The receiver is off"));
         buttons.press("order").await.unwrap();
         buttons.press("order-ten").await.unwrap();
@@ -245,7 +245,7 @@ mod tests {
         };
         wait_for(&buttons, "not delivered; the collector polls at ").await;
         assert_eq!(count(&buttons, "<span data-tone"), 4 * 11);
-        buttons.press("mend").await.unwrap();
+        buttons.press("repair").await.unwrap();
         wait_for(&buttons, "collected and published").await;
         assert!(running.stop().await.is_ok());
     }

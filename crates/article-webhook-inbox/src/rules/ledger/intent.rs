@@ -238,14 +238,11 @@ impl IntentRow {
         if is_better && there.state == IntentState::Ordered {
             (self.state, self.at) = (IntentState::Ordered, there.at);
             self.job_id = there.job_id.clone();
-            // Its job was erased there, and what was ordered with it.
-            if self.job_id.is_none() {
-                self.topic = None;
-            }
         }
-        let is_erased = self.state == IntentState::Ordered && self.job_id.is_none();
         let is_other = there.state == IntentState::Ordered && there.job_id != self.job_id;
-        if !is_erased && !is_other && (is_better || self.topic.is_none()) {
+        if self.state == IntentState::Ordered && self.job_id.is_none() {
+            self.topic = None; // its job was erased in one of the stores
+        } else if !is_other && (is_better || self.topic.is_none()) {
             self.topic = there.topic.clone().or(self.topic.take());
         }
         self.answered = self.answered.max(there.answered);
