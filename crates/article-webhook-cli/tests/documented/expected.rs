@@ -4,6 +4,7 @@ use crate::pages::Page;
 
 const README: &str = "README.md";
 const START: &str = "crates/article-webhook/src/guide/start.md";
+const SINK: &str = "crates/article-webhook/src/guide/sink.md";
 const TESTING: &str = "crates/article-webhook/src/guide/testing.md";
 const MISSING: &str = "crates/article-webhook/src/guide/missing.md";
 const APPLICATION: &str = "crates/article-webhook/src/guide/application.md";
@@ -11,7 +12,7 @@ const POSTGRES: &str = "crates/article-webhook/src/guide/postgres.md";
 const COLLECTOR: &str = "crates/article-webhook-collector/README.md";
 
 /// A command that is not run here, and why. What it names is looked up all the same.
-const NOT_RUN: [(&str, &str, &str); 13] = [
+const NOT_RUN: [(&str, &str, &str); 14] = [
     (README, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (README, "tests/run", "it runs this"),
     (README, "cargo new articles && cd articles", "`tests/newcomer` does what this section says"),
@@ -31,6 +32,7 @@ const NOT_RUN: [(&str, &str, &str); 13] = [
     (TESTING, "cargo test --test unit_test_actix_web", "the same"),
     (TESTING, "cargo run --example order_article", "`examples/tests/programs` runs it"),
     (POSTGRES, "cargo run --example inbox_postgres", "`examples/tests/programs` runs it"),
+    (SINK, "cargo run --example sink_collector", "`examples/tests/programs` runs it"),
     (COLLECTOR, "cargo run --example collect", "`examples/tests/programs` runs it"),
     (
         POSTGRES,
