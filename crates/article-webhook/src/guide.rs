@@ -1,30 +1,30 @@
-//! The guide: what concerns more than one crate of this workspace.
+//! The guide: topics that concern more than one crate of this workspace.
 //!
 //! | page | read it |
 //! |---|---|
-//! | [`start`] | to receive a first article |
-//! | [`comparison`] | to decide whether to use these crates, or what else |
-//! | [`platforms`] | to know on which systems they work |
-//! | [`application`] | to receive articles in an application that exists |
+//! | [`start`] | to receive your first article |
+//! | [`comparison`] | to choose between these crates and their alternatives |
+//! | [`platforms`] | to see which systems are supported |
+//! | [`application`] | to receive articles in an existing application |
 //! | [`sink`] | to store deliveries in a table of your own |
 //! | [`compile`] | when the compiler refuses a handler or a route |
 //! | [`flow`] | to see how a delivery is checked, and how the service reacts to each status |
-//! | [`testing`] | before you test your own handler |
+//! | [`testing`] | to test your own handler |
 //! | [`production`] | before your receiver is reachable from the internet |
 //! | [`deploy`] | to run it under systemd, in a container or in Kubernetes |
 //! | [`damage`] | when the file of an inbox is damaged, was moved, or must be restored |
-//! | [`proxies`] | to put nginx, HAProxy or Caddy in front |
+//! | [`proxies`] | to put nginx, HAProxy or Caddy in front of it |
 //! | [`missing`] | when an article did not arrive |
 //! | [`machines`] | to receive on several machines |
-//! | [`postgres`] | to keep one inbox for all of them in PostgreSQL |
-//! | [`postgres_operations`] | to look after that database: health checks, poolers, alarms |
-//! | [`postgres_restore`] | to back it up, and to restore it |
+//! | [`postgres`] | to keep one inbox for all machines in PostgreSQL |
+//! | [`postgres_operations`] | to operate that database: health checks, poolers, alarms |
+//! | [`postgres_restore`] | to back up that database, and to restore it |
 //! | [`service`] | to look up what the service does, section by section |
-//! | [`invariants`] | to know what always holds |
+//! | [`invariants`] | to look up the properties that always hold |
 //! | [`support`] | before an upgrade, or to get help |
-//! | [`glossary`] | to look up a word |
+//! | [`glossary`] | to look up a term |
 //!
-//! They are pages alone: the modules have no items. A first receiver is on the page of the adapter for your framework:
+//! The modules contain only these pages, and no items. The page of the adapter for your framework has a first receiver:
 //! [axum](https://docs.rs/article-webhook-axum/latest/article_webhook_axum/),
 //! [actix-web](https://docs.rs/article-webhook-actix-web/latest/article_webhook_actix_web/) or
 //! [tower](https://docs.rs/article-webhook-tower/latest/article_webhook_tower/).

@@ -72,14 +72,14 @@ const ENDS: [End; 7] = [
         command: "article-webhook collect",
         exit: 3,
         prints: "the next is due in",
-        says: "earlier, it says when the job is due",
+        says: "it prints when the job is due",
     },
     End {
         page: TESTING,
         command: "article-webhook send http://127.0.0.1:3000/webhooks/articles --fault truncated-body",
         exit: 1,
         prints: "400 Bad Request",
-        says: "well and badly",
+        says: "once intact and once with a fault",
     },
     End {
         page: MISSING,
