@@ -120,6 +120,7 @@ macro_rules! store_contract {
                 dead_entries_go_by_their_own_limit,
                 a_pruned_entry_is_forgotten,
                 a_batch_is_no_larger_than_asked_for,
+                a_batch_has_a_limit_of_bytes,
                 nothing_goes_where_nothing_is_old,
             }
             read {

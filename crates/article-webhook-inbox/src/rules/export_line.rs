@@ -261,7 +261,6 @@ impl JobLine {
             expected_at: self.expected_at,
             at: self.at,
             polls: self.polls,
-            fence: 0,
             pushed_at: self.pushed_at,
             collected_at: self.collected_at,
             ..self.document.clone()
@@ -291,7 +290,6 @@ impl IntentLine {
             state: self.state,
             created_at: self.created_at,
             at: self.at,
-            fence: 0,
             job_id: self.job_id.clone(),
             ..self.document.clone()
         }

@@ -195,6 +195,20 @@ pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>)
     assert!(trial.all().await.is_empty());
 }
 
+/// No batch removes more than 8 MiB, so that no delivery waits long for it.
+pub async fn a_batch_has_a_limit_of_bytes(mut trial: Trial<impl Subject>) {
+    let body = " ".repeat(4 << 20);
+    for id in ["job_1", "job_2", "job_3"] {
+        trial.record(id, &body).await;
+        let lease = trial.lease(id).await;
+        trial.settle(lease, Outcome::Done).await;
+    }
+    trial.advance(2);
+    let first = trial.store().prune(bodies(trial.now())).await.unwrap();
+    assert_eq!((first.bodies, first.more), (2, true));
+    assert_eq!(prune(&trial, bodies(trial.now())).await.bodies, 1);
+}
+
 /// If nothing is old, nothing is removed, and nothing is left to remove.
 pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Waiting).await;
