@@ -10,8 +10,10 @@ mod common {
     pub(crate) mod race;
     pub(crate) mod request;
     pub(crate) mod sample;
-    pub(crate) mod table;
 }
+
+#[path = "../../crates/article-webhook-inbox/benches/inbox/table.rs"]
+mod table;
 
 use std::hint::black_box;
 
@@ -24,8 +26,8 @@ use common::{
     race::race,
     request::{Request, requests},
     sample::Text,
-    table::{Figure, Table},
 };
+use table::{Table, at_most};
 
 const SIZES: [(&str, usize); 4] =
     [("4 KiB", 4 << 10), ("16 KiB", 16 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20)];
@@ -33,11 +35,12 @@ const SIZES: [(&str, usize); 4] =
 fn main() {
     let receiver = fixture::receiver();
     let form = Form::from_args();
-    let mut table = Table::new(
-        "open and read, open and article : serde_json::from_slice into owned structs",
-        &["body", "read (≤ 0.90)", "article (≤ 1.15)"],
-    );
     for text in Text::ALL {
+        let mut table = Table::new(
+            format!("core: {}", text.name()),
+            "open and read, open and article : serde_json::from_slice into owned structs",
+            &["body", "read", "article"],
+        );
         for (size, bytes) in SIZES {
             let requests = requests(bytes, text);
             let contenders: [&dyn Fn(&Request); 3] = [
@@ -46,11 +49,11 @@ fn main() {
                 &|request| article(&receiver, request),
             ];
             let ratios = race(&requests, &contenders, form.time());
-            let figures = [Figure::at_most(ratios[1], 0.9), Figure::at_most(ratios[2], 1.15)];
-            table.row(&format!("{size}, {}", text.name()), figures);
+            let figures = [at_most(ratios[1], 0.9, ""), at_most(ratios[2], 1.15, "")];
+            table.row(size, figures);
         }
+        println!("{table}");
     }
-    println!("{table}");
     if form == Form::Long {
         times(&receiver);
     }

@@ -6,8 +6,10 @@ mod common {
     pub(crate) mod form;
     pub(crate) mod median;
     pub(crate) mod race;
-    pub(crate) mod table;
 }
+
+#[path = "../../crates/article-webhook-inbox/benches/inbox/table.rs"]
+mod table;
 
 use std::{
     hint::black_box,
@@ -19,11 +21,8 @@ use article_webhook_tests::properties::sanitizer::{Subject, worst_kinds};
 use html5ever::{ParseOpts, QualName, local_name, ns, parse_fragment, tendril::TendrilSink as _};
 use markup5ever_rcdom::RcDom;
 
-use common::{
-    form::Form,
-    race::race,
-    table::{Figure, Table},
-};
+use common::{form::Form, race::race};
+use table::{Table, at_most};
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -49,12 +48,12 @@ fn main() {
         ("an article, 1 MiB", articles(MEBIBYTE, 1)),
         ("articles, 16 KiB", articles(16 * 1024, 64)),
     ];
-    let mut table = Table::new("sanitised : a tree by html5ever", &["HTML", "time (≤ 3.00)"]);
+    let mut table = Table::new("sanitizer", "sanitised : a tree by html5ever", &["HTML", "time"]);
     for (name, htmls) in rows {
         let contenders: [&dyn Fn(&String); 2] =
             [&|html| _ = black_box(tree(html)), &|html| _ = black_box(sanitize(html))];
         let ratios = race(&htmls, &contenders, Form::from_args().time());
-        table.row(name, [Figure::at_most(ratios[1], 3.0)]);
+        table.row(name, [at_most(ratios[1], 3.0, "")]);
     }
     println!("{table}");
 }

@@ -32,7 +32,7 @@ fn no_situation_is_lost() {
     let bodies = refused(&table::bodies());
     let wire = wire::refused().len();
     print(&format!(
-        "conformance: {rows} rows; refused: {tokens} tokens when built, {authorizations} Authorization \
+        "conformance: refused: {tokens} tokens when built, {authorizations} Authorization \
          headers, {heads} heads, {bodies} bodies, {wire} requests on the wire"
     ));
     assert!(rows >= 950, "{rows}");

@@ -51,7 +51,7 @@ fn core_axum_actix_web_and_tower_answer_as_the_table_says() {
         .map(|report| report.owed.iter().map(usize::to_string).collect::<Vec<_>>().join(" + "));
     let (rows, [core, axum, actix_web, tower]) = (rows.len(), counts);
     print(&format!(
-        "conformance: {rows} rows x core ({core}), axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor + layer"
+        "conformance: answers: {rows} situations x core ({core}), axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor + layer"
     ));
     assert!(rows >= 150, "the table has lost rows: {rows}");
 }

@@ -243,7 +243,7 @@ pub(crate) fn a_small_disk_fills_and_empties() {
     compare(&ledger, &folder, "a full disk");
     assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [200, 503]);
     println!(
-        "durability: faults: a disk filled and emptied three times: {} acknowledged, {} refused, 0 lost",
+        "durability: full disk: filled and emptied three times: {} acknowledged, {} refused, 0 lost",
         counts[&200], counts[&503]
     );
 }

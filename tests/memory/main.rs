@@ -4,6 +4,8 @@
 mod readers;
 mod shapes;
 
+use std::io::{self, Write as _};
+
 use readers::{READERS, Reader};
 use shapes::{REPAIRED, Repaired, SHAPES, Shape};
 
@@ -12,19 +14,24 @@ const LENGTH: usize = 1_000_000;
 
 #[test]
 fn no_shape_takes_more_than_three_times_its_length() {
-    let mut over = Vec::new();
+    let (mut over, mut most) = (Vec::new(), 0.0_f64);
     for Shape { name, body } in SHAPES {
         let body = body(LENGTH);
         for Reader { name: reader, copies, read } in READERS {
             let taken = read(body.as_bytes());
             let allowed = (3 + copies) * body.len() as u64;
+            let times = taken as f64 / body.len() as f64;
+            most = most.max(times - copies as f64);
             if taken > allowed {
-                let times = taken as f64 / body.len() as f64;
                 over.push(format!("{name}: {reader} takes {times:.1} times the body"));
             }
         }
     }
     assert!(over.is_empty(), "{}", over.join("\n"));
+    // Unlike what `println!` writes, it is seen when the tests pass.
+    let shapes = SHAPES.len();
+    writeln!(io::stdout(), "memory: at most {most:.1} times the body, in {shapes} shapes")
+        .expect("there is an output");
 }
 
 /// A body that has to be repaired is copied, and then read like any other.

@@ -20,7 +20,6 @@ mod naive;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
 mod syncs;
-#[expect(dead_code, reason = "no figure has an upper limit here")]
 #[path = "../../crates/article-webhook-inbox/benches/inbox/table.rs"]
 mod table;
 
@@ -48,13 +47,14 @@ fn main() -> ExitCode {
     syncs::check();
     store(form, &runtime);
     drain(form, &runtime);
-    table::ending(form)
+    form.ending()
 }
 
 fn store(form: Form, runtime: &Runtime) {
     let mut table = Table::new(
+        "peers: store",
         "jobs of 16 KB a second, on disk before their senders go on",
-        &["senders at once", "", "a second", "inbox : it", "p99"],
+        &["senders at once", "a second", "inbox : it", "p99"],
     );
     for senders in AT_ONCE {
         let folder = scratch::folder();
@@ -63,7 +63,7 @@ fn store(form: Form, runtime: &Runtime) {
         for (index, contender) in contenders.iter().enumerate() {
             let ratio = compared(index, || race.ratio(0, index));
             let figures = [plain(race.rate(index), ""), ratio, plain(race.p99(index), " ms")];
-            table.row(senders, [contender.to_string()].into_iter().chain(figures));
+            table.row(format!("{senders}, {contender}"), figures);
         }
     }
     println!("{table}");
@@ -84,8 +84,9 @@ fn drain(form: Form, runtime: &Runtime) {
         }),
     ];
     let mut table = Table::new(
+        "peers: drain",
         "jobs of 16 KB a second, claimed, decoded and completed by one worker",
-        &["handlers at once", "", "a second", "inbox : it"],
+        &["handlers at once", "a second", "inbox : it"],
     );
     for handlers in AT_ONCE {
         let mut rounds = vec![[0.0; 4]; form.rounds()];
@@ -100,7 +101,7 @@ fn drain(form: Form, runtime: &Runtime) {
             let rate = median(rounds.iter().map(|rates| rates[index]));
             let ratio =
                 compared(index, || median(rounds.iter().map(|rates| rates[0] / rates[index])));
-            table.row(handlers, [(*peer).to_owned(), plain(rate, ""), ratio]);
+            table.row(format!("{handlers}, {peer}"), [plain(rate, ""), ratio]);
         }
     }
     println!("{table}");

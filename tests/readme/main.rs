@@ -2,6 +2,7 @@
 
 mod answers;
 mod document;
+mod evidence;
 mod files;
 mod guide;
 mod host;

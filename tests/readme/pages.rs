@@ -8,7 +8,7 @@ use std::{
 
 use crate::{ROOT, files::sources};
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     ".github/pull_request_template.md",
     "CODE_OF_CONDUCT.md",
     "README.md",
@@ -18,6 +18,7 @@ const PAGES: [&str; 9] = [
     "SECURITY.md",
     "tests/README.md",
     "tests/EVIDENCE.md",
+    "tests/promises.txt",
 ];
 
 /// What a path from the root begins with.

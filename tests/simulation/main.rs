@@ -154,18 +154,18 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let told: Vec<_> = told.collect();
     println!(
-        "simulation: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
+        "simulation: seeds: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
         told.join(", "),
         crashes.len(),
     );
     let odd = bodies.iter().filter(|((_, odd), _)| odd.is_some()).map(|(_, count)| count);
     println!(
-        "simulation: {} of {} bodies of articles were odd; {quarantined} entries in quarantine",
+        "simulation: odd bodies: {} of {} bodies of articles were odd; {quarantined} entries in quarantine",
         odd.sum::<u64>(),
         bodies.values().sum::<u64>(),
     );
-    println!("simulation: {forged:?}");
+    println!("simulation: forged: {forged:?}");
     let kinds = OddBody::ALL
         .into_iter()
         .flat_map(|odd| [Route::Pushed, Route::Polled].map(|route| (route, Some(odd))));

@@ -109,16 +109,16 @@ fn four_thousand_strangers_take_what_the_page_on_security_says() {
     let parts = [Part::Nothing, Part::Head(strangers::LONGEST_HEAD), Part::Body];
     let figures = figures_of_the_page();
     assert_eq!(figures.len(), parts.len(), "{figures:?}");
+    let mut line = String::from("unfinished: strangers: at the peak and after it, in MiB:");
     for (part, figure) in parts.into_iter().zip(figures) {
         let taken = strangers::hold(&Framework::Server.start(Budget::Default), STRANGERS, part);
         let (peak, kept) = (taken.peak / MIB, taken.kept / MIB);
-        println!(
-            "unfinished: {STRANGERS} strangers, {part:?}: {peak} MiB at the peak, {kept} MiB after it"
-        );
+        line += &format!(" {part:?} {peak}, {kept};");
         assert!(peak <= figure, "{part:?}: {peak} MiB, and SECURITY.md says {figure}");
         // A figure far above what is taken would hide a regression.
         assert!(peak >= figure / 3, "{part:?}: {peak} MiB, and SECURITY.md says {figure}");
     }
+    println!("{}", line.trim_end_matches(';'));
 }
 
 /// hyper's own limit is 400 KiB.

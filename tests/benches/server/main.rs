@@ -12,7 +12,6 @@ mod common {
     pub(crate) mod median;
     pub(crate) mod owned;
     pub(crate) mod sample;
-    pub(crate) mod table;
 }
 
 mod actix;
@@ -21,16 +20,19 @@ mod client;
 mod duel;
 mod role;
 
+#[path = "../../../crates/article-webhook-inbox/benches/inbox/table.rs"]
+mod table;
+
 use article_webhook::fixture::{self, Defect};
 
 use client::Road;
 use common::{
     form::Form,
     sample::{Text, posts},
-    table::{Figure, Table},
 };
 use duel::Duel;
 use role::{Framework, Handler, Role};
+use table::{Table, at_least, at_most};
 
 fn main() {
     if let Some(role) = Role::from_args() {
@@ -65,8 +67,9 @@ fn stay_on_one_processor() {
 fn strangers(rounds: usize) -> Table {
     let posts = [fixture::generated(1, 1 << 20).defect(Defect::WrongToken)];
     let mut table = Table::new(
+        "server: strangers",
         "a wrong token with a body of 1 MiB, a handler that takes the body first : ArticleComplete",
-        &["the body comes", "axum (≥ 5.00)", "actix-web (≥ 2.50)"],
+        &["the body comes", "axum", "actix-web"],
     );
     for road in [Road::Network, Road::Loopback] {
         let duel = Duel { posts: &posts, road, status: 401, rounds, batch: 16 };
@@ -74,7 +77,7 @@ fn strangers(rounds: usize) -> Table {
             [(Framework::Axum, 5.0), (Framework::Actix, 2.5)].map(|(framework, target)| {
                 let role = |handler| Role { framework, handler };
                 let cost = duel.cost(role(Handler::Buffering), role(Handler::Article));
-                Figure::at_least(cost, target)
+                at_least(cost, target, "")
             });
         table.row(road.name(), figures);
     }
@@ -83,8 +86,9 @@ fn strangers(rounds: usize) -> Table {
 
 fn articles(rounds: usize) -> Table {
     let mut table = Table::new(
+        "server: articles",
         "an article of 16 KiB, ArticleComplete : the framework's Json, which checks nothing",
-        &["body", "axum (≤ 1.05)", "actix-web (≤ 1.05)"],
+        &["body", "axum", "actix-web"],
     );
     for text in Text::ALL {
         let duel = Duel {
@@ -97,7 +101,7 @@ fn articles(rounds: usize) -> Table {
         let figures = [Framework::Axum, Framework::Actix].map(|framework| {
             let role = |handler| Role { framework, handler };
             let cost = duel.cost(role(Handler::Article), role(Handler::Json));
-            Figure::at_most(cost, 1.05)
+            at_most(cost, 1.05, "")
         });
         table.row(text.name(), figures);
     }

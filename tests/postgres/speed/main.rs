@@ -21,7 +21,6 @@ mod graphile;
 mod scratch;
 #[path = "../../../crates/article-webhook-postgres/tests/common/server.rs"]
 mod server;
-#[expect(dead_code, reason = "no figure has an upper limit here")]
 #[path = "../../../crates/article-webhook-inbox/benches/inbox/table.rs"]
 mod table;
 
@@ -40,6 +39,7 @@ fn main() {
     let url = server.url();
     let runtime = runtime();
     let mut table = Table::new(
+        "peers: graphile_worker",
         "entries of 16 KB a second, claimed and completed with 16 handlers at once, beside graphile_worker: as it is, and with \
          its local queue and delayed completions, which a crash loses",
         &["handlers at once", "inbox", "graphile_worker", "inbox : it", "with its queue", "inbox : it"],

@@ -43,9 +43,12 @@ async fn read(store: &str, inbox: &OsStr, http: &Client, entries: u32) -> bool {
         if entries > MANY { [millis(300), millis(1000)] } else { [millis(150), millis(300)] };
     println!("{entries} entries and as many jobs in {store}: median and longest of {TIMES}");
     let mut is_kept = true;
+    let (mut longest_view, mut longest_command) = (Duration::ZERO, Duration::ZERO);
     let mut show = |name: &str, limit: Duration, mut took: Vec<Duration>| {
         took.sort();
         let (median, longest) = (took[TIMES / 2], took[TIMES - 1]);
+        let most = if limit == view { &mut longest_view } else { &mut longest_command };
+        *most = longest.max(*most);
         let is_soon = longest < limit;
         is_kept &= is_soon;
         let mark = Mark { is_kept: is_soon };
@@ -111,6 +114,9 @@ async fn read(store: &str, inbox: &OsStr, http: &Client, entries: u32) -> bool {
         }
         show(&format!("inbox {}", words.join(" ")), command, took);
     }
+    println!(
+        "page: list, {store}: views {longest_view:.0?}, commands {longest_command:.0?} at most"
+    );
     is_kept
 }
 

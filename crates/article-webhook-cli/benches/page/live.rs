@@ -73,19 +73,11 @@ pub(crate) async fn run(http: &Client) -> bool {
         "the page of `listen`, deliveries of {BYTES} bytes for {SECONDS} s, {} readings of the page",
         seen.len()
     );
+    let [fast, live, small] = [is_fast, is_live, is_small].map(|is_kept| Mark { is_kept });
     println!(
-        "  stored a second                {rate:.0} of {A_SECOND} {}",
-        Mark { is_kept: is_fast }
-    );
-    println!(
-        "  seen after, median and longest {median:.0?}, {longest:.0?} (≤ 1 s) {}",
-        Mark { is_kept: is_live }
-    );
-    println!(
-        "  memory, before and more        {} MiB, {} MiB (≤ 64 MiB) {}",
-        before >> 20,
-        more >> 20,
-        Mark { is_kept: is_small }
+        "page: live: {rate:.0} of {A_SECOND} a second {fast}, seen after {median:.0?}, at most {longest:.0?} {live}; {} MiB \
+         more {small}",
+        more >> 20
     );
     is_fast && is_live && is_small
 }

@@ -51,6 +51,7 @@ pub(crate) fn run(form: Form) {
     let ratio = |contender: usize| median(rounds.iter().map(|laps| laps[contender] / laps[0]));
 
     let mut table = Table::new(
+        "collector: fast",
         "articles of 16 KB a second over loopback, 16 polls at once, without a limit",
         &["", "a second", ": client alone"],
     );

@@ -33,6 +33,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(crate) fn run(form: Form) {
     let runtime = crate::runtime();
     let mut table = Table::new(
+        "collector: flat",
         "the claims of 1,000 jobs that are due, in a ledger in which 1,000,000 wait",
         &["at a time", "nothing waits", "1,000,000 wait", ":"],
     );

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             run(form);
         }
     }
-    table::ending(form)
+    form.ending()
 }
 
 /// A runtime as `#[tokio::main]` makes it.

@@ -42,6 +42,7 @@ pub(crate) fn run(_: Form) {
         (before, largest)
     });
     let mut table = Table::new(
+        "collector: memory",
         "the memory of a collector while it stores articles of 4 KB, in MiB",
         &["articles", "memory before", "more at most"],
     );

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{process::ExitCode, time::Duration};
 
 /// How much time the benchmark may take. The long form (`-- --long`) is for figures that are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,16 @@ pub(crate) enum Form {
 impl Form {
     pub(crate) fn of(arguments: &[String]) -> Self {
         if arguments.iter().any(|argument| argument == "--long") { Self::Long } else { Self::Short }
+    }
+
+    /// How the benchmark ends. In the long form, which makes the figures that are published, a missed target is a failure. The
+    /// short form is for a machine that may be busy elsewhere.
+    #[allow(dead_code)] // not every benchmark ends so
+    pub(crate) fn ending(self) -> ExitCode {
+        match self == Self::Long && crate::table::is_missed() {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        }
     }
 
     /// How often the contenders take turns.

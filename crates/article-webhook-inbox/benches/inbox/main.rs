@@ -72,7 +72,7 @@ fn main() -> ExitCode {
             run(form);
         }
     }
-    table::ending(form)
+    form.ending()
 }
 
 /// A runtime as `#[tokio::main]` makes it.

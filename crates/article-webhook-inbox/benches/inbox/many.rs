@@ -33,6 +33,7 @@ pub(crate) fn run(form: Form) {
     let folder = scratch::folder();
     let bare = rate(entries, || insert(folder.path(), entries));
     let mut table = Table::new(
+        "inbox: many",
         "entries of 2 KB a second, in pages of 250, beside a delivery every 10 ms : rows of a bare table, inserted in such pages",
         &["change", "entries", "seconds for 100,000", "a second", ": bare", "longest delivery"],
     );

@@ -81,6 +81,7 @@ pub(crate) fn run(form: Form) {
     });
 
     let mut table = Table::new(
+        "inbox: memory",
         "what is held while deliveries of 1 KB pass through, stored, worked on and pruned, in MiB",
         &[
             "deliveries",

@@ -54,6 +54,7 @@ pub(crate) fn run(form: Form) {
         |index: usize| p99(rounds.iter().flat_map(|laps| laps[index].waits.iter().copied()));
     let ratio = median(rounds.iter().map(|[naive, inbox]| inbox.rate / naive.rate));
     let mut table = Table::new(
+        "inbox: receiver",
         "axum receivers over loopback, 64 connections, 16 KB : one SQLite transaction for each delivery",
         &["receiver", "a second", ": naive", "p99", "p99 at 200 a second"],
     );

@@ -37,8 +37,9 @@ pub(crate) fn run(form: Form) {
     crate::runtime().block_on(fill(&path, deliveries));
 
     let mut table = Table::new(
+        "inbox: start",
         "the start of an inbox in a process of its own, and its memory in MiB",
-        &["inbox", "after", "start", "reading the file once", "beyond that", "memory"],
+        &["inbox", "start", "reading the file once", "beyond that", "memory"],
     );
     let mut row = |after: &str, most: Option<f64>, end: End| {
         let began = Instant::now();
@@ -49,7 +50,10 @@ pub(crate) fn run(form: Form) {
         let beyond = (start - once).max(0.0);
         let beyond = most.map_or_else(|| plain(beyond, " s"), |most| at_most(beyond, most, " s"));
         let (start, once) = (plain(start, " s"), plain(once, " s"));
-        table.row(size, [after.into(), start, once, beyond, at_most(memory, MOST_MEMORY, "")]);
+        table.row(
+            format!("{size}, {after}"),
+            [start, once, beyond, at_most(memory, MOST_MEMORY, "")],
+        );
     };
     row("a stop in order", Some(AFTER_STOP), End::Aborts);
     row("a kill", Some(AFTER_KILL), End::Aborts);

@@ -29,6 +29,7 @@ pub(crate) fn contenders(folder: &Path) -> [Contender; 2] {
 pub(crate) fn run(form: Form) {
     let runtime = crate::runtime();
     let mut table = Table::new(
+        "inbox: store",
         "deliveries of 16 KB a second, on disk before they are answered : one SQLite transaction each, \
          and a bare log with group fdatasync",
         &["waiting", "naive", "store", ": naive", "p99", "naive's", "log", "store : log", "log's"],

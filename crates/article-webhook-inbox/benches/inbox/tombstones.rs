@@ -66,6 +66,7 @@ pub(crate) fn run(form: Form) {
         .map(|path| Contender::Store(SqliteStore::open(path).unwrap()));
     let race = Race::run(&contenders, 64, form.rounds(), form.turn(), &runtime);
     let mut table = Table::new(
+        "inbox: tombstones",
         "deliveries of 16 KB a second, 64 waiting : the same without a past",
         &["file", "a second", ": none", "p99"],
     );

@@ -16,6 +16,7 @@ pub(crate) fn run(form: Form) {
     let path = folder.path().join("inbox.db");
     fill(&path, TOMBSTONES);
     let mut table = Table::new(
+        "inbox: work",
         "entries of 16 KB a second, claimed and completed by one worker, in a file with 1,000,000 tombstones",
         &["handlers at once", "a second"],
     );

@@ -16,7 +16,7 @@ pub(crate) fn run(short: u64, long: u64) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let steps = runtime.block_on(compare(first, sequences));
-    println!("{sequences} sequences from seed {first}, {steps} calls: no difference");
+    println!("model: {sequences} sequences from seed {first}, {steps} calls: no difference");
 }
 
 /// Runs the sequences of consecutive seeds, and returns how many steps they had.

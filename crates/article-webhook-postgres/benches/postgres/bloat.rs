@@ -42,6 +42,7 @@ pub(crate) fn run(form: Form) {
     let Some(server) = crate::server() else { return };
     let (runtime, url) = (crate::runtime(), server.url());
     let mut table = Table::new(
+        "postgres: bloat",
         "entries of 1 KB a second that 16 handlers complete, in the first, the middle and the last round, and in the last three : \
          the same without the burden; and MiB of the tables of entries and of bodies then, two rounds after the burden and a vacuum, \
          and how much of what they have grown by they keep once retention has removed what is done",

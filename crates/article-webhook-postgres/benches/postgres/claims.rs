@@ -24,6 +24,7 @@ pub(crate) fn run(form: Form) {
     let Some(server) = crate::server() else { return };
     let (runtime, url) = (crate::runtime(), server.url());
     let mut table = Table::new(
+        "postgres: claims",
         "entries of 16 KB a second, claimed and completed by one worker",
         &["handlers at once", "a second"],
     );

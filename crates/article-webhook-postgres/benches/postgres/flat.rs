@@ -38,6 +38,7 @@ pub(crate) fn run(form: Form) {
     let contenders = stores.map(Contender::Store);
     let race = Race::run(&contenders, 64, form.rounds(), form.turn(), &runtime);
     let mut table = Table::new(
+        "postgres: flat",
         "deliveries of 16 KB a second, 64 waiting, and entries that 16 handlers complete a second : the same without a past",
         &["inbox", "deliveries", ": new", "p99", "entries", ": new"],
     );

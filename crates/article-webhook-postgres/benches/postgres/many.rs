@@ -27,6 +27,7 @@ pub(crate) fn run(form: Form) {
     };
     let (runtime, url) = (crate::runtime(), server.url());
     let mut table = Table::new(
+        "postgres: many",
         "entries of 2 KB a second, in pages of 250, beside a node with 16 handlers and a delivery every 10 ms : rows of a bare table, \
          inserted in such pages",
         &["change", "entries", "seconds for 100,000", "a second", ": bare", "longest delivery"],

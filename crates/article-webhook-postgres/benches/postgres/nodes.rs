@@ -87,6 +87,7 @@ pub(crate) fn run(form: Form) {
     let client = runtime.block_on(crate::connect(&url));
     runtime.block_on(client.batch_execute("CREATE EXTENSION pg_stat_statements")).unwrap();
     let mut table = Table::new(
+        "postgres: nodes",
         "entries of 1 KB handled by nodes of their own processes with 4 handlers each",
         &[
             "nodes",

@@ -37,6 +37,7 @@ pub(crate) fn run(form: Form) {
         ]
     });
     let mut table = Table::new(
+        "postgres: record",
         "deliveries of 16 KB a second, on disk before they are answered : one INSERT each, prepared or not, on a pool of the same \
          size, and pgbench with at most 64 connections",
         &[

@@ -33,6 +33,7 @@ pub(crate) fn run(form: Form) {
         (client, contenders)
     });
     let mut table = Table::new(
+        "postgres: storage",
         "deliveries of 16 KB a second, 64 waiting, by the storage of bodies : stored as they are; the bytes that one takes on disk \
          as a body and as an entry with its indexes, and in the log until it is stored and from then until it is done; and claims \
          of 16",

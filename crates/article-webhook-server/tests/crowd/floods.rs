@@ -55,8 +55,10 @@ pub(crate) fn uploads_that_were_let_in_end_well() {
 
 /// What share of uploads is let in within ten seconds: figures, and no promise.
 pub(crate) fn shares() {
+    let mut line = String::from("crowd: shares:");
     for role in [Role::Small, Role::Ours] {
         for attack in [Attack::WrongToken, Attack::SlowHead] {
+            line += &format!(" {} connections, {attack:?}", role.max_connections());
             for per_second in [300, 1_000, 3_000] {
                 let uploads = Trial {
                     role,
@@ -69,9 +71,12 @@ pub(crate) fn shares() {
                 };
                 let uploads = uploads.run();
                 assert_eq!(uploads.cut, 0, "{uploads:?}");
+                line += &format!(" {}", uploads.stored);
             }
+            line.push(';');
         }
     }
+    println!("{}", line.trim_end_matches(';'));
 }
 
 impl Trial {

@@ -52,7 +52,9 @@ pub(crate) async fn run() {
     drop(receiver.stdin.take()); // ends the receiver
     receiver.wait().unwrap();
     let rate = f64::from(u32::try_from(stored).unwrap()) / took;
-    println!("{stored} deliveries of 16 KB over loopback: {took:.1} s, {rate:.0} a second");
+    println!(
+        "simulator: deliveries: {stored} deliveries of 16 KB over loopback: {took:.1} s, {rate:.0} a second"
+    );
     assert_eq!(stored, JOBS, "every delivery arrives");
     assert!(rate >= LEAST, "it was to be {LEAST} a second");
 }

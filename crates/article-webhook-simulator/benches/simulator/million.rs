@@ -66,7 +66,7 @@ pub(crate) async fn run() {
     let memory = peak_memory();
     let attempts = receiver.attempts.load(Relaxed);
     println!(
-        "{JOBS} jobs, {attempts} attempts, {} MB of bodies, {} s simulated: {:.1} s, {:.1} s of processor, peak {} MiB",
+        "simulator: million: {JOBS} jobs, {attempts} attempts, {} MB of bodies, {} s simulated: {:.1} s, {:.1} s of processor, peak {} MiB",
         receiver.bytes.load(Relaxed) / 1_000_000,
         simulator.now().as_secs(),
         took.as_secs_f64(),

@@ -20,6 +20,7 @@ const TARGETS: [(usize, f64); 2] = [(64, 18.0), (256, 35.0)];
 /// The same on a disk whose syncs take two milliseconds longer: strace delays each sync, and no other call.
 pub(crate) fn run(form: Form) {
     let mut table = Table::new(
+        "inbox: slow",
         "the same with two milliseconds more for every fsync",
         &["waiting", "naive", "store", ": naive"],
     );

@@ -42,12 +42,12 @@ pub(crate) fn cut(form: Form) -> Option<()> {
     let calls = wait(cut_at_each_point(server, proxy.clone(), step)).unwrap();
     let longest = calls.iter().map(|call| call.request.max(call.answer)).max().unwrap();
     for call in &calls {
-        println!("postgres: cut: {call}");
+        println!("  {call}");
     }
     let (cuts, unknown) =
         calls.iter().fold((0, 0), |sum, call| (sum.0 + call.cuts, sum.1 + call.unknown));
     let which = if step == 1 { "each point".to_owned() } else { format!("one point in {step}") };
-    println!("postgres: cut: {cuts} cuts, at {which}, {unknown} outcomes unknown, none false");
+    println!("postgres: cuts: {cuts} cuts, at {which}, {unknown} outcomes unknown, none false");
 
     let database = Database::fresh(&[server.port]).through(proxy.port);
     trial::run("cut", database, |trial| {
