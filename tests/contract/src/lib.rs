@@ -12,6 +12,8 @@
     reason = "a case fails by a panic, as every test does"
 )]
 
+pub mod faulty;
+
 mod subject;
 
 mod trial;

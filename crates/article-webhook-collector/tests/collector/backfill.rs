@@ -1,9 +1,9 @@
 use article_webhook_collector::{BackfillPlan, Backfilled};
 use article_webhook_inbox::{JobState, Reason};
+use article_webhook_inbox_contract::faulty::Fault;
 
 use crate::{
     api::Reply,
-    faulty_ledger::Fault,
     world::{MINUTE, SECOND, World},
 };
 
@@ -39,7 +39,7 @@ async fn a_backfill_goes_on_where_the_store_failed() {
     let world = World::new();
     let collector = world.collector();
     assert_eq!(collector.expect_all(ids(700)).await.unwrap().to_poll, 700);
-    world.ledger.fault("expect", Fault::Fails(1));
+    world.ledger.fault("Expecting", Fault::Fails(1));
     let stopped = collector.expect_all(ids(1200)).await.unwrap_err();
     assert_eq!((stopped.done, stopped.error.is_transient()), (0, true));
     assert_eq!(collector.expect_all(ids(1200)).await.unwrap().to_poll, 1200);

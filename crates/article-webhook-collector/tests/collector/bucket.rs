@@ -6,11 +6,11 @@ use article_webhook_inbox::{
     JobState, PauseReason,
     store::{BucketEvent, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::sleep;
 
 use crate::{
     api::{Reply, Script},
-    faulty_ledger::Fault,
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
@@ -118,7 +118,7 @@ async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
     let lifted = async || {
         world.clock.advance(HOUR);
         world.ledger.report(pause).await.unwrap();
-        world.ledger.fault("claim_polls", Fault::Replies(2 * SECOND));
+        world.ledger.fault("PollClaim", Fault::Replies(2 * SECOND));
         let collector = collector.clone();
         tokio::spawn(async move {
             sleep(SECOND).await;
@@ -266,7 +266,7 @@ async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
         let collector = world.collector();
         world.expect(&collector, &["job_1"]).await;
         world.clock.advance(HOUR);
-        world.ledger.fault("claim_polls", Fault::Takes(took));
+        world.ledger.fault("PollClaim", Fault::Takes(took));
         let used = Arc::new(tokio::sync::Notify::new());
         let stop = used.clone();
         let running = tokio::spawn(collector.clone().run(async move { stop.notified().await }));
@@ -288,8 +288,8 @@ async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
     world.expect(&collector, &["job_1", "job_2"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
-    for call in ["report", "settle_poll"] {
-        world.ledger.fault(call, Fault::Fails(u32::MAX));
+    for call in ["Report", "SettlePoll"] {
+        world.ledger.fault(call, Fault::DOWN);
     }
     let (polled_at, running) = (world.clock.now(), collector.clone().run(sleep(3 * HOUR)));
     let running = tokio::spawn(running);
@@ -315,7 +315,7 @@ async fn a_pause_outlives_the_loop_that_was_told_of_it() {
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(503, "86400", String::new()));
-    world.ledger.fault("report", Fault::Slow(HOUR));
+    world.ledger.fault("Report", Fault::Slow(HOUR));
     collector.clone().run(sleep(SECOND)).await.unwrap();
     assert_eq!(world.api.polled().len(), 1);
 
@@ -334,8 +334,8 @@ async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
-    world.ledger.fault("report", Fault::Fails(u32::MAX));
-    world.ledger.fault("intend", Fault::Slow(2 * SECOND));
+    world.ledger.fault("Report", Fault::DOWN);
+    world.ledger.fault("Intend", Fault::Slow(2 * SECOND));
     let ordering = collector.clone();
     let ordered = tokio::spawn(async move { order(&ordering, "post-17").await });
     let running = tokio::spawn(collector.clone().run(sleep(HOUR)));

@@ -263,7 +263,7 @@ async fn a_collected_article_is_handled_at_once() {
     });
     let working = tokio::spawn(worker.poll(HOUR).run(async move { stopped.notified().await }));
     // It has looked, and found nothing.
-    while world.ledger.calls("claim") == 0 {
+    while world.ledger.calls("Claim") == 0 {
         tokio::task::yield_now().await;
     }
 

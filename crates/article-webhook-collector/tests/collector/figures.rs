@@ -43,7 +43,7 @@ async fn health_shows_how_many_polls_may_be_sent() {
 #[tokio::test(start_paused = true)]
 async fn a_collector_that_runs_counts_its_ledger_every_hour() {
     let world = World::new();
-    let before = world.ledger.calls("ledger_counts");
+    let before = world.ledger.calls("CountLedger");
     world.collector().run(tokio::time::sleep(3 * HOUR + MINUTE)).await.unwrap();
-    assert_eq!(world.ledger.calls("ledger_counts"), before + 4);
+    assert_eq!(world.ledger.calls("CountLedger"), before + 4);
 }

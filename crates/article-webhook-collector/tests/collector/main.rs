@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod api;
-mod faulty_ledger;
 mod world;
 
 mod backfill;

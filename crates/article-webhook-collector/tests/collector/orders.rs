@@ -5,11 +5,11 @@ use article_webhook_inbox::{
     IntentState, JobState, PauseReason, Reason,
     store::{BucketEvent, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
 use crate::{
     api::Reply,
-    faulty_ledger::Fault,
     world::{HOUR, MINUTE, SECOND, World, order, shoes},
 };
 
@@ -112,7 +112,7 @@ async fn an_order_that_was_certainly_not_taken_can_be_placed_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_after_the_answer_is_tried_until_it_keeps_the_job() {
     let world = World::new();
-    world.ledger.fault("ordered", Fault::Fails(20));
+    world.ledger.fault("Ordered", Fault::Fails(20));
     let before = tokio::time::Instant::now();
     let outcome = order(&world.collector(), "post-17").await;
     assert_eq!(outcome.job_id().map(|job| job.as_str()), Some("job_1"), "returned all the same");
@@ -126,7 +126,7 @@ async fn a_store_that_fails_after_the_answer_is_tried_until_it_keeps_the_job() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_kept_although_the_store_failed_first() {
     let world = World::new();
-    world.ledger.fault("not_ordered", Fault::Fails(3));
+    world.ledger.fault("NotTaken", Fault::Fails(3));
     world.api.on_order(|| Reply::status(402));
     assert!(matches!(order(&world.collector(), "post-17").await, OrderOutcome::Refused(_)));
     tokio::time::sleep(HOUR).await;
@@ -136,7 +136,7 @@ async fn a_refusal_is_kept_although_the_store_failed_first() {
 #[tokio::test]
 async fn nothing_is_sent_if_the_store_fails_before() {
     let world = World::new();
-    world.ledger.fault("intend", Fault::Fails(1));
+    world.ledger.fault("Intend", Fault::Fails(1));
     let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
     assert_eq!((error.to_string().as_str(), world.api.orders()), ("the store is down", 0));
     assert_eq!(world.intent("post-17").await, None);
@@ -146,13 +146,13 @@ async fn nothing_is_sent_if_the_store_fails_before() {
 #[tokio::test]
 async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
     let world = World::new();
-    world.ledger.fault("intend", Fault::Takes(5 * SECOND + SECOND / 1000));
+    world.ledger.fault("Intend", Fault::Takes(5 * SECOND + SECOND / 1000));
     let error = world.collector().order("post-17", &shoes()).await.unwrap_err();
     let message = "the store took too long to keep the intent, and nothing was ordered";
     assert_eq!((error.to_string().as_str(), world.api.orders()), (message, 0));
     assert_eq!(world.intent("post-17").await, None, "it may be ordered at once");
 
-    world.ledger.fault("intend", Fault::Takes(5 * SECOND));
+    world.ledger.fault("Intend", Fault::Takes(5 * SECOND));
     assert!(order(&world.collector(), "post-17").await.job_id().is_some());
 }
 
@@ -160,7 +160,7 @@ async fn nothing_is_sent_when_the_store_took_longer_than_a_token_is_valid() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_when_the_clock_was_set_back_meanwhile() {
     let world = World::new();
-    world.ledger.fault("intend", Fault::Slow(10 * SECOND));
+    world.ledger.fault("Intend", Fault::Slow(10 * SECOND));
     let collector = world.collector();
     let error = collector.order("post-17", &shoes()).await.unwrap_err();
     let message = "the store took too long to keep the intent, and nothing was ordered";
@@ -220,7 +220,7 @@ async fn a_refused_order_that_shows_that_the_key_is_accepted_ends_its_pause() {
 /// The store fails for seconds when the pause of the service is reported. The caller does not wait, and the pause is kept.
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_kept_although_the_store_failed_first() {
-    for failing in [&["report"][..], &["report", "not_ordered"]] {
+    for failing in [&["Report"][..], &["Report", "NotTaken"]] {
         let world = World::new();
         failing.iter().for_each(|call| world.ledger.fault(call, Fault::Fails(5)));
         world.api.on_order(|| Reply::Says(429, "86400", String::new()));
@@ -237,7 +237,7 @@ async fn a_pause_is_kept_although_the_store_failed_first() {
 #[tokio::test(start_paused = true)]
 async fn no_order_begins_after_a_pause_was_stored() {
     let world = World::new();
-    world.ledger.fault("intend", Fault::Slow(2 * SECOND));
+    world.ledger.fault("Intend", Fault::Slow(2 * SECOND));
     let collector = world.collector();
     let order = tokio::spawn(async move { order(&collector, "post-17").await });
     tokio::time::sleep(SECOND).await;

@@ -2,11 +2,11 @@ use std::{sync::Arc, time::Duration};
 
 use article_webhook_collector::Schedule;
 use article_webhook_inbox::{EntryKey, JobState, store::Recorded};
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
 use crate::{
     api::{Reply, article},
-    faulty_ledger::Fault,
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
@@ -176,8 +176,8 @@ async fn an_article_is_kept_although_the_store_fails_for_some_time() {
     world.expect(&collector, &["job_1"]).await;
     world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
-    world.ledger.fault("claim_polls", Fault::Fails(3));
-    world.ledger.fault("settle_poll", Fault::Fails(5));
+    world.ledger.fault("PollClaim", Fault::Fails(3));
+    world.ledger.fault("SettlePoll", Fault::Fails(5));
     collector.run_until_idle().await.unwrap();
     assert_eq!((world.state("job_1").await, world.api.polled().len()), (JobState::Collected, 1));
 }
@@ -190,7 +190,7 @@ async fn a_job_whose_outcome_could_not_be_kept_is_polled_again() {
     world.expect(&collector, &["job_1"]).await;
     world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
-    world.ledger.fault("settle_poll", Fault::Late(2 * MINUTE));
+    world.ledger.fault("SettlePoll", Fault::Late(2 * MINUTE));
     collector.run_until_idle().await.unwrap();
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.polls), (JobState::Collected, 2));

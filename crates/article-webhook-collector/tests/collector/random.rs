@@ -9,11 +9,11 @@ use std::{
 use article_webhook_client::NewArticle;
 use article_webhook_collector::{Collector, OrderOutcome};
 use article_webhook_inbox::{IntentState, JobState};
+use article_webhook_inbox_contract::faulty::Fault;
 use fastrand::Rng;
 
 use crate::{
     api::Reply,
-    faulty_ledger::Fault,
     world::{HOUR, SECOND, World},
 };
 
@@ -66,13 +66,13 @@ async fn step(world: &World, collector: &Collector, draw: &mut Rng) {
     match draw.u8(..4) {
         0 => {
             let calls = [
-                "intend",
-                "ordered",
-                "not_ordered",
-                "outcome_lost",
-                "claim_polls",
-                "settle_poll",
-                "report",
+                "Intend",
+                "Ordered",
+                "NotTaken",
+                "OutcomeLost",
+                "PollClaim",
+                "SettlePoll",
+                "Report",
             ];
             let call = calls[draw.usize(..calls.len())];
             world.ledger.fault(call, Fault::Fails(draw.u32(1..4)));

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use article_webhook_inbox::{IntentState, JobState, store::Store};
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::{
     sync::{Notify, oneshot},
     time::{Instant, sleep, timeout},
@@ -8,7 +9,6 @@ use tokio::{
 
 use crate::{
     api::{Reply, article},
-    faulty_ledger::Fault,
     world::{HOUR, SECOND, World, shoes},
 };
 
@@ -48,7 +48,7 @@ async fn an_order_that_is_under_way_may_end() {
         let answered = Arc::new(Notify::new());
         let until = answered.clone();
         world.api.on_order(move || Reply::Waits(until.clone(), r#"{"job_id":"job_1"}"#.to_owned()));
-        world.ledger.fault("ordered", Fault::Slow(2 * SECOND));
+        world.ledger.fault("Ordered", Fault::Slow(2 * SECOND));
         // Its caller does not wait for it.
         assert!(timeout(SECOND, collector.order("post-17", &article)).await.is_err());
         let start = Instant::now();
@@ -80,7 +80,7 @@ async fn what_was_claimed_and_not_begun_is_released() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
-    world.ledger.fault("claim_polls", Fault::Slow(2 * SECOND));
+    world.ledger.fault("PollClaim", Fault::Slow(2 * SECOND));
     collector.run(sleep(SECOND)).await.unwrap();
     assert!(world.api.polled().is_empty());
     let job = world.job("job_1").await;
@@ -95,12 +95,12 @@ async fn it_does_not_wait_for_a_store_that_fails() {
     world.expect(&collector, &["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(Reply::complete);
-    world.ledger.fault("settle_poll", Fault::Fails(u32::MAX));
+    world.ledger.fault("SettlePoll", Fault::DOWN);
     let start = Instant::now();
     collector.clone().run(sleep(SECOND)).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 16);
     assert_eq!(world.state("job_1").await, JobState::Polling);
-    world.ledger.fault("settle_poll", Fault::Fails(1));
+    world.ledger.fault("SettlePoll", Fault::Fails(1));
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
@@ -111,7 +111,7 @@ async fn it_ends_with_an_error_if_the_store_can_never_be_used() {
     let world = World::new();
     let collector = world.collector();
     let running = tokio::spawn(collector.clone().run(std::future::pending::<()>()));
-    world.ledger.fault("claim_polls", Fault::Fails(10));
+    world.ledger.fault("PollClaim", Fault::Fails(10));
     sleep(60 * SECOND).await;
     assert_eq!(collector.health().await.unwrap().running, 1, "a store that is down may come back");
     world.ledger.close().await.unwrap();

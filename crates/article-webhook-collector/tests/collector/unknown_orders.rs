@@ -6,11 +6,11 @@ use article_webhook_inbox::{
     IntentState, JobState,
     store::{Recorded, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
 use crate::{
     api::{Reply, article},
-    faulty_ledger::Fault,
     world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes},
 };
 
@@ -87,7 +87,7 @@ async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_call_is_stored_although_the_store_failed_first() {
     let world = World::new();
-    world.ledger.fault("outcome_lost", Fault::Fails(3));
+    world.ledger.fault("OutcomeLost", Fault::Fails(3));
     world.api.on_order(|| Reply::Unanswered);
     let collector = world.collector();
     assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Unknown { .. }));
@@ -191,7 +191,7 @@ async fn a_delivery_that_is_not_stored_tells_what_an_order_became() {
         if is_refused {
             world.inbox.refused(&open.read("{").unwrap_err());
         } else {
-            world.ledger.fault("record", Fault::Fails(1));
+            world.ledger.fault("Record", Fault::Fails(1));
             let delivery = open.read(article("job_1")).unwrap();
             assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Unavailable);
         }

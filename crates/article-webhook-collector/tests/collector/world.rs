@@ -6,11 +6,9 @@ use article_webhook_inbox::{
     Clock, Digest, EntryKey, ExpectedJob, Inbox, IntentState, JobState, Source,
     store::{Arrival, Recorded, Store},
 };
+use article_webhook_inbox_contract::faulty::Faulty;
 
-use crate::{
-    api::{Script, article},
-    faulty_ledger::FaultyLedger,
-};
+use crate::api::{Script, article};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -20,7 +18,7 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 /// A store and an API on one stepped clock.
 pub(crate) struct World {
     pub(crate) clock: Clock,
-    pub(crate) ledger: FaultyLedger,
+    pub(crate) ledger: Faulty,
     /// Over that ledger.
     pub(crate) inbox: Inbox,
     pub(crate) api: Script,
@@ -29,7 +27,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + 365 * DAY);
-        let (ledger, api) = (FaultyLedger::new(clock.clone()), Script::new(clock.clone()));
+        let (ledger, api) = (Faulty::new(clock.clone()), Script::new(clock.clone()));
         let inbox = Inbox::new(ledger.clone());
         Self { clock, ledger, inbox, api }
     }

@@ -5,8 +5,6 @@
 
 #[path = "../collector/api.rs"]
 mod api;
-#[path = "../collector/faulty_ledger.rs"]
-mod faulty_ledger;
 #[path = "../../../article-webhook-inbox/tests/metrics/recorder.rs"]
 mod recorder;
 #[path = "../collector/world.rs"]
@@ -20,10 +18,10 @@ use std::{
 
 use article_webhook::CapabilityKey;
 use article_webhook_collector::{Collector, metric};
+use article_webhook_inbox_contract::faulty::Fault;
 
 use crate::{
     api::Reply,
-    faulty_ledger::Fault,
     recorder::Recorder,
     world::{DAY, HOUR, SECOND, World, order},
 };
@@ -50,7 +48,7 @@ async fn everything(world: &World) {
     let collector = builder.webhook_urls(key, "https://WEBHOOK.example").build().unwrap();
     orders(world, &collector).await;
     polls(world, &collector).await;
-    world.ledger.fault("claim_polls", Fault::Takes(6 * SECOND));
+    world.ledger.fault("PollClaim", Fault::Takes(6 * SECOND));
     world.expect(&collector, &["job_late"]).await;
     world.clock.advance(HOUR);
     collector.run_until_idle().await.unwrap();
@@ -79,7 +77,7 @@ async fn orders(world: &World, collector: &Collector) {
         collector.resume().await.unwrap();
     }
     world.api.on_order(|| Reply::created("job_unnoted"));
-    world.ledger.fault("ordered", Fault::Fails(1));
+    world.ledger.fault("Ordered", Fault::Fails(1));
     _ = order(collector, "INTENT-9").await;
     tokio::time::sleep(HOUR).await;
     world.clock.advance(HOUR);
@@ -108,8 +106,8 @@ async fn polls(world: &World, collector: &Collector) {
         ),
         other => body(other),
     });
-    world.ledger.fault("claim_polls", Fault::Fails(1));
-    world.ledger.fault("settle_poll", Fault::Late(HOUR));
+    world.ledger.fault("PollClaim", Fault::Fails(1));
+    world.ledger.fault("SettlePoll", Fault::Late(HOUR));
     for _ in 0..5 {
         world.clock.advance(DAY);
         collector.run_until_idle().await.unwrap();

@@ -2,12 +2,10 @@ use std::{future::pending, time::Duration};
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::store::{Claim, Events, Store};
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::{Instant, advance};
 
-use super::{
-    faulty::Fault,
-    scene::{HOUR, Scene},
-};
+use super::scene::{HOUR, Scene};
 
 /// Bounded resources.
 #[tokio::test(start_paused = true)]
@@ -17,16 +15,16 @@ async fn the_store_is_probed_once_in_ten_seconds_however_often_health_is_read() 
         scene.inbox.ready().await.unwrap();
         assert_eq!(scene.inbox.health().await.writable, Ok(()));
     }
-    assert_eq!(scene.store.calls("probe"), 1);
+    assert_eq!(scene.store.calls("Probe"), 1);
     advance(Duration::from_secs(10)).await;
     scene.inbox.ready().await.unwrap();
-    assert_eq!(scene.store.calls("probe"), 2);
+    assert_eq!(scene.store.calls("Probe"), 2);
 
     advance(Duration::from_secs(9)).await;
     scene.deliver("job_1").await;
     advance(Duration::from_secs(9)).await;
     scene.inbox.ready().await.unwrap();
-    assert_eq!(scene.store.calls("probe"), 2, "the delivery was stored");
+    assert_eq!(scene.store.calls("Probe"), 2, "the delivery was stored");
 }
 
 /// The probe of the store finds nothing: only deliveries fail.
@@ -34,7 +32,7 @@ async fn the_store_is_probed_once_in_ten_seconds_however_often_health_is_read() 
 async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
     let scene = Scene::new();
     scene.inbox.ready().await.unwrap();
-    scene.store.fault("record", Fault::Down);
+    scene.store.fault("Record", Fault::DOWN);
     for job in ["job_1", "job_2"] {
         let reply = scene.accept(&fixture::complete().job_id(job)).await;
         assert_eq!(reply, Reply::Unavailable);
@@ -47,7 +45,7 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
     scene.inbox.ready().await.unwrap();
 
     scene.store.repair();
-    scene.store.fault("probe", Fault::Down);
+    scene.store.fault("Probe", Fault::DOWN);
     advance(Duration::from_secs(10)).await;
     scene.inbox.ready().await.unwrap_err();
     scene.deliver("job_3").await;
@@ -58,8 +56,8 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_that_probes_saw_the_next_probe_makes_the_inbox_ready() {
     let scene = Scene::new();
-    let calls = ["record", "probe"];
-    calls.iter().for_each(|call| scene.store.fault(call, Fault::Down));
+    let calls = ["Record", "Probe"];
+    calls.iter().for_each(|call| scene.store.fault(call, Fault::DOWN));
     for job in ["job_1", "job_2"] {
         scene.accept(&fixture::complete().job_id(job)).await;
     }
@@ -74,11 +72,11 @@ async fn after_an_outage_that_probes_saw_the_next_probe_makes_the_inbox_ready() 
 #[tokio::test(start_paused = true)]
 async fn concurrent_questions_share_one_probe() {
     let scene = Scene::new();
-    scene.store.fault("probe", Fault::Hangs);
+    scene.store.fault("Probe", Fault::Hangs);
     let ask = || scene.inbox.ready();
     let (one, two, three) = tokio::join!(ask(), ask(), ask());
     assert!(one.is_err() && two.is_err() && three.is_err());
-    assert_eq!(scene.store.calls("probe"), 1);
+    assert_eq!(scene.store.calls("Probe"), 1);
 }
 
 #[tokio::test]
@@ -93,7 +91,7 @@ async fn a_closed_inbox_is_not_ready_whatever_the_last_probe_found() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_is_not_ready_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
-    scene.store.fault("probe", Fault::Hangs);
+    scene.store.fault("Probe", Fault::Hangs);
     let error = scene.inbox.ready().await.unwrap_err();
     assert_eq!(error.to_string(), "the store took longer than two seconds");
     assert_eq!(began.elapsed(), Duration::from_secs(2));
@@ -111,7 +109,7 @@ async fn health_answers_in_time_while_the_store_hangs() {
 #[tokio::test(start_paused = true)]
 async fn a_dropped_question_blocks_no_other() {
     let scene = Scene::new();
-    scene.store.fault("probe", Fault::Hangs);
+    scene.store.fault("Probe", Fault::Hangs);
     let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
     impatient.await.unwrap_err();
     scene.store.repair();
@@ -121,7 +119,7 @@ async fn a_dropped_question_blocks_no_other() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_is_not_ready_and_says_why() {
     let scene = Scene::new();
-    scene.store.fault("probe", Fault::Down);
+    scene.store.fault("Probe", Fault::DOWN);
     assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
     assert_eq!(scene.inbox.health().await.writable.unwrap_err(), "the store is down");
 }
@@ -159,9 +157,9 @@ async fn an_entry_whose_lease_has_ended_is_overdue() {
 async fn what_a_store_does_not_tell_is_unknown_and_not_none() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    scene.store.fault("due_since", Fault::Down);
+    scene.store.fault("DueSince", Fault::DOWN);
     assert_eq!(scene.inbox.health().await.overdue, Err("the store is down".to_owned()));
-    scene.store.fault("due_since", Fault::Hangs);
+    scene.store.fault("DueSince", Fault::Hangs);
     let late = "the store took longer than two seconds".to_owned();
     assert_eq!(scene.inbox.health().await.overdue, Err(late));
 }
@@ -189,7 +187,7 @@ async fn health_shows_whether_a_worker_runs_and_why_one_ended() {
     let wrong = "worker: poll: expected at least 10ms, found 0ns".to_owned();
     assert_eq!(workers(&scene).await, (2, 0, Some(wrong)));
 
-    scene.store.fault("claim", Fault::Unusable);
+    scene.store.fault("Claim", Fault::Unusable);
     worker().run(pending::<()>()).await.unwrap_err();
     let unusable = "an operator must repair the store".to_owned();
     assert_eq!(workers(&scene).await, (3, 0, Some(unusable)));
@@ -213,7 +211,7 @@ async fn health_shows_that_a_worker_was_dropped() {
 #[tokio::test]
 async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
     let scene = Scene::new();
-    scene.store.fault("claim", Fault::Unusable);
+    scene.store.fault("Claim", Fault::Unusable);
     let worker = scene.inbox.worker(|_| async { Ok(()) });
     let ended = tokio::spawn(worker.run(pending::<()>())).await.unwrap();
     assert_eq!(ended.unwrap_err().to_string(), "an operator must repair the store");
@@ -228,11 +226,11 @@ async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_takes_seconds_to_count_has_figures_all_the_same() {
     let scene = Scene::new();
-    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_secs(3)));
+    scene.store.fault("CountLedger", Fault::Slow(Duration::from_secs(3)));
     let health = scene.inbox.health().await;
     assert_eq!(health.ledger.unwrap_err(), "the store took longer than two seconds");
     assert_eq!(scene.inbox.health().await.ledger.unwrap().counts.open(), 0);
-    assert_eq!(scene.store.calls("ledger_counts"), 1);
+    assert_eq!(scene.store.calls("CountLedger"), 1);
 }
 
 /// Bounded resources.
@@ -242,17 +240,17 @@ async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {
     for _ in 0..3 {
         scene.inbox.ledger_health().await.unwrap();
     }
-    assert_eq!(scene.store.calls("ledger_counts"), 3, "a small one is");
+    assert_eq!(scene.store.calls("CountLedger"), 3, "a small one is");
 
-    scene.store.fault("ledger_counts", Fault::Slow(Duration::from_millis(300)));
+    scene.store.fault("CountLedger", Fault::Slow(Duration::from_millis(300)));
     for _ in 0..100 {
         assert!(scene.inbox.health().await.ledger.is_ok());
     }
-    assert_eq!(scene.store.calls("ledger_counts"), 4);
+    assert_eq!(scene.store.calls("CountLedger"), 4);
     advance(Duration::from_secs(15)).await;
     scene.inbox.ledger_health().await.unwrap();
-    assert_eq!(scene.store.calls("ledger_counts"), 5);
-    assert_eq!(scene.store.calls("bucket"), 104, "the pause is that of now");
+    assert_eq!(scene.store.calls("CountLedger"), 5);
+    assert_eq!(scene.store.calls("ShowBucket"), 104, "the pause is that of now");
 }
 
 #[tokio::test]

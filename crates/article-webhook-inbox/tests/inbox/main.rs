@@ -5,8 +5,6 @@ mod export;
 mod export_everything;
 mod export_ledger;
 mod export_whole;
-#[path = "../common/faulty_store.rs"]
-mod faulty;
 mod health;
 mod operator;
 mod receiver_without_worker;

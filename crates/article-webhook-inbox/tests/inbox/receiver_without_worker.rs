@@ -5,16 +5,14 @@ use std::future::pending;
 use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_axum::receive;
 use article_webhook_inbox::Failed;
+use article_webhook_inbox_contract::faulty::Fault;
 use axum::{Router, routing::any};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
 
-use super::{
-    faulty::Fault,
-    scene::{Scene, key},
-};
+use super::scene::{Scene, key};
 
 /// Delivers over a connection of its own, and returns the first line of the response.
 async fn post(listening: std::net::SocketAddr, delivery: &DeliveryRequest) -> String {
@@ -37,7 +35,7 @@ async fn post(listening: std::net::SocketAddr, delivery: &DeliveryRequest) -> St
 #[tokio::test]
 async fn a_server_stores_articles_after_its_worker_ended_with_an_error() {
     let scene = Scene::new();
-    scene.store.fault("claim", Fault::Unusable);
+    scene.store.fault("Claim", Fault::Unusable);
     let inbox = scene.inbox.clone();
     let app =
         Router::new().route("/webhooks/articles", any(receive(fixture::receiver(), inbox.clone())));

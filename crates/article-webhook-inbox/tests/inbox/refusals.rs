@@ -8,12 +8,10 @@ use article_webhook_inbox::{
     Digest, ExpectedJob, Filter, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason, Source, State,
     store::{Arrival, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::{sync::Notify, time::advance};
 
-use super::{
-    faulty::Fault,
-    scene::{HOUR, Scene, key},
-};
+use super::scene::{HOUR, Scene, key};
 
 /// Waits until the inbox holds no job that is to be expected.
 async fn until_stored(scene: &Scene) {
@@ -85,7 +83,7 @@ async fn the_body_of_a_refused_delivery_is_in_quarantine_until_a_good_copy_comes
 #[tokio::test]
 async fn the_job_of_a_refused_body_that_could_not_be_kept_is_expected() {
     let scene = Scene::new();
-    scene.store.fault("quarantine", Fault::Fails(2));
+    scene.store.fault("Quarantine", Fault::Fails(2));
     for job in ["job_1", "job_2"] {
         scene.keep(&fixture::complete().job_id(job).defect(Defect::TruncatedBody)).await;
     }
@@ -129,7 +127,7 @@ async fn a_delivery_that_reports_a_failure_is_in_quarantine_and_the_api_decides(
 async fn a_failure_that_cannot_be_kept_is_not_acknowledged() {
     let scene = Scene::new();
     let post = fixture::complete().job_id("job_1").field("status", "failed");
-    scene.store.fault("quarantine", Fault::Fails(1));
+    scene.store.fault("Quarantine", Fault::Fails(1));
     assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_1"]);
@@ -168,7 +166,7 @@ async fn a_refused_delivery_of_an_article_that_is_there_changes_nothing() {
 #[tokio::test]
 async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
     let scene = Scene::new();
-    scene.store.fault("record", Fault::Fails(1));
+    scene.store.fault("Record", Fault::Fails(1));
     assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Unavailable);
     until_stored(&scene).await;
     let jobs = expected(&scene).await;
@@ -216,7 +214,7 @@ async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
 #[tokio::test(start_paused = true)]
 async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Down);
+    scene.store.fault("Expecting", Fault::DOWN);
     scene.refuse("job_1");
     scene.refuse("job_2");
     tokio::task::yield_now().await;
@@ -227,7 +225,7 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     assert_eq!(jobs(&scene).await, ["job_2"]);
 
     let begins = Arc::new(Notify::new());
-    scene.store.fault("expect", Fault::Waits(Arc::clone(&begins)));
+    scene.store.fault("Expecting", Fault::Waits(Arc::clone(&begins)));
     scene.refuse("job_3");
     tokio::task::yield_now().await;
     let inbox = scene.inbox.clone();
@@ -248,7 +246,7 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
 #[tokio::test(start_paused = true)]
 async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Down);
+    scene.store.fault("Expecting", Fault::DOWN);
     scene.refuse("job_1");
     tokio::task::yield_now().await;
     scene.clock.set(scene.clock.now() - Duration::from_secs(24 * 3600));
@@ -262,7 +260,7 @@ async fn a_job_that_was_held_while_the_clock_was_set_back_waits_no_longer() {
 #[tokio::test(start_paused = true)]
 async fn a_job_is_held_until_the_store_accepts_it() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Fails(3));
+    scene.store.fault("Expecting", Fault::Fails(3));
     scene.refuse("job_1");
     tokio::task::yield_now().await;
     assert_eq!(scene.inbox.health().await.expected_held, 1);
@@ -272,14 +270,14 @@ async fn a_job_is_held_until_the_store_accepts_it() {
         tokio::task::yield_now().await;
     }
     until_stored(&scene).await;
-    assert_eq!((jobs(&scene).await, scene.store.calls("expect")), (vec!["job_1".to_owned()], 4));
+    assert_eq!((jobs(&scene).await, scene.store.calls("Expecting")), (vec!["job_1".to_owned()], 4));
 }
 
 /// Known jobs: the damage of one row does not keep the others waiting.
 #[tokio::test]
 async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Damaged(2));
+    scene.store.fault("Expecting", Fault::Damaged(2));
     for job in ["job_1", "job_2", "job_3"] {
         scene.refuse(job);
     }
@@ -291,14 +289,14 @@ async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
 #[tokio::test]
 async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Damaged(3));
+    scene.store.fault("Expecting", Fault::Damaged(3));
     for job in ["job_1", "job_2", "job_3"] {
         scene.refuse(job);
     }
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    assert_eq!((scene.store.calls("expect"), jobs(&scene).await.len()), (3, 0));
+    assert_eq!((scene.store.calls("Expecting"), jobs(&scene).await.len()), (3, 0));
     assert_eq!(scene.inbox.health().await.expected_held, 3);
     scene.refuse("job_4");
     until_stored(&scene).await;
@@ -309,7 +307,7 @@ async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
 #[tokio::test]
 async fn while_the_store_is_down_a_thousand_jobs_are_held_and_the_others_counted() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Down);
+    scene.store.fault("Expecting", Fault::DOWN);
     for job in 0..1030 {
         scene.refuse(&format!("job_{job}"));
     }
@@ -322,10 +320,10 @@ async fn while_the_store_is_down_a_thousand_jobs_are_held_and_the_others_counted
 fn a_job_outlives_the_runtime_on_which_it_was_to_be_stored() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (scene, first) = (Scene::new(), runtime());
-    scene.store.fault("expect", Fault::Waits(Arc::new(Notify::new())));
+    scene.store.fault("Expecting", Fault::Waits(Arc::new(Notify::new())));
     first.block_on(async {
         scene.refuse("job_1");
-        while scene.store.calls("expect") == 0 {
+        while scene.store.calls("Expecting") == 0 {
             tokio::task::yield_now().await;
         }
     });
@@ -344,9 +342,9 @@ fn a_job_outlives_the_runtime_on_which_it_was_to_be_stored() {
 #[tokio::test]
 async fn a_job_outlives_a_store_that_panics() {
     let scene = Scene::new();
-    scene.store.fault("expect", Fault::Panics);
+    scene.store.fault("Expecting", Fault::Panics);
     scene.refuse("job_1");
-    while scene.store.calls("expect") == 0 {
+    while scene.store.calls("Expecting") == 0 {
         tokio::task::yield_now().await;
     }
     scene.store.repair();

@@ -2,12 +2,10 @@ use std::{sync::Arc, time::Duration};
 
 use article_webhook::{CapabilityKey, Reply, Sink as _, fixture};
 use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, State, store::Store as _};
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::{sync::Notify, time::Instant};
 
-use super::{
-    faulty::Fault,
-    scene::{HOUR, Scene, key},
-};
+use super::scene::{HOUR, Scene, key};
 
 /// One entry.
 #[tokio::test]
@@ -59,8 +57,8 @@ async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_
 #[tokio::test]
 async fn a_store_that_fails_is_answered_with_unavailable() {
     let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
-    for fault in [Fault::Down, Fault::Unusable] {
-        scene.store.fault("record", fault);
+    for fault in [Fault::DOWN, Fault::Unusable] {
+        scene.store.fault("Record", fault);
         assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     }
     scene.store.repair();
@@ -82,7 +80,7 @@ async fn a_store_that_fails_to_keep_the_job_of_another_order_is_answered_with_un
             fixture::receiver().open_capability(&urls, url.as_str(), now, post.headers());
         scene.inbox.accept(envelope.unwrap().read(post.bytes().clone()).unwrap()).await
     };
-    scene.store.fault("quarantine", Fault::Down);
+    scene.store.fault("Quarantine", Fault::DOWN);
     assert_eq!(deliver().await, Reply::Unavailable);
     scene.store.repair();
     assert_eq!(deliver().await, Reply::Unauthorized);
@@ -94,7 +92,7 @@ async fn a_store_that_fails_to_keep_the_job_of_another_order_is_answered_with_un
 #[tokio::test]
 async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
     let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
-    scene.store.fault("record", Fault::AnswerLost(1));
+    scene.store.fault("Record", Fault::AnswerLost);
     assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
 }
@@ -111,7 +109,7 @@ async fn a_closed_inbox_answers_unavailable() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
     let (scene, began) = (Scene::new(), Instant::now());
-    scene.store.fault("record", Fault::Hangs);
+    scene.store.fault("Record", Fault::Hangs);
     assert_eq!(scene.accept(&fixture::complete()).await, Reply::Unavailable);
     assert_eq!(began.elapsed(), Duration::from_secs(2));
 }
@@ -120,7 +118,7 @@ async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
 async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
     let scene = Scene::new();
     let go_on = Arc::new(Notify::new());
-    scene.store.fault("record", Fault::Waits(Arc::clone(&go_on)));
+    scene.store.fault("Record", Fault::Waits(Arc::clone(&go_on)));
     let post = fixture::complete();
     let later = async {
         tokio::time::sleep(Duration::from_millis(1990)).await;

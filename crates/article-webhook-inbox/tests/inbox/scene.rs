@@ -10,8 +10,7 @@ use article_webhook_inbox::{
     Clock, Digest, EntryKey, Inbox, Source,
     store::{Arrival, Recorded, Store},
 };
-
-use super::faulty::Faulty;
+use article_webhook_inbox_contract::faulty::Faulty;
 
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 

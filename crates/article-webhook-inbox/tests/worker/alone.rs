@@ -123,15 +123,15 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     let story = async {
         until_true(|| seen.running() == 1).await;
         scene.clock.advance(LEASE);
-        let claims = scene.store.calls("claim");
+        let claims = scene.store.calls("Claim");
         scene.deliver("job_2").await;
-        until_true(|| scene.store.calls("claim") > claims).await;
-        let claims = scene.store.calls("claim");
+        until_true(|| scene.store.calls("Claim") > claims).await;
+        let claims = scene.store.calls("Claim");
         for job in ["job_3", "job_4"] {
             scene.deliver(job).await;
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(scene.store.calls("claim"), claims, "nothing is claimed until job_1 has ended");
+        assert_eq!(scene.store.calls("Claim"), claims, "nothing is claimed until job_1 has ended");
         finish.notify_one();
         scene.until(State::Done, 5).await;
     };

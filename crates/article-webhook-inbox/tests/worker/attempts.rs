@@ -8,11 +8,9 @@ use article_webhook_inbox::{
     Digest, Failed, Job, Source, State,
     store::{Arrival, Claim, Events, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 
-use super::{
-    faulty::Fault,
-    scene::{Count, HOUR, Scene, bounded, key, until_true},
-};
+use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
 
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -37,14 +35,14 @@ async fn an_entry_whose_handler_fails_is_dead_after_the_allowed_attempts() {
 async fn an_outcome_that_the_store_refused_is_stored_again() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
-    scene.store.fault("settle", Fault::Fails(3));
+    scene.store.fault("Settle", Fault::Fails(3));
     let counted = runs.clone();
     let worker = scene.inbox.worker(move |_| {
         counted.add();
         async { Ok(()) }
     });
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    assert_eq!((runs.now(), scene.store.calls("settle")), (1, 4));
+    assert_eq!((runs.now(), scene.store.calls("Settle")), (1, 4));
 }
 
 /// At least once and fencing: a commit whose answer was lost is a commit.
@@ -53,7 +51,7 @@ async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     scene.deliver("job_2").await;
-    scene.store.fault("settle", Fault::AnswerLost(1));
+    scene.store.fault("Settle", Fault::AnswerLost);
     let counted = runs.clone();
     let worker = scene.inbox.worker(move |_| {
         counted.add();
@@ -169,8 +167,8 @@ async fn an_entry_is_tried_again_when_the_pause_its_handler_asked_for_is_over() 
         let (entry, _) = scene.show("job_1").await;
         assert_eq!(entry.at, clock.now() + Duration::from_secs(600));
         clock.advance(Duration::from_secs(599));
-        let claims = scene.store.calls("claim");
-        until_true(|| scene.store.calls("claim") > claims + 2).await;
+        let claims = scene.store.calls("Claim");
+        until_true(|| scene.store.calls("Claim") > claims + 2).await;
         assert_eq!(scene.show("job_1").await.0.attempts, 1);
         clock.advance(Duration::from_secs(1));
         scene.until(State::Done, 1).await;

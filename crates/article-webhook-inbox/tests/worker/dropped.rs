@@ -10,16 +10,14 @@ use std::{
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, Job, State};
+use article_webhook_inbox_contract::faulty::Fault;
 use tempfile::TempDir;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::Notify,
 };
 
-use super::{
-    faulty::Fault,
-    scene::{Count, Scene, bounded, key, until, until_true},
-};
+use super::scene::{Count, Scene, bounded, key, until, until_true};
 
 const JOBS: [&str; 3] = ["job_1", "job_2", "job_3"];
 
@@ -126,14 +124,14 @@ async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
     let (scene, ended) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     let go_on = Arc::new(Notify::new());
-    scene.store.fault("settle", Fault::Waits(Arc::clone(&go_on)));
+    scene.store.fault("Settle", Fault::Waits(Arc::clone(&go_on)));
     let counted = ended.clone();
     let worker = scene.inbox.worker(move |_| {
         counted.add();
         async { Ok(()) }
     });
     let dropped = tokio::spawn(worker.run(pending::<()>()));
-    bounded(until_true(|| scene.store.calls("settle") == 1)).await;
+    bounded(until_true(|| scene.store.calls("Settle") == 1)).await;
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
     go_on.notify_one();
@@ -147,7 +145,7 @@ fn a_worker_that_is_dropped_outside_its_runtime_calls_the_store_inside_it() {
     let runtime = one_thread();
     let scene = runtime.block_on(async { Scene::new() });
     runtime.block_on(deliver_all(&scene.inbox, &JOBS));
-    scene.store.fault("settle", Fault::Slow(Duration::from_millis(20)));
+    scene.store.fault("Settle", Fault::Slow(Duration::from_millis(20)));
     let worker = scene.inbox.worker(|_: Job| async { Ok(()) });
     let mut run = Box::pin(worker.run(pending::<()>()));
     runtime.block_on(async {

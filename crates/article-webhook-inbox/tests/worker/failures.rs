@@ -130,7 +130,7 @@ async fn a_failure_waits_for_a_worker_that_has_a_handler_for_it() {
         scene.deliver("job_2").await;
         scene.until(State::Done, 1).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
-        let claims = scene.store.calls("claim");
+        let claims = scene.store.calls("Claim");
         assert!(claims <= 4, "{claims} claims for an entry that is not wanted");
         let health = scene.inbox.health().await;
         assert_eq!((health.overdue, health.workers.failures_wait), (Ok(Some(HOUR)), true));

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{Failed, Job, State, store::Store};
+use article_webhook_inbox_contract::faulty::Fault;
 
-use super::{
-    faulty::Fault,
-    scene::{Count, Scene, bounded},
-};
+use super::scene::{Count, Scene, bounded};
 
 #[tokio::test]
 async fn it_runs_everything_that_is_due_and_leaves_what_is_due_later() {

@@ -8,11 +8,9 @@ use article_webhook_inbox::{
     Job, State,
     store::{Claim, Events, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 
-use super::{
-    faulty::Fault,
-    scene::{Count, Dropped, HOUR, Scene, bounded, until_true},
-};
+use super::scene::{Count, Dropped, HOUR, Scene, bounded, until_true};
 
 /// Short enough for real time.
 const LEASE: Duration = Duration::from_secs(1);
@@ -35,7 +33,7 @@ async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {
         let store = store.clone();
         async move {
             // A renewal at each third of the lease.
-            until_true(|| store.calls("extend") >= 6).await;
+            until_true(|| store.calls("Extend") >= 6).await;
             Ok(())
         }
     });
@@ -66,7 +64,7 @@ async fn a_lost_lease_ends_the_handler_and_changes_nothing() {
     bounded(worker.lease(LEASE).run(shutdown)).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts), (State::Leased, 2));
-    assert_eq!(scene.store.calls("settle"), 0);
+    assert_eq!(scene.store.calls("Settle"), 0);
 }
 
 /// Fencing.
@@ -87,8 +85,8 @@ async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
         until_true(|| starts.now() == 1).await;
         scene.clock.advance(LEASE);
         scene.store.claim(THEFT).await.unwrap();
-        let extended = scene.store.calls("extend");
-        until_true(|| scene.store.calls("extend") > extended).await;
+        let extended = scene.store.calls("Extend");
+        until_true(|| scene.store.calls("Extend") > extended).await;
         finish.send(()).unwrap();
     };
     bounded(worker.lease(LEASE).poll(HOUR).run(shutdown)).await.unwrap();
@@ -99,7 +97,7 @@ async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
 async fn a_handler_ends_with_its_lease_when_extending(fault: Fault) {
     let (scene, ended) = (Scene::real(), Count::default());
     scene.deliver("job_1").await;
-    scene.store.fault("extend", fault);
+    scene.store.fault("Extend", fault);
     let held = ended.clone();
     let worker = scene.inbox.worker(move |_| {
         let held = Dropped(held.clone());
@@ -110,13 +108,13 @@ async fn a_handler_ends_with_its_lease_when_extending(fault: Fault) {
     });
     let ended = until_true(|| ended.now() >= 1);
     bounded(worker.lease(LEASE).poll(HOUR).run(ended)).await.unwrap();
-    assert!(scene.store.calls("extend") >= 1);
+    assert!(scene.store.calls("Extend") >= 1);
 }
 
 /// Fencing.
 #[tokio::test]
 async fn a_handler_is_ended_with_its_lease_while_the_store_is_down() {
-    a_handler_ends_with_its_lease_when_extending(Fault::Down).await;
+    a_handler_ends_with_its_lease_when_extending(Fault::DOWN).await;
 }
 
 /// Fencing.

@@ -7,8 +7,6 @@ mod blocking;
 #[cfg(feature = "sqlite")] // both stores
 mod dropped;
 mod failures;
-#[path = "../common/faulty_store.rs"]
-mod faulty;
 mod gate;
 mod idle;
 mod leases;

@@ -5,11 +5,9 @@ use article_webhook_inbox::{
     Failed, Job, JobFilter, Retention, State,
     store::{Expect, Recorded, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 
-use super::{
-    faulty::Fault,
-    scene::{HOUR, Scene, bounded, key, until_true},
-};
+use super::scene::{HOUR, Scene, bounded, key, until_true};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -31,10 +29,10 @@ async fn after(time: Duration) -> Scene {
 }
 
 async fn sweep(scene: &Scene, retention: Retention) {
-    let sweeps = scene.store.calls("prune");
+    let sweeps = scene.store.calls("Prune");
     let worker = scene.inbox.worker(|_| async { Ok(()) }).retention(retention).poll(HOUR);
     let swept = async {
-        until_true(|| scene.store.calls("prune") > sweeps).await;
+        until_true(|| scene.store.calls("Prune") > sweeps).await;
         // The call has begun, and its transaction follows without a pause.
         scene.inbox.counts().await.unwrap();
     };
@@ -115,10 +113,10 @@ async fn an_endless_retention_removes_nothing() {
 #[tokio::test]
 async fn a_prune_that_fails_does_not_stop_the_work() {
     let scene = Scene::new();
-    scene.store.fault("prune", Fault::Down);
+    scene.store.fault("Prune", Fault::DOWN);
     let worker = scene.inbox.worker(|_| async { Ok(()) });
     let shutdown = async {
-        until_true(|| scene.store.calls("prune") == 1).await;
+        until_true(|| scene.store.calls("Prune") == 1).await;
         scene.deliver("job_1").await;
         scene.until(State::Done, 1).await;
     };

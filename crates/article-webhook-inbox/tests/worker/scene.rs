@@ -17,8 +17,7 @@ use article_webhook_inbox::{
     Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State,
     store::{Arrival, Recorded, Store},
 };
-
-use super::faulty::Faulty;
+use article_webhook_inbox_contract::faulty::Faulty;
 
 /// A poll interval that no test reaches, so that only a wake-up can be the reason for a claim.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);

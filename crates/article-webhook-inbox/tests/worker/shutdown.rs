@@ -4,12 +4,10 @@ use std::{
 };
 
 use article_webhook_inbox::State;
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
-use super::{
-    faulty::Fault,
-    scene::{Count, Dropped, HOUR, Scene, bounded, until_true},
-};
+use super::scene::{Count, Dropped, HOUR, Scene, bounded, until_true};
 
 #[tokio::test]
 async fn a_worker_that_stops_at_once_claims_nothing() {
@@ -18,7 +16,7 @@ async fn a_worker_that_stops_at_once_claims_nothing() {
     scene.inbox.worker(|_| async { Ok(()) }).run(std::future::ready(())).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
-    assert_eq!(scene.store.calls("claim"), 0);
+    assert_eq!(scene.store.calls("Claim"), 0);
 }
 
 #[tokio::test]
@@ -39,7 +37,7 @@ async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhi
         scene.until(State::Leased, 1).await;
         stop.notify_one();
         tokio::task::yield_now().await;
-        let claims = scene.store.calls("claim");
+        let claims = scene.store.calls("Claim");
         scene.deliver("job_2").await;
         finish.notify_one();
         scene.until(State::Done, 1).await;
@@ -51,7 +49,7 @@ async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhi
     .await;
     ran.unwrap();
     assert_eq!(scene.show("job_2").await.0.attempts, 0);
-    assert_eq!(scene.store.calls("claim"), claims);
+    assert_eq!(scene.store.calls("Claim"), claims);
 }
 
 #[tokio::test]
@@ -111,7 +109,7 @@ async fn stops_under(fault: Fault) -> Scene {
 /// At least once: an entry that could not be given back is claimed again after its lease.
 #[tokio::test]
 async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
-    let scene = stops_under(Fault::Down).await;
+    let scene = stops_under(Fault::DOWN).await;
     assert_eq!(scene.show("job_1").await.0.state, State::Leased);
     scene.store.repair();
     scene.clock.advance(Duration::from_secs(300));
@@ -129,18 +127,18 @@ async fn a_store_that_hangs_keeps_no_worker_from_stopping() {
 #[tokio::test]
 async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
     let scene = Scene::new();
-    scene.store.fault("claim", Fault::Hangs);
+    scene.store.fault("Claim", Fault::Hangs);
     let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
-    let claiming = until_true(|| scene.store.calls("claim") == 1);
+    let claiming = until_true(|| scene.store.calls("Claim") == 1);
     bounded(worker.run(claiming)).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_prune_that_hangs_keeps_no_worker_from_stopping() {
     let scene = Scene::new();
-    scene.store.fault("prune", Fault::Hangs);
+    scene.store.fault("Prune", Fault::Hangs);
     let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
-    let sweeping = until_true(|| scene.store.calls("prune") == 1);
+    let sweeping = until_true(|| scene.store.calls("Prune") == 1);
     bounded(worker.run(sweeping)).await.unwrap();
 }
 
@@ -149,7 +147,7 @@ async fn entries_that_are_claimed_while_stopping_are_given_back() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     let go_on = Arc::new(Notify::new());
-    scene.store.fault("claim", Fault::Waits(Arc::clone(&go_on)));
+    scene.store.fault("Claim", Fault::Waits(Arc::clone(&go_on)));
     let counted = runs.clone();
     let worker = scene.inbox.worker(move |_| {
         counted.add();
@@ -157,7 +155,7 @@ async fn entries_that_are_claimed_while_stopping_are_given_back() {
     });
     let stop = Notify::new();
     let meanwhile = async {
-        until_true(|| scene.store.calls("claim") == 1).await;
+        until_true(|| scene.store.calls("Claim") == 1).await;
         stop.notify_one();
         for _ in 0..10 {
             tokio::task::yield_now().await;

@@ -48,10 +48,10 @@ async fn too_many_handlers_that_never_end_stop_all_claims_until_one_ends() {
         scene.deliver("bad_2").await;
         until_stuck(&scene, 2).await;
         assert_eq!(stuck(&scene).await, ["bad_1 1", "bad_2 1"]);
-        let claims = scene.store.calls("claim");
+        let claims = scene.store.calls("Claim");
         scene.deliver("job_2").await;
         tokio::time::sleep(Duration::from_millis(1500)).await;
-        assert_eq!(scene.store.calls("claim"), claims, "nothing is claimed");
+        assert_eq!(scene.store.calls("Claim"), claims, "nothing is claimed");
         assert_eq!(scene.inbox.health().await.workers.running, 1);
 
         gate.open_one();
@@ -90,7 +90,7 @@ async fn the_stuck_handlers_of_a_dropped_worker_are_shown_and_count() {
     let worker = scene.inbox.worker(|_| async { Ok(()) }).stuck_handlers(1);
     let story = async {
         tokio::time::sleep(MOMENT).await;
-        assert_eq!(scene.store.calls("claim"), 1, "the claim of the first worker");
+        assert_eq!(scene.store.calls("Claim"), 1, "the claim of the first worker");
         gate.open();
         scene.until(State::Done, 1).await;
     };

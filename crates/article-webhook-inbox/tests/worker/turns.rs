@@ -64,9 +64,9 @@ async fn while_the_inbox_is_paused_deliveries_are_stored_and_nothing_is_handed_o
         async { Ok(()) }
     });
     let story = async {
-        let claims = scene.store.calls("claim");
+        let claims = scene.store.calls("Claim");
         scene.deliver("job_1").await;
-        until_true(|| scene.store.calls("claim") > claims).await;
+        until_true(|| scene.store.calls("Claim") > claims).await;
         assert_eq!(scene.show("job_1").await.0.state, State::Waiting);
         scene.inbox.resume().await.unwrap();
         scene.until(State::Done, 1).await;

@@ -5,12 +5,10 @@ use article_webhook_inbox::{
     Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker,
     store::{Arrival, Expect, Quarantine, Quarantined, Recorded, Store},
 };
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
-use super::{
-    faulty::Fault,
-    scene::{Count, HOUR, Scene, bounded, key, until_true},
-};
+use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
 
 fn article() -> Vec<u8> {
     fixture::complete().job_id("job_1").bytes().to_vec()
@@ -141,10 +139,10 @@ async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
     let scene = Scene::new();
     scene.record(key("job_1"), b"{}").await;
     let go_on = Arc::new(Notify::new());
-    scene.store.fault("settle", Fault::Waits(Arc::clone(&go_on)));
+    scene.store.fault("Settle", Fault::Waits(Arc::clone(&go_on)));
     let (worker, runs) = counting(&scene);
     let shutdown = async {
-        until_true(|| scene.store.calls("settle") == 1).await;
+        until_true(|| scene.store.calls("Settle") == 1).await;
         let kept = scene.record(key("job_1"), &article()).await;
         assert_eq!(kept, Recorded::Conflict { kept: true });
         scene.store.repair();

@@ -10,7 +10,7 @@ async fn a_delivery_is_worked_on_at_once() {
     let scene = Scene::new();
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
     let shutdown = async {
-        until_true(|| scene.store.calls("claim") == 1).await;
+        until_true(|| scene.store.calls("Claim") == 1).await;
         scene.deliver("job_1").await;
         scene.until(State::Done, 1).await;
         scene.deliver("job_2").await;
@@ -48,7 +48,7 @@ async fn an_entry_of_another_process_is_found_by_polling() {
     let scene = Scene::new();
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
     let shutdown = async {
-        until_true(|| scene.store.calls("claim") == 1).await;
+        until_true(|| scene.store.calls("Claim") == 1).await;
         scene
             .record(key("job_1"), article_webhook::fixture::complete().job_id("job_1").bytes())
             .await;
@@ -84,7 +84,7 @@ async fn a_pause_that_another_process_ends_is_over_without_a_poll() {
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
     let shutdown = async {
         scene.deliver("job_1").await;
-        until_true(|| scene.store.calls("claim") > 1).await;
+        until_true(|| scene.store.calls("Claim") > 1).await;
         assert_eq!(scene.inbox.counts().await.unwrap().of(State::Waiting), 1);
         other.resume().await.unwrap();
         scene.until(State::Done, 1).await;
@@ -101,7 +101,7 @@ async fn an_imported_entry_is_worked_on_at_once_even_if_a_later_line_is_wrong() 
     lines.extend(b"no entry\n");
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
     let shutdown = async {
-        until_true(|| scene.store.calls("claim") == 1).await;
+        until_true(|| scene.store.calls("Claim") == 1).await;
         scene.inbox.import_partial(&lines[..]).await.unwrap_err();
         scene.until(State::Done, 1).await;
     };
@@ -141,8 +141,8 @@ async fn a_delivery_wakes_the_worker_that_is_free() {
         scene.deliver("job_0").await;
         scene.until(State::Leased, 1).await;
         stop.notify_one();
-        let claims = scene.store.calls("claim");
-        until_true(|| scene.store.calls("claim") > claims).await;
+        let claims = scene.store.calls("Claim");
+        until_true(|| scene.store.calls("Claim") > claims).await;
         for job in 1..=5 {
             scene.deliver(&format!("job_{job}")).await;
             scene.until(State::Done, job).await;
