@@ -57,8 +57,7 @@ fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
     let grown = server.peak_memory() - before;
     let refused = crowd.refused;
     println!(
-        "unfinished: {framework:?}: 1000 bodies of 8 MiB, 1 MiB of each sent: {refused} refused, \
-         {} MiB more memory at its peak",
+        "unfinished: {framework:?}: {framework:?} {} MiB more, {refused} of 1000 refused",
         grown / MIB,
     );
     // Less than the budget in memory would mean that the senders did not fill it.
