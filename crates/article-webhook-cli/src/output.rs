@@ -52,15 +52,15 @@ impl Tone {
         match state {
             State::Done => Self::Good,
             State::Waiting | State::Leased => Self::Busy,
-            State::Dead | State::Unhandled | State::Corrupt | State::Quarantined => Self::Bad,
+            _ => Self::Bad,
         }
     }
 
     pub(crate) fn of_job(state: JobState) -> Self {
         match state {
-            JobState::Expected | JobState::Polling => Self::Busy,
-            JobState::Arrived | JobState::Collected => Self::Good,
-            JobState::Failed | JobState::Unreadable | JobState::NotFound => Self::Bad,
+            state if state.is_open() => Self::Busy,
+            state if state.has_article() => Self::Good,
+            _ => Self::Bad,
         }
     }
 

@@ -94,31 +94,15 @@ impl Default for Schedule {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
-    use article_webhook_inbox::{JobState, Reason};
+    use article_webhook_inbox::{Reason, store::JobRow};
 
     use super::*;
 
     fn polled(polls: u32) -> ExpectedJob {
-        ExpectedJob {
-            id: 1,
-            job_id: "job_1".parse().unwrap(),
-            state: JobState::Polling,
-            reason: Reason::Ordered,
-            intent: None,
-            topic: None,
-            expected_at: SystemTime::UNIX_EPOCH,
-            at: SystemTime::UNIX_EPOCH,
-            polls,
-            key: None,
-            missing: None,
-            pushed_at: None,
-            collected_at: None,
-            unreadable_since: None,
-            unconfirmed: None,
-            cause: None,
-        }
+        let mut job = JobRow::unread().into_job(1, "job_1".parse().unwrap());
+        job.polls = polls;
+        job.reason = Reason::Ordered;
+        job
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the calls of a store take and return.
 //!
-//! These types are exhaustive on purpose: a store that erases a field or a variant must not compile. A new one therefore
-//! comes with a new major version.
+//! What only stores and the collector use is exhaustive: one that leaves out a field or a variant must not compile. What an
+//! application reads can grow.
 
 mod arrival;
 mod claim;

@@ -39,7 +39,7 @@ pub use title::title_of;
 /// }
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be kept of an entry
 pub struct Entry {
     /// The number of the entry in its store. Numbers ascend in the order of arrival and are never reused.
     pub id: i64,

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Entry, ExpectedJob, Failure, Intent, Missing,
+    Body, Entry, ExpectedJob, Intent,
     store::{
         BodyLine, EntryLine, ExportLine, IntentLine, IntentRow, JobLine, JobRow, Row, from_millis,
         tables::{BodyBytes, BodyRow, codec::NewerFields},
@@ -19,7 +19,10 @@ fn rounded(time: SystemTime) -> SystemTime {
 #[must_use]
 pub fn entry_line(entry: Entry, bodies: Vec<Body>) -> ExportLine {
     let failures = entry.failures.into_iter();
-    let failures = failures.map(|failure| Failure { at: rounded(failure.at), ..failure });
+    let failures = failures.map(|mut failure| {
+        failure.at = rounded(failure.at);
+        failure
+    });
     let document = Row {
         conflicts: entry.conflicts,
         node: entry.node,
@@ -66,7 +69,10 @@ pub fn job_line(job: ExpectedJob) -> ExportLine {
     let document = JobRow {
         reason: job.reason,
         key: job.key,
-        missing: job.missing.map(|missing| Missing { since: rounded(missing.since), ..missing }),
+        missing: job.missing.map(|mut missing| {
+            missing.since = rounded(missing.since);
+            missing
+        }),
         unreadable_since: job.unreadable_since.map(rounded),
         unconfirmed: job.unconfirmed,
         cause: job.cause,

@@ -116,7 +116,7 @@ impl<S: Subject> Trial<S> {
             State::Dead => Outcome::Dead { cause: "no such author".into() },
             State::Unhandled => Outcome::Unhandled { seen: 1, cause: "no article".into() },
             State::Corrupt => Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() },
-            State::Quarantined => panic!("only a key of a quarantine is in quarantine"),
+            _ => panic!("only a key of a quarantine is in quarantine"),
         };
         let lease = self.leased(job).await;
         assert_eq!(self.settle(lease, outcome).await, Settled::Settled);

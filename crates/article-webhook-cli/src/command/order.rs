@@ -105,6 +105,8 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
                 "try again after that; `article-webhook collect --inbox INBOX --resume` lifts the pause",
             )
         }
+        _ => failed("this version of the tool does not know what became of the order".to_owned())
+            .fix("update the tool; then repeat the command"),
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn relative(time: SystemTime, now: SystemTime) -> String {
 }
 
 /// Since when something is so, and who made it so: `2026-11-27 03:04:05 UTC by ops@db1`. The name is not escaped.
-pub(crate) fn since(Since { at, by }: &Since) -> String {
+pub(crate) fn since(Since { at, by, .. }: &Since) -> String {
     let by = by.as_deref().map_or(String::new(), |by| format!(" by {by}"));
     shown(*at) + &by
 }

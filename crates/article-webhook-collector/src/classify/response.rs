@@ -163,7 +163,7 @@ impl Polled<'_> {
                 format!("{cause} (the job is known to another API key: is this one right?)");
             return PollOutcome::Missing { after, cause };
         }
-        let is_lost = self.job.missing.is_some_and(|Missing { times, since }| {
+        let is_lost = self.job.missing.is_some_and(|Missing { times, since, .. }| {
             times.saturating_add(1) >= MIN_NOT_FOUND_ANSWERS
                 && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER
                 && watch.has_known(since, self.began)

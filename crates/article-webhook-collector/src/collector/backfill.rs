@@ -18,11 +18,13 @@ const MAX_JOBS_PER_CALL: usize = 500;
 /// ```
 /// use article_webhook_collector::Backfilled;
 ///
-/// let backfilled = Backfilled { to_poll: 980, has_article: 10, given_up: 10 };
-/// assert_ne!(backfilled, Backfilled::default());
+/// fn named(done: Backfilled) -> u64 {
+///     done.to_poll + done.has_article + done.given_up
+/// }
+/// assert_eq!(named(Backfilled::default()), 0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, is polled, or is not")]
+#[non_exhaustive] // more may be counted
 pub struct Backfilled {
     /// Jobs that will be polled, one after the other at the rate.
     pub to_poll: u64,
@@ -39,11 +41,13 @@ pub struct Backfilled {
 /// use std::time::Duration;
 /// use article_webhook_collector::BackfillPlan;
 ///
-/// let plan = BackfillPlan { no_trace: 60, to_poll: 60, takes: Duration::from_secs(120), ..BackfillPlan::default() };
-/// assert_eq!(plan.has_article, 0);
+/// fn is_worth_it(plan: BackfillPlan) -> bool {
+///     plan.no_trace > 0 && plan.takes < Duration::from_secs(3600)
+/// }
+/// assert!(!is_worth_it(BackfillPlan::default()));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an article is there, is polled, or is not")]
+#[non_exhaustive] // more may be counted
 pub struct BackfillPlan {
     /// Jobs that would be polled.
     pub to_poll: u64,
@@ -168,9 +172,9 @@ enum Trace {
 impl Trace {
     fn of(state: JobState) -> Self {
         match state {
-            JobState::Arrived | JobState::Collected => Self::Article,
-            JobState::Failed | JobState::Unreadable | JobState::NotFound => Self::GivenUp,
-            JobState::Expected | JobState::Polling => Self::Open,
+            state if state.has_article() => Self::Article,
+            state if state.is_open() => Self::Open,
+            _ => Self::GivenUp,
         }
     }
 }

@@ -50,7 +50,7 @@ impl Report {
             BucketEvent::Unavailable { .. } => PauseReason::Unavailable,
             _ => PauseReason::RateLimited,
         };
-        Some(Pause { since, until, why })
+        Some(Pause::new(since, until, why))
     }
 }
 

@@ -1,4 +1,7 @@
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 use article_webhook::Delivery;
 
@@ -28,6 +31,13 @@ impl Arrival {
         let bytes = body.bytes.clone()?;
         let Body { source, target, intent, digest, .. } = body.clone();
         Some(Self { key, source, target, intent, digest, bytes })
+    }
+
+    /// The body, if it is stored at this time.
+    #[must_use]
+    pub fn into_body(self, received_at: SystemTime) -> Body {
+        let Self { key: _, source, target, intent, digest, bytes } = self;
+        Body { received_at, source, target, intent, digest, bytes: Some(bytes) }
     }
 
     /// Whether it was delivered to a capability URL.

@@ -81,12 +81,20 @@ pub struct Claims {
 
 /// A time since when something is so, and who made it so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be known
 pub struct Since {
     /// The time.
     pub at: SystemTime,
     /// The name that was [given](crate::Inbox::pause). A salvage and an administrator's statement give none.
     pub by: Option<Box<str>>,
+}
+
+impl Since {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(at: SystemTime, by: Option<Box<str>>) -> Self {
+        Self { at, by }
+    }
 }
 
 /// An entry under a lease.

@@ -133,7 +133,7 @@ pub struct Filter {
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_enums, reason = "a store that forgets an order must not compile")]
+#[non_exhaustive] // there may be more orders
 pub enum ListOrder {
     /// By ascending id. What arrives meanwhile is on the last page.
     #[default]
@@ -230,7 +230,7 @@ impl Default for Filter {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be said of a page
 pub struct Page {
     /// The entries, in the order of the filter.
     pub entries: Vec<Entry>,
@@ -269,7 +269,7 @@ pub struct Page {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be counted
 pub struct CauseCount {
     /// The state of the entries.
     pub state: State,
@@ -284,6 +284,18 @@ pub struct CauseCount {
 }
 
 impl CauseCount {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(
+        state: State,
+        cause: Option<Box<str>>,
+        count: u64,
+        first: SystemTime,
+        last: SystemTime,
+    ) -> Self {
+        Self { state, cause, count, first, last }
+    }
+
     /// A filter for these entries. `None` for entries without a cause, which no filter tells from the others of their state.
     #[must_use]
     pub fn filter(&self) -> Option<Filter> {
@@ -311,7 +323,7 @@ impl CauseCount {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be counted
 pub struct HourCount {
     /// When the hour begins, in UTC.
     pub hour: SystemTime,

@@ -11,23 +11,26 @@ pub const MAX_BODIES_PER_ENTRY: usize = 4;
 /// A body of an entry, as it was received. An entry has at most [`MAX_BODIES_PER_ENTRY`], and one of the API beyond them.
 ///
 /// ```
-/// use std::time::SystemTime;
-/// use article_webhook_inbox::{Body, Digest, Source};
+/// use article_webhook_inbox::{EntryKey, Inbox};
+/// use article_webhook::{Sink, fixture};
 ///
-/// let body = Body {
-///     received_at: SystemTime::UNIX_EPOCH,
-///     source: Source::Webhook,
-///     target: "default".into(),
-///     intent: None,
-///     digest: Digest::of(b"{}"),
-///     bytes: Some("{}".into()),
-/// };
-/// assert!(body.is_intact());
-/// assert!(!Body { bytes: Some("[]".into()), ..body.clone() }.is_intact());
-/// assert!(Body { bytes: None, ..body }.is_intact(), "retention removed it");
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let inbox = Inbox::memory();
+///     inbox.accept(fixture::complete().job_id("job_1").delivery()?).await;
+///     let shown = inbox.show(EntryKey::article("job_1".parse()?)).await?;
+///     let (_, mut bodies) = shown.ok_or("it is stored")?;
+///     assert!(bodies[0].is_intact());
+///
+///     bodies[0].bytes = Some("[]".into());
+///     assert!(!bodies[0].is_intact());
+///     bodies[0].bytes = None;
+///     assert!(bodies[0].is_intact(), "retention removed it");
+///     Ok(())
+/// }
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be kept of a body
 pub struct Body {
     /// When it was stored.
     pub received_at: SystemTime,

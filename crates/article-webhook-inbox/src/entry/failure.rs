@@ -25,7 +25,7 @@ pub const MAX_FAILURES_PER_ENTRY: usize = 8;
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+#[non_exhaustive] // more may be kept of a failure
 pub struct Failure {
     /// When it was stored.
     #[serde(with = "crate::codec::millis")]
@@ -34,4 +34,12 @@ pub struct Failure {
     pub attempt: u32,
     /// Why. If the handler returned an error, the cause is that error. Log events of this crate never contain it.
     pub cause: String,
+}
+
+impl Failure {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(at: SystemTime, attempt: u32, cause: String) -> Self {
+        Self { at, attempt, cause }
+    }
 }

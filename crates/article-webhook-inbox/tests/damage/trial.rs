@@ -252,7 +252,10 @@ impl Trial {
                 let shown = store.show(entry.key.clone()).await;
                 match self.ok("show", shown) {
                     Some(Some((entry, bodies))) => {
-                        let bodies = bodies.into_iter().map(|body| Body { bytes: None, ..body });
+                        let bodies = bodies.into_iter().map(|mut body| {
+                            body.bytes = None;
+                            body
+                        });
                         all.push((entry, bodies.collect()));
                     }
                     _ => all.push((entry, Vec::new())),

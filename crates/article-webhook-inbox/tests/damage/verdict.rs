@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use article_webhook_inbox::{Digest, Entry, State};
+use article_webhook_inbox::{Digest, State};
 use rusqlite::{Connection, types::Value};
 
 use super::{
@@ -131,7 +131,17 @@ fn ends(observed: &Observed) -> BTreeMap<String, End> {
         let job = entry.key.job_id.to_string();
         let calls = observed.calls.iter().filter(|(called, ..)| *called == job).count();
         // Ids differ where entries were lost before.
-        let ended = format!("{:?}", (Entry { id: 0, ..entry.clone() }, bodies));
+        let ended = format!(
+            "{:?}",
+            (
+                {
+                    let mut entry = entry.clone();
+                    entry.id = 0;
+                    entry
+                },
+                bodies
+            )
+        );
         (entry.key.to_string(), (ended, calls))
     });
     ends.collect()

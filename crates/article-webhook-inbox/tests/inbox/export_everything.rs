@@ -4,8 +4,8 @@ use std::io::Cursor;
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Digest, Entry, MAX_BODIES_PER_ENTRY, Source, State,
-    store::{Store, from_millis},
+    Body, Digest, MAX_BODIES_PER_ENTRY, Source, State,
+    store::{Arrival, Row, Store, from_millis},
 };
 use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
@@ -31,27 +31,47 @@ const KINDS: [Kind; 6] =
 
 fn body(kind: Kind, number: usize) -> Body {
     let text = Bytes::from(format!("[{number}]"));
-    let body = Body {
-        received_at: SystemTime::UNIX_EPOCH,
+    let sent = Arrival {
+        key: key("job_1"),
         source: Source::Webhook,
         target: "blog".into(),
         intent: Some("post-17".into()),
         digest: Digest::of(&text),
-        bytes: Some(text),
+        bytes: text,
     };
+    let body = sent.into_body(SystemTime::UNIX_EPOCH);
     let not_utf8 = Bytes::from(vec![0xff, u8::try_from(number).unwrap()]);
     match kind {
         Kind::Delivered => body,
-        Kind::OfTheApi => Body { source: Source::Api, intent: None, ..body },
-        Kind::Removed => Body { bytes: None, ..body },
-        Kind::Flipped => Body { bytes: Some("flipped".into()), ..body },
-        Kind::Damaged => Body {
-            received_at: from_millis(i64::MAX),
-            intent: Some("post-\u{fffd}".into()),
-            digest: Digest::from([0; 32]),
-            ..body
-        },
-        Kind::NotUtf8 => Body { digest: Digest::of(&not_utf8), bytes: Some(not_utf8), ..body },
+        Kind::OfTheApi => {
+            let mut body = body;
+            body.source = Source::Api;
+            body.intent = None;
+            body
+        }
+        Kind::Removed => {
+            let mut body = body;
+            body.bytes = None;
+            body
+        }
+        Kind::Flipped => {
+            let mut body = body;
+            body.bytes = Some("flipped".into());
+            body
+        }
+        Kind::Damaged => {
+            let mut body = body;
+            body.received_at = from_millis(i64::MAX);
+            body.intent = Some("post-\u{fffd}".into());
+            body.digest = Digest::from([0; 32]);
+            body
+        }
+        Kind::NotUtf8 => {
+            let mut body = body;
+            body.digest = Digest::of(&not_utf8);
+            body.bytes = Some(not_utf8);
+            body
+        }
     }
 }
 
@@ -81,24 +101,9 @@ async fn whatever_a_store_can_hold_is_exported_and_imported() {
             let key = key(&format!("job_{number}"));
             let key = if state == State::Quarantined { key.quarantine() } else { key };
             keys.push(key.clone());
-            let entry = Entry {
-                id: 0,
-                key,
-                state,
-                attempts: 1,
-                received_at: from_millis(i64::MAX),
-                target: "blog".into(),
-                source: Source::Webhook,
-                length: None,
-                title: None,
-                at,
-                since: at,
-                conflicts: 0,
-                node: None,
-                cause: None,
-                requeued_at: None,
-                failures: Vec::new(),
-            };
+            let row = Row { state, attempts: 1, ..Row::new(at) };
+            let first = ("blog".into(), Source::Webhook, None);
+            let entry = row.into_entry(0, key, from_millis(i64::MAX), first, None);
             let bodies = kinds.iter().enumerate().map(|(at, kind)| body(*kind, at)).collect();
             assert!(from.store.import(vec![entry_line(entry, bodies)]).await.unwrap().added == 1);
         }

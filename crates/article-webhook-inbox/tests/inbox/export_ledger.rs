@@ -20,8 +20,14 @@ const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7
 async fn ledger(scene: &Scene) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let jobs = scene.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await.unwrap();
     let intents = scene.store.intents(None, 0, 1000).await.unwrap();
-    let jobs = jobs.items.into_iter().map(|job| ExpectedJob { id: 0, ..job });
-    let intents = intents.items.into_iter().map(|intent| Intent { id: 0, ..intent });
+    let jobs = jobs.items.into_iter().map(|mut job| {
+        job.id = 0;
+        job
+    });
+    let intents = intents.items.into_iter().map(|mut intent| {
+        intent.id = 0;
+        intent
+    });
     // The ids are those of this store.
     let mut jobs: Vec<_> = jobs.collect();
     jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));

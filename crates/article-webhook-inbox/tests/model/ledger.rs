@@ -10,7 +10,8 @@ use article_webhook_inbox::{
     Digest, Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, Missing, Reason, Topic,
     store::{
         ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ExportLine, Intended, IntentLease,
-        Pause, PollClaim, PollLease, PollOutcome, Polls, Store, from_millis, to_millis,
+        IntentRow, JobRow, Pause, PollClaim, PollLease, PollOutcome, Polls, Store, from_millis,
+        to_millis,
     },
 };
 use article_webhook_inbox_contract::lines::{intent_line, job_line};
@@ -134,11 +135,12 @@ pub(crate) async fn call(
         }
         LedgerStep::ImportIntent { intent, state, ago } => {
             let created_at = now - ago;
-            let (id, name, at) = (1, INTENTS[intent].into(), created_at + Duration::from_secs(60));
-            let job_id =
+            let row = IntentRow::new(Duration::from_secs(60), created_at);
+            let mut intent = row.into_intent(1, INTENTS[intent].into(), created_at);
+            intent.state = state;
+            intent.job_id =
                 (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
-            let topic = Topic::of("boots");
-            let intent = Intent { id, name, state, created_at, at, job_id, topic };
+            intent.topic = Topic::of("boots");
             text(store.import(vec![intent_line(intent)]).await?)
         }
         LedgerStep::ImportBucket { full_in, ago } => {
@@ -146,7 +148,7 @@ pub(crate) async fn call(
             let rounded = |time| from_millis(to_millis(time));
             let since = rounded(now - ago);
             let why = article_webhook_inbox::PauseReason::RateLimited;
-            let pause = Some(Pause { since, until: since + Duration::from_millis(2), why });
+            let pause = Some(Pause::new(since, since + Duration::from_millis(2), why));
             let (full_at, key_refused_at) = (rounded(now + full_in), None);
             text(
                 store
@@ -186,24 +188,22 @@ fn said(polled: &Polled) -> PollOutcome {
 }
 
 fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
-    ExpectedJob {
-        id: 1,
-        job_id,
+    let row = JobRow {
         state,
         reason: Reason::Refused { code: CODES[1].into() },
         intent: Some(INTENTS[0].into()),
-        topic: None,
         expected_at: then,
         at: then + Duration::from_micros(1_500),
         polls: 2,
         key: Some(1),
-        missing: Some(Missing { times: 2, since: then }),
-        pushed_at: None,
+        missing: Some(Missing::new(2, then)),
         collected_at: (state == JobState::Collected).then_some(then),
         unreadable_since: (state == JobState::Expected).then_some(then),
         unconfirmed: (state == JobState::Expected).then(|| Digest::of(b"failed")),
         cause: Some("status 503".into()),
-    }
+        ..JobRow::unread()
+    };
+    row.into_job(1, job_id)
 }
 
 /// The whole ledger.

@@ -4,8 +4,9 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, Error, Failure, Filter, Page, Prune, Reason, Source, cause_group,
-    store::{Arrival, Claim, Expect, Lease, Outcome, Quarantine, Store},
+    Body, Clock, Digest, Entry, EntryKey, Error, Failure, Filter, Prune, Reason, Source,
+    cause_group,
+    store::{Arrival, Claim, Expect, Lease, Outcome, Quarantine, Row, Store},
 };
 use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
@@ -198,14 +199,22 @@ impl Pair {
                     limit,
                 };
                 let page = store.list(filter).await?;
-                Answer::Page(Page { entries: without_nodes(page.entries), ..page })
+                Answer::Page({
+                    let mut page = page;
+                    page.entries = without_nodes(page.entries);
+                    page
+                })
             }
-            Step::Show(key) => Answer::Shown(
-                store
-                    .show(key)
-                    .await?
-                    .map(|(entry, bodies)| Box::new((Entry { node: None, ..entry }, bodies))),
-            ),
+            Step::Show(key) => Answer::Shown(store.show(key).await?.map(|(entry, bodies)| {
+                Box::new((
+                    {
+                        let mut entry = entry;
+                        entry.node = None;
+                        entry
+                    },
+                    bodies,
+                ))
+            })),
             Step::Requeue { key, from } => {
                 Answer::Changed(store.requeue(vec![(key, from)], REQUEUED_AT).await?[0])
             }
@@ -215,24 +224,16 @@ impl Pair {
             Step::Erase(job_id) => Answer::Erased(store.erase(vec![job_id]).await?[0]),
             Step::Import { key, state, attempts, ago, bodies, has_cause } => {
                 let then = self.clock.now() - ago;
-                let entry = Entry {
-                    id: 1,
-                    key,
+                let row = Row {
                     state,
                     attempts,
-                    received_at: then,
-                    target: "default".into(),
-                    source: Source::Webhook,
-                    length: None,
-                    title: None,
-                    at: then + Duration::from_micros(1_500),
-                    since: then + Duration::from_micros(1_500),
                     conflicts: attempts,
-                    node: None,
                     cause: has_cause.then(|| "no network".into()),
-                    requeued_at: None,
                     failures: if has_cause { failures(then, attempts) } else { Vec::new() },
+                    ..Row::new(then + Duration::from_micros(1_500))
                 };
+                let first = ("default".into(), Source::Webhook, None);
+                let entry = row.into_entry(1, key, then, first, None);
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
                 Answer::Changed(store.import(vec![entry_line(entry, bodies)]).await?.added == 1)
@@ -273,40 +274,60 @@ fn said(ending: &Ending) -> Outcome {
 
 /// Some failures, in some cases more than are kept.
 fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
-    let failure = |attempt| Failure {
-        at: then + Duration::from_micros(700) * attempt,
-        attempt,
-        cause: format!("no network {attempt}"),
+    let failure = |attempt| {
+        Failure::new(
+            then + Duration::from_micros(700) * attempt,
+            attempt,
+            format!("no network {attempt}"),
+        )
     };
     (0..attempts * 4).map(failure).collect()
 }
 
 fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
     let sent = BODIES[body].as_bytes();
-    Body {
-        received_at,
+    let sent = Arrival {
+        key: EntryKey::article("job_1".parse().expect("a job id")),
         source: Source::Webhook,
         target: "default".into(),
         intent: None,
         digest: Digest::of(sent),
-        bytes: match bytes {
-            step::Bytes::Intact => Some(Bytes::from_static(sent)),
-            step::Bytes::Damaged => Some(Bytes::from_static(b"flipped")),
-            step::Bytes::Removed => None,
-        },
+        bytes: Bytes::from_static(sent),
+    };
+    let mut body = sent.into_body(received_at);
+    match bytes {
+        step::Bytes::Intact => {}
+        step::Bytes::Damaged => body.bytes = Some(Bytes::from_static(b"flipped")),
+        step::Bytes::Removed => body.bytes = None,
     }
+    body
 }
 
 /// The reference has none.
 fn without_nodes(entries: Vec<Entry>) -> Vec<Entry> {
-    entries.into_iter().map(|entry| Entry { node: None, ..entry }).collect()
+    entries
+        .into_iter()
+        .map(|mut entry| {
+            entry.node = None;
+            entry
+        })
+        .collect()
 }
 
 async fn everything(store: &dyn Store) -> Everything {
     let mut entries = Vec::new();
     for key in keys().chain(quarantines()) {
         let shown = store.show(key).await.expect("an entry can be shown");
-        entries.extend(shown.map(|(entry, bodies)| (Entry { node: None, ..entry }, bodies)));
+        entries.extend(shown.map(|(entry, bodies)| {
+            (
+                {
+                    let mut entry = entry;
+                    entry.node = None;
+                    entry
+                },
+                bodies,
+            )
+        }));
     }
     let filter = Filter { limit: 1_000, ..Filter::default() };
     let listed = store.list(filter).await.expect("entries can be listed").entries;

@@ -204,11 +204,12 @@ impl Store for Reference {
             let entries = tables.entries.iter().map(|(id, entry)| entry.entry(*id));
             let entries = entries.filter(|entry| filter.accepts(entry));
             let entries = match filter.order {
-                ListOrder::OldestFirst => entries.take(limit).collect(),
                 ListOrder::NewestFirst => entries.rev().take(limit).collect(),
+                _ => entries.take(limit).collect(),
             };
-            let (entries, next) = page(entries, filter.limit, |entry: &Entry| entry.id);
-            Ok(Page { entries, next })
+            let mut listed = Page::default();
+            (listed.entries, listed.next) = page(entries, filter.limit, |entry: &Entry| entry.id);
+            Ok(listed)
         })
     }
 
@@ -245,13 +246,7 @@ impl Store for Reference {
                         it.count += 1;
                         (it.first, it.last) = (it.first.min(since), it.last.max(since));
                     }
-                    None => causes.push(CauseCount {
-                        state,
-                        cause,
-                        count: 1,
-                        first: since,
-                        last: since,
-                    }),
+                    None => causes.push(CauseCount::new(state, cause, 1, since, since)),
                 }
             }
             causes.sort_by(|a, b| {
@@ -313,7 +308,7 @@ impl Store for Reference {
     fn pause(&self, by: Box<str>) -> Pending<'_, ()> {
         Box::pin(async move {
             let (mut tables, now) = self.open()?;
-            tables.paused_since.get_or_insert(Since { at: now, by: Some(by) });
+            tables.paused_since.get_or_insert(Since::new(now, Some(by)));
             Ok(())
         })
     }
@@ -562,7 +557,7 @@ impl Store for Reference {
             let jobs = jobs.filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
             let (items, next) = page(jobs, filter.limit, |job: &ExpectedJob| job.id);
-            Ok(LedgerPage { items, next })
+            Ok(LedgerPage::new(items, next))
         })
     }
 
@@ -587,7 +582,7 @@ impl Store for Reference {
                 .filter(|intent| state.is_none_or(|state| state == intent.state));
             let intents = intents.take((limit as usize).saturating_add(1)).collect();
             let (items, next) = page(intents, limit, |intent: &Intent| intent.id);
-            Ok(LedgerPage { items, next })
+            Ok(LedgerPage::new(items, next))
         })
     }
 

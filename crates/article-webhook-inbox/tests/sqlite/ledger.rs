@@ -65,7 +65,7 @@ async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
     let pause = store.bucket().await.unwrap().paused(BUCKET.key, store.now()).unwrap();
     assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
     let missing = store.job(job("job_missing")).await.unwrap().unwrap().missing;
-    assert_eq!(missing, Some(Missing { times: 1, since: now }));
+    assert_eq!(missing, Some(Missing::new(1, now)));
 
     let state = async || store.intent("post-17").await.unwrap().unwrap().state;
     assert_eq!(state().await, IntentState::Ordering);

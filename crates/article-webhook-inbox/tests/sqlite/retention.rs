@@ -105,7 +105,12 @@ async fn the_file_shrinks() {
         dead_before: None,
         limit: 60,
     };
-    let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
+    let pruned = |bodies, more| {
+        let mut pruned = Pruned::default();
+        pruned.bodies = bodies;
+        pruned.more = more;
+        pruned
+    };
     assert_eq!(store.prune(prune).await.unwrap(), pruned(60, true));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
@@ -133,7 +138,12 @@ async fn a_body_larger_than_a_batch_is_removed() {
         dead_before: None,
         limit: 60,
     };
-    let pruned = |bodies, more| Pruned { bodies, more, ..Pruned::default() };
+    let pruned = |bodies, more| {
+        let mut pruned = Pruned::default();
+        pruned.bodies = bodies;
+        pruned.more = more;
+        pruned
+    };
     assert_eq!(store.prune(prune).await.unwrap(), pruned(1, true));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(1, false));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));

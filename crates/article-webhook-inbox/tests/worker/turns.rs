@@ -52,7 +52,7 @@ async fn new_entries_go_first_and_each_fourth_claim_takes_a_retry() {
 #[tokio::test]
 async fn while_the_inbox_is_paused_deliveries_are_stored_and_nothing_is_handed_out() {
     let (scene, runs) = (Scene::new(), Count::default());
-    let since = Since { at: scene.clock.now(), by: Some("ops@db1".into()) };
+    let since = Since::new(scene.clock.now(), Some("ops@db1".into()));
     assert_eq!(scene.inbox.health().await.paused_since, Ok(None));
     scene.inbox.pause("ops@db1").await.unwrap();
     scene.clock.advance(Duration::from_secs(5));

@@ -73,9 +73,9 @@ pub(super) async fn entries(tx: &mut Transaction<'_>, which: Entries) -> Result<
         Entries::Listed(filter) => {
             let term = filter.search_term();
             let (list, after) = match (filter.order, filter.after) {
-                (ListOrder::OldestFirst, after) => (list!(">", ""), after),
                 (ListOrder::NewestFirst, 0) => (list!("<", " DESC"), i64::MAX),
                 (ListOrder::NewestFirst, after) => (list!("<", " DESC"), after),
+                (_, after) => (list!(">", ""), after),
             };
             Statement::new(list)
                 .with(after)
@@ -143,7 +143,7 @@ pub(super) async fn since(tx: &mut Transaction<'_>, mark: Mark) -> Result<Option
 /// The time in one column, which is 0 if there is none, and the name in the other.
 pub(super) fn since_of(row: &Row, [at, by]: [usize; 2]) -> Option<Since> {
     let at = Some(number(row, at)).filter(|at| *at != 0)?;
-    Some(Since { at: from_millis(at), by: value::<&str>(row, by).map(Into::into) })
+    Some(Since::new(from_millis(at), value::<&str>(row, by).map(Into::into)))
 }
 
 /// Sets a mark, or removes it.
@@ -154,7 +154,7 @@ pub(super) async fn set_since(
 ) -> Result<(), Fault> {
     if since(tx, mark).await? != new {
         let set = "WITH written AS (UPDATE article_inbox_meta SET value = $2, set_by = $3 WHERE name = $1 RETURNING 1)";
-        let (at, by) = new.map_or((0, None), |Since { at, by }| (to_millis(at), by));
+        let (at, by) = new.map_or((0, None), |Since { at, by, .. }| (to_millis(at), by));
         let set = Statement::new(set).with(mark.name().to_owned()).with(at);
         tx.write(set.with(by.map(String::from)), 1);
     }
@@ -196,12 +196,14 @@ pub(super) async fn causes(
         None => select.and("state IN ('dead', 'unhandled', 'corrupt', 'quarantined')"),
     };
     let rows = tx.query(select.and(" GROUP BY 1, 2")).await?;
-    let cause = |row: &Row| CauseCount {
-        state: State::from_name(text(row, 0)).unwrap_or(State::Dead),
-        cause: value::<&str>(row, 1).map(Into::into),
-        count: number(row, 2).unsigned_abs(),
-        first: from_millis(number(row, 3)),
-        last: from_millis(number(row, 4)),
+    let cause = |row: &Row| {
+        CauseCount::new(
+            State::from_name(text(row, 0)).unwrap_or(State::Dead),
+            value::<&str>(row, 1).map(Into::into),
+            number(row, 2).unsigned_abs(),
+            from_millis(number(row, 3)),
+            from_millis(number(row, 4)),
+        )
     };
     Ok(rows.iter().map(cause).collect())
 }

@@ -136,9 +136,22 @@ async fn ledger(store: &impl Store) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let jobs = store.jobs(filter).await.unwrap().items.into_iter();
     let intents = store.intents(None, 0, 1000).await.unwrap().items.into_iter();
     // An id has no meaning elsewhere.
-    let mut jobs: Vec<_> = jobs.map(|job| ExpectedJob { id: 0, ..job }).collect();
+    let mut jobs: Vec<_> = jobs
+        .map(|mut job| {
+            job.id = 0;
+            job
+        })
+        .collect();
     jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
-    (jobs, intents.map(|intent| Intent { id: 0, ..intent }).collect())
+    (
+        jobs,
+        intents
+            .map(|mut intent| {
+                intent.id = 0;
+                intent
+            })
+            .collect(),
+    )
 }
 
 #[test]

@@ -13,10 +13,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "the steps are the simulator's own, and `ALL` lists them"
-)]
+#[non_exhaustive] // there may be more steps
 pub enum Step {
     /// The outline of the article. A job that fails here fails in the call that orders it.
     Outline,

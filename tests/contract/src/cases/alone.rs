@@ -183,7 +183,7 @@ pub async fn an_interrupted_attempt_is_among_the_failures(mut trial: Trial<impl 
     trial.advance_by(CLAIM.lease);
     trial.lease("job_1").await;
     let Entry { failures, cause, .. } = trial.entry("job_1").await;
-    let [Failure { at, attempt: 1, cause: failure }] = &failures[..] else {
+    let [Failure { at, attempt: 1, cause: failure, .. }] = &failures[..] else {
         panic!("one failure: {failures:?}")
     };
     assert_eq!((*at, cause), (trial.now(), None));

@@ -73,7 +73,7 @@ pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Su
     let running = trial.leased("running").await;
     trial.claim().await;
     trial.record("waiting", FIRST).await;
-    let paused = Since { at: trial.now(), by: Some("ops@db1".into()) };
+    let paused = Since::new(trial.now(), Some("ops@db1".into()));
     trial.store().pause("ops@db1".into()).await.unwrap();
     trial.advance(1);
     trial.store().pause("another@db1".into()).await.unwrap();

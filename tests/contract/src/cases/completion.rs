@@ -1,7 +1,7 @@
 //! Entries that an application completes in its own transaction.
 
 use article_webhook_inbox::{
-    Entry, Filter, State,
+    Filter, State,
     store::{Lease, Outcome, Settled},
 };
 
@@ -20,7 +20,11 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     let completion = trial.store().completion(lease).unwrap();
     assert_eq!(trial.complete(&completion), 1);
     let now = trial.now();
-    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
+    let mut done = before;
+    done.state = State::Done;
+    done.at = now;
+    done.since = now;
+    done.cause = None;
     assert_eq!(trial.entry("job_1").await, done);
     // Its statement leaves what is searched as it was.
     let no_network = || Some("no network".into());

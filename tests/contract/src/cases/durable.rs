@@ -112,7 +112,7 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();
     trial.store().requeue(vec![(key("dead"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
     trial.store().pause("ops@db1".into()).await.unwrap();
-    let paused_since = Some(Since { at: trial.now(), by: Some("ops@db1".into()) });
+    let paused_since = Some(Since::new(trial.now(), Some("ops@db1".into())));
     let before = trial.all().await;
     trial.reopen();
     assert_eq!(trial.all().await, before);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Body, Digest, Entry, Failure, Source, State,
-    store::{Lease, Merge, Outcome, Recorded, Settled},
+    store::{Arrival, Lease, Merge, Outcome, Recorded, Row, Settled},
 };
 use bytes::Bytes;
 
@@ -17,36 +17,33 @@ use crate::{
 const THEN: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
-    let failure = |attempt, cause: &str| Failure {
-        at: THEN + Duration::from_secs(12),
-        attempt,
-        cause: cause.into(),
-    };
-    let entry = Entry {
-        id: 4711,
-        key: key(id),
+    let failure =
+        |attempt, cause: &str| Failure::new(THEN + Duration::from_secs(12), attempt, cause.into());
+    let first = ("blog".into(), Source::Api, Some(FIRST.len() as u64));
+    let row = Row {
         state,
         attempts: 2,
-        received_at: THEN + Duration::from_secs(10),
-        target: "blog".into(),
-        source: Source::Api,
-        length: Some(FIRST.len() as u64),
-        title: None,
-        at: THEN + Duration::from_secs(20),
         since: THEN + Duration::from_secs(15),
         conflicts: 3,
         node: Some("web-1:42".into()),
         cause: (state != State::Done).then(|| "no network".into()),
-        requeued_at: None,
         failures: vec![failure(1, "no such author"), failure(2, "no network")],
+        ..Row::new(THEN + Duration::from_secs(20))
     };
-    let body = |text: &'static str, bytes: Option<&'static str>| Body {
-        received_at: THEN + Duration::from_secs(10),
-        source: Source::Api,
-        target: "blog".into(),
-        intent: Some("draft".into()),
-        digest: Digest::of(text.as_bytes()),
-        bytes: bytes.map(Bytes::from),
+    let received_at = THEN + Duration::from_secs(10);
+    let entry = row.into_entry(4711, key(id), received_at, first, None);
+    let body = |text: &'static str, bytes: Option<&'static str>| {
+        let sent = Arrival {
+            key: key(id),
+            source: Source::Api,
+            target: "blog".into(),
+            intent: Some("draft".into()),
+            digest: Digest::of(text.as_bytes()),
+            bytes: Bytes::new(),
+        };
+        let mut body = sent.into_body(received_at);
+        body.bytes = bytes.map(Bytes::from);
+        body
     };
     // An intact body, one whose bytes retention has removed, and a damaged one.
     (entry, vec![body(FIRST, Some(FIRST)), body("[]", None), body("[1]", Some("[2]"))])
@@ -59,7 +56,18 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
         let (entry, bodies) = shown(state.as_str(), state);
         assert!(trial.import(entry_line(entry.clone(), bodies.clone())).await);
         let (imported, kept) = trial.shown(state.as_str()).await;
-        assert_eq!((Entry { id: 4711, ..imported }, kept), (entry, bodies), "{state}");
+        assert_eq!(
+            (
+                {
+                    let mut imported = imported;
+                    imported.id = 4711;
+                    imported
+                },
+                kept
+            ),
+            (entry, bodies),
+            "{state}"
+        );
     }
 }
 
@@ -69,7 +77,11 @@ pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     trial.import(entry_line(entry.clone(), bodies)).await;
     let imported = trial.entry("job_1").await;
     let (state, now) = (State::Waiting, trial.now());
-    let expected = Entry { id: imported.id, state, at: now, since: now, ..entry };
+    let mut expected = entry;
+    expected.id = imported.id;
+    expected.state = state;
+    expected.at = now;
+    expected.since = now;
     assert_eq!(imported, expected);
 }
 
@@ -89,7 +101,16 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
     let (entry, bodies) = shown("job_2", State::Done);
-    trial.import(entry_line(Entry { id: first, ..entry }, bodies)).await;
+    trial
+        .import(entry_line(
+            {
+                let mut entry = entry;
+                entry.id = first;
+                entry
+            },
+            bodies,
+        ))
+        .await;
     trial.record("job_3", FIRST).await;
     let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
     assert!(first < second && second < third);

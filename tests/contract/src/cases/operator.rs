@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use article_webhook_inbox::{
-    Entry, EntryKey, Failure, Prune, State,
+    EntryKey, Failure, Prune, State,
     store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
@@ -25,8 +25,13 @@ pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
         );
         let (state, now) = (State::Waiting, trial.now());
         let requeued_at = Some(SystemTime::UNIX_EPOCH);
-        let expected =
-            Entry { state, attempts: 0, at: now, since: now, cause: None, requeued_at, ..before };
+        let mut expected = before;
+        expected.state = state;
+        expected.attempts = 0;
+        expected.at = now;
+        expected.since = now;
+        expected.cause = None;
+        expected.requeued_at = requeued_at;
         assert_eq!(trial.entry(id).await, expected);
         assert_eq!(trial.bodies(id).await, [bytes(FIRST)]);
         trial.leave(id).await;
@@ -114,9 +119,15 @@ pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
             "{state}"
         );
         let (at, cause) = (trial.now(), String::from("not wanted"));
-        let mut expected =
-            Entry { state: State::Dead, at, since: at, cause: Some(cause.clone()), ..before };
-        expected.failures.push(Failure { at, attempt: expected.attempts, cause });
+        let mut expected = {
+            let mut before = before;
+            before.state = State::Dead;
+            before.at = at;
+            before.since = at;
+            before.cause = Some(cause.clone());
+            before
+        };
+        expected.failures.push(Failure::new(at, expected.attempts, cause));
         assert_eq!(trial.entry(id).await, expected);
     }
     assert!(trial.claim().await.claimed.is_empty());

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Entry, EntryKey, Prune, Pruned, State,
+    EntryKey, Prune, Pruned, State,
     store::{Outcome, Recorded},
 };
 
@@ -46,10 +46,25 @@ pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
     let (entry, before) = trial.shown("job_1").await;
     trial.advance(2);
     let pruned = prune(&trial, bodies(trial.now())).await;
-    assert_eq!(pruned, Pruned { bodies: 1, ..Pruned::default() });
+    assert_eq!(pruned, {
+        let mut pruned = Pruned::default();
+        pruned.bodies = 1;
+        pruned
+    });
     assert_eq!(
         trial.shown("job_1").await,
-        (Entry { length: None, ..entry }, vec![Body { bytes: None, ..before[0].clone() }])
+        (
+            {
+                let mut entry = entry;
+                entry.length = None;
+                entry
+            },
+            vec![{
+                let mut body = before[0].clone();
+                body.bytes = None;
+                body
+            }]
+        )
     );
 }
 
@@ -68,14 +83,24 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
     let (article, stored) = trial.shown("job_1").await;
     let ended = trial.now() - Duration::from_secs(3600);
     let key = EntryKey::failure(job("job_1"));
-    let earlier = Entry { key: key.clone(), at: ended, since: ended, ..article };
+    let mut earlier = article;
+    earlier.key = key.clone();
+    earlier.at = ended;
+    earlier.since = ended;
     assert!(trial.import(entry_line(earlier, stored.clone())).await);
     trial.advance(2);
     let one = Prune { limit: 1, ..bodies(trial.now()) };
     let pruned = trial.store().prune(one).await.unwrap();
-    assert_eq!(pruned, Pruned { bodies: 1, entries: 0, more: true });
+    assert_eq!((pruned.bodies, pruned.entries, pruned.more), (1, 0, true));
     let (_, left) = trial.store().show(key).await.unwrap().unwrap();
-    assert_eq!(left, [Body { bytes: None, ..stored[0].clone() }]);
+    assert_eq!(
+        left,
+        [{
+            let mut body = stored[0].clone();
+            body.bytes = None;
+            body
+        }]
+    );
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
@@ -107,7 +132,13 @@ pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let (entry, bodies) = trial.shown("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let without_bytes = bodies.into_iter().map(|body| Body { bytes: None, ..body }).collect();
+    let without_bytes = bodies
+        .into_iter()
+        .map(|mut body| {
+            body.bytes = None;
+            body
+        })
+        .collect();
     assert!(trial.import(entry_line(entry, without_bytes)).await);
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let lease = trial.lease("job_1").await;
@@ -137,7 +168,11 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     }
     trial.advance(2);
     let pruned = prune(&trial, entries(trial.now())).await;
-    assert_eq!(pruned, Pruned { entries: 2, ..Pruned::default() });
+    assert_eq!(pruned, {
+        let mut pruned = Pruned::default();
+        pruned.entries = 2;
+        pruned
+    });
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
@@ -162,7 +197,11 @@ pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) 
     let dead = |before| Prune { dead_before: Some(before), ..entries(NEVER) };
     assert_eq!(prune(&trial, dead(died)).await, Pruned::default());
     let pruned = prune(&trial, dead(trial.now())).await;
-    assert_eq!(pruned, Pruned { entries: 1, ..Pruned::default() });
+    assert_eq!(pruned, {
+        let mut pruned = Pruned::default();
+        pruned.entries = 1;
+        pruned
+    });
     assert_eq!(trial.store().show(key("dead")).await.unwrap(), None);
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }

@@ -98,7 +98,7 @@ pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
         let lease = trial.store().claim(claim).await.unwrap().claimed[0].lease;
         trial.advance(1);
         let cause = format!("\"no network\" in attempt {attempt}: Fehler 1 µs");
-        failures.push(Failure { at: trial.now(), attempt, cause: cause.clone() });
+        failures.push(Failure::new(trial.now(), attempt, cause.clone()));
         trial.settle(lease, Outcome::Retry { after: Duration::ZERO, cause }).await;
     }
     let entry = trial.entry("job_1").await;

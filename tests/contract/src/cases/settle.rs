@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    Entry, State,
+    State,
     store::{Lease, Outcome, Recorded, Settled},
 };
 
@@ -98,7 +98,11 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     trial.advance(1);
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
     let now = trial.now();
-    let done = Entry { state: State::Done, at: now, since: now, cause: None, ..before };
+    let mut done = before;
+    done.state = State::Done;
+    done.at = now;
+    done.since = now;
+    done.cause = None;
     assert_eq!(trial.entry("job_1").await, done);
 }
 

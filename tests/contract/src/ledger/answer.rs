@@ -1,8 +1,8 @@
 //! Answers of the API that are recorded.
 
 use article_webhook_inbox::{
-    Body, EntryKey, IntentState, JobState, Source, State,
-    store::{Expect, Outcome, PollSettled, Recorded, Settled},
+    EntryKey, IntentState, JobState, Source, State,
+    store::{Arrival, Expect, Outcome, PollSettled, Recorded, Settled},
 };
 
 use super::steps::{KEY, POLLS, answer, answered, failed};
@@ -26,14 +26,15 @@ pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubje
     let (entry, bodies) = trial.shown("job_1").await;
     assert_eq!((entry.state, entry.at), (State::Waiting, trial.now()));
     let given = answer(FIRST);
-    let expected = Body {
-        received_at: trial.now(),
+    let sent = Arrival {
+        key: EntryKey::article(job("job_1")),
         source: Source::Api,
         target: given.target,
         intent: Some("post-17".into()),
         digest: given.digest,
-        bytes: Some(given.bytes),
+        bytes: given.bytes,
     };
+    let expected = sent.into_body(trial.now());
     assert_eq!(bodies, [expected]);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordered);
 }

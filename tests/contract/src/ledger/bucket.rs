@@ -106,7 +106,7 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     report(&trial, limited(days)).await;
     report(&trial, limited(1)).await;
-    let pause = Pause { since: trial.now(), until: trial.after(days), why };
+    let pause = Pause::new(trial.now(), trial.after(days), why);
     assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance_by(Duration::from_secs(days) - Duration::from_millis(1));
     let none = trial.claim_polls(POLLS).await;

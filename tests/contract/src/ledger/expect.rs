@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    EntryKey, ExpectedJob, IntentState, JobState, Reason, Source, State,
-    store::{Arrival, Expect, Outcome, PollSettled},
+    EntryKey, IntentState, JobState, Reason, Source, State,
+    store::{Arrival, Expect, JobRow, Outcome, PollSettled},
 };
 
 use super::steps::{POLLS, WITHIN, again, corrupt, failed, not_found, unhandled};
@@ -30,24 +30,9 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
         let expect = Expect { job_id: job(id), reason, intent, at: trial.after(600), key };
         assert_eq!(trial.expect(expect.clone()).await, JobState::Expected);
         let shown = trial.job(id).await;
-        let expected = ExpectedJob {
-            id: shown.id,
-            job_id: expect.job_id,
-            state: JobState::Expected,
-            reason: expect.reason,
-            intent: expect.intent,
-            topic: None,
-            expected_at: trial.now(),
-            at: expect.at,
-            polls: 0,
-            key,
-            missing: None,
-            pushed_at: None,
-            collected_at: None,
-            unreadable_since: None,
-            unconfirmed: None,
-            cause: None,
-        };
+        let mut expected = JobRow::new(&expect, None, trial.now()).into_job(shown.id, job(id));
+        expected.at = expect.at;
+        expected.key = key;
         assert_eq!(shown, expected);
     }
     assert_eq!(trial.ledger().job(job("other")).await.unwrap(), None);
@@ -211,15 +196,13 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
 
         let expect = Expect { reason: refused(), ..Expect::job(job(id), trial.after(400)) };
         assert_eq!(trial.expect(expect).await, JobState::Expected);
-        let opened = ExpectedJob {
-            state: JobState::Expected,
-            reason: refused(),
-            expected_at: trial.now(),
-            at: trial.after(400),
-            polls: 0,
-            cause: None,
-            ..ended
-        };
+        let mut opened = ended;
+        opened.state = JobState::Expected;
+        opened.reason = refused();
+        opened.expected_at = trial.now();
+        opened.at = trial.after(400);
+        opened.polls = 0;
+        opened.cause = None;
         assert_eq!(trial.job(id).await, opened);
     }
 }

@@ -1,7 +1,7 @@
 //! What is imported.
 
 use article_webhook_inbox::{
-    Entry, ExpectedJob, Intent, IntentState, JobState, State,
+    IntentState, JobState, State,
     store::{
         Bucket, BucketEvent, Expect, Export, ExportLine, Intended, Merge, Outcome, PollSettled,
         Recorded,
@@ -35,11 +35,18 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
         assert!(imported.id > shown.id);
         let expected = match id {
             "polling" => {
-                ExpectedJob { state: JobState::Expected, at: trial.now(), ..shown.clone() }
+                let mut job = shown.clone();
+                job.state = JobState::Expected;
+                job.at = trial.now();
+                job
             }
             _ => shown.clone(),
         };
-        assert_eq!(imported, ExpectedJob { id: imported.id, ..expected });
+        assert_eq!(imported, {
+            let mut expected = expected;
+            expected.id = imported.id;
+            expected
+        });
         assert!(!trial.import(job_line(shown)).await, "it is there");
         assert_eq!(trial.job(id).await, imported);
     }
@@ -56,7 +63,11 @@ pub async fn a_job_is_imported_with_its_article(trial: Trial<impl LedgerSubject>
     let imported = trial.store().import(lines).await.unwrap();
     assert_eq!((imported.added, imported.ledger_added), (1, 1));
     let imported = trial.job("job_1").await;
-    assert_eq!(imported, ExpectedJob { id: imported.id, ..shown });
+    assert_eq!(imported, {
+        let mut shown = shown;
+        shown.id = imported.id;
+        shown
+    });
 }
 
 /// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
@@ -72,7 +83,8 @@ pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<imp
 pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl LedgerSubject>) {
     for (name, forged, genuine) in [("post-17", "a", "job_1"), ("post-18", "b", "job_2")] {
         trial.expect_now(forged).await;
-        let shown = ExpectedJob { intent: Some(name.into()), ..trial.job(forged).await };
+        let mut shown = trial.job(forged).await;
+        shown.intent = Some(name.into());
         trial.store().erase(vec![job(forged)]).await.unwrap();
         if name == "post-17" {
             trial.intended(name).await;
@@ -112,11 +124,16 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
         let shown = trial.intent(name).await;
         assert_eq!(shown.state, state);
         assert!(!trial.import(intent_line(shown.clone())).await, "it is there");
-        let copy = Intent { name: format!("copy of {name}").into(), ..shown.clone() };
+        let mut copy = shown.clone();
+        copy.name = format!("copy of {name}").into();
         assert!(trial.import(intent_line(copy.clone())).await);
         let imported = trial.intent(&copy.name).await;
         assert!(imported.id > shown.id);
-        assert_eq!(imported, Intent { id: imported.id, ..copy });
+        assert_eq!(imported, {
+            let mut copy = copy;
+            copy.id = imported.id;
+            copy
+        });
     }
     trial.store().record(with_intent("job_2", "copy of post-17")).await.unwrap();
     assert_eq!(trial.intent("copy of post-17").await.job_id, Some(job("job_2")));
@@ -125,17 +142,16 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
 /// An intent that was moved while its order was under way is known after a second move, and is not ordered again.
 pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
-    let ordered = Intent {
-        state: IntentState::Ordered,
-        job_id: Some(job("job_1")),
-        at: trial.now(),
-        ..trial.intent("post-17").await
-    };
+    let mut ordered = trial.intent("post-17").await;
+    ordered.state = IntentState::Ordered;
+    ordered.job_id = Some(job("job_1"));
+    ordered.at = trial.now();
     trial.advance_by(WITHIN);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Unknown);
     assert!(!trial.import(intent_line(ordered.clone())).await, "it is there");
     assert_eq!(trial.intent("post-17").await, ordered);
-    let other = Intent { job_id: Some(job("job_2")), ..ordered.clone() };
+    let mut other = ordered.clone();
+    other.job_id = Some(job("job_2"));
     assert!(!trial.import(intent_line(other)).await);
     assert_eq!(trial.intent("post-17").await, ordered, "its job was known");
 }
@@ -146,12 +162,10 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Ledge
     trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let known = trial.intent("post-17").await;
     trial.advance(1);
-    let there = Intent {
-        state: IntentState::Ordering,
-        created_at: trial.now(),
-        job_id: None,
-        ..known.clone()
-    };
+    let mut there = known.clone();
+    there.state = IntentState::Ordering;
+    there.created_at = trial.now();
+    there.job_id = None;
     for _ in 0..2 {
         assert!(!trial.import(intent_line(there.clone())).await, "it is there");
         assert_eq!(trial.intent("post-17").await, known);
@@ -166,8 +180,10 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Ledge
 pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject>) {
     trial.intended("post-17").await;
     trial.expect_now("job_1").await;
-    let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
-    let other = ExpectedJob { job_id: job("job_2"), ..shown.clone() };
+    let mut shown = trial.job("job_1").await;
+    shown.intent = Some("post-17".into());
+    let mut other = shown.clone();
+    other.job_id = job("job_2");
     for (imported, is_new) in [(shown, false), (other, true)] {
         assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
@@ -178,10 +194,19 @@ pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject
 /// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
 pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
-    let shown = ExpectedJob { intent: Some("post-17".into()), ..trial.job("job_1").await };
-    for (imported, is_new) in
-        [(shown.clone(), false), (ExpectedJob { job_id: job("job_2"), ..shown }, true)]
-    {
+    let mut shown = trial.job("job_1").await;
+    shown.intent = Some("post-17".into());
+    for (imported, is_new) in [
+        (shown.clone(), false),
+        (
+            {
+                let mut shown = shown;
+                shown.job_id = job("job_2");
+                shown
+            },
+            true,
+        ),
+    ] {
         assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
@@ -202,7 +227,8 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Ledg
     assert!(!trial.import(entry_line(entry.clone(), bodies.clone())).await);
     assert_eq!(trial.all().await.len(), 0, "it was handled here");
 
-    let other = Entry { key: key("job_2"), ..entry };
+    let mut other = entry;
+    other.key = key("job_2");
     trial.expect_now("job_2").await;
     assert!(trial.import(entry_line(other, bodies)).await, "it was not here");
     assert_eq!(trial.state("job_2").await, JobState::Arrived);
@@ -241,7 +267,11 @@ pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_mer
     let there = trial.job("job_0").await;
     trial.record("job_1", FIRST).await;
     trial.expect_now("job_2").await;
-    let line = |id: &str| job_line(ExpectedJob { job_id: job(id), ..there.clone() });
+    let line = |id: &str| {
+        let mut named = there.clone();
+        named.job_id = job(id);
+        job_line(named)
+    };
     let lines = vec![line("job_1"), line("job_2")];
     trial.store().merge(Merge::RemovedJobs(lines)).await.unwrap();
     assert_eq!(trial.entry("job_1").await.state, State::Done);

@@ -26,12 +26,10 @@ pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl LedgerSubject>)
     let Polls { polls, next } = trial.claim_polls(POLLS).await;
     let [Poll { lease, job }] = &polls[..] else { panic!("one: {polls:?}") };
     let at = trial.now() + POLLS.lease;
-    let polling = article_webhook_inbox::ExpectedJob {
-        state: JobState::Polling,
-        polls: 1,
-        at,
-        ..before.clone()
-    };
+    let mut polling = before.clone();
+    polling.state = JobState::Polling;
+    polling.polls = 1;
+    polling.at = at;
     assert_eq!((job, lease.id, next), (&polling, before.id, None));
     assert_eq!(trial.job("job_1").await, polling);
     assert!(trial.polled(POLLS).await.is_empty(), "one polls");

@@ -1,7 +1,7 @@
 //! What is erased, or removed by retention.
 
 use article_webhook_inbox::{
-    Intent, IntentState, JobFilter, JobState, LedgerPruned,
+    IntentState, JobFilter, JobState, LedgerPruned,
     store::{Expect, Intended},
 };
 
@@ -26,7 +26,11 @@ pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSub
     let before = trial.intent("post-17").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(jobs(&trial).await, ["job_2"]);
-    assert_eq!(trial.intent("post-17").await, Intent { job_id: None, ..before });
+    assert_eq!(trial.intent("post-17").await, {
+        let mut before = before;
+        before.job_id = None;
+        before
+    });
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
     assert_eq!(trial.polled(POLLS).await, ["job_2"]);
 }
@@ -80,7 +84,7 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject
     trial.expect_now("late").await;
     trial.record("late", FIRST).await;
     let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
-    assert_eq!(pruned, LedgerPruned { jobs: 3, more: false });
+    assert_eq!((pruned.jobs, pruned.more), (3, false));
     assert_eq!(jobs(&trial).await, ["expected", "polling", "late"]);
     assert_eq!(trial.all().await.len(), 3, "entries have a retention of their own");
 }
@@ -111,12 +115,15 @@ pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
     }
     let prune = |limit| {
         let (ledger, before) = (trial.ledger(), trial.now());
-        async move { ledger.prune_ledger(before, limit).await.unwrap() }
+        async move {
+            let pruned = ledger.prune_ledger(before, limit).await.unwrap();
+            (pruned.jobs, pruned.more)
+        }
     };
-    assert_eq!(prune(2).await, LedgerPruned { jobs: 2, more: true });
+    assert_eq!(prune(2).await, (2, true));
     assert_eq!(jobs(&trial).await, ["c"]);
-    assert_eq!(prune(1).await, LedgerPruned { jobs: 1, more: false });
-    assert_eq!(prune(1).await, LedgerPruned::default());
+    assert_eq!(prune(1).await, (1, false));
+    assert_eq!(prune(1).await, (0, false));
 }
 
 /// A number is never used again, so that a lease of something that was removed holds for nothing else.

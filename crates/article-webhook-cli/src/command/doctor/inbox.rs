@@ -300,7 +300,7 @@ fn ledger(health: &LedgerHealth) -> Vec<Finding> {
             PauseReason::RateLimited => Finding::warn("inbox.rate_limited", found)
                 .because("the service limits the rate of calls")
                 .fix("wait; if it happens often, lower the rate of the collector"),
-            PauseReason::Unavailable => Finding::warn("inbox.unavailable", found)
+            _ => Finding::warn("inbox.unavailable", found)
                 .because("the service, or a proxy before it, cannot serve any call now")
                 .fix("wait; if it does not end, ask the service"),
         });

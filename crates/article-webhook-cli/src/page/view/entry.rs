@@ -146,12 +146,10 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
                 EntryState::Done => span.quiet { "retention has removed its bodies" },
                 EntryState::Leased => span.quiet { "a worker has it now" },
                 EntryState::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
-                EntryState::Dead | EntryState::Unhandled | EntryState::Corrupt => {
-                    (button(shared, &path("requeue"), "Requeue", "primary"))
-                }
                 EntryState::Quarantined => {
                     (button(shared, &path("requeue"), "Read anew", "primary"))
                 }
+                _ => (button(shared, &path("requeue"), "Requeue", "primary")),
             }
         }
     }

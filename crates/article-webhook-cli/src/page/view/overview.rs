@@ -257,12 +257,8 @@ mod tests {
     #[test]
     fn a_chart_has_a_bar_for_each_hour_and_the_highest_for_most() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_millis(100 * 3_600_000 + 1_800_001);
-        let hour = |number: u64, died| HourCount {
-            hour: SystemTime::UNIX_EPOCH + Duration::from_secs(number * 3600),
-            arrived: 0,
-            died,
-        };
-        let drawn = charts(Some(&[hour(77, 1), hour(100, 96)]), now).into_string();
+        let hours = HourCount::collect(Vec::new(), vec![(77, 1), (100, 96)]);
+        let drawn = charts(Some(&hours), now).into_string();
         assert_eq!(drawn.matches("<rect").count(), 48);
         assert!(drawn.contains("<strong>97</strong> died in 24 hours"), "{drawn}");
         assert!(

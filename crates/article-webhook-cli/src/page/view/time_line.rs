@@ -108,20 +108,23 @@ fn as_f64(seconds: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use article_webhook_inbox::{EntryKey, store::Arrival};
+
     use super::*;
 
     #[test]
     fn what_was_polled_has_no_line_of_attempts() {
         let now = SystemTime::UNIX_EPOCH;
         let body = |source| {
-            vec![Body {
-                target: "t".into(),
+            let sent = Arrival {
+                key: EntryKey::article("job_1".parse().unwrap()),
                 source,
+                target: "t".into(),
                 intent: None,
-                received_at: now,
                 digest: article_webhook_inbox::Digest::of(b"a"),
-                bytes: None,
-            }]
+                bytes: "a".into(),
+            };
+            vec![sent.into_body(now)]
         };
         let drawn = |source| time_line(&Delivered::Bodies(&body(source)), now).into_string();
         assert!(!drawn(Source::Api).contains("<svg"), "{}", drawn(Source::Api));

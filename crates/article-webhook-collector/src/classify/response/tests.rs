@@ -1,7 +1,7 @@
 use std::{sync::LazyLock, time::SystemTime};
 
 use article_webhook_client::{ApiKey, RawResponse};
-use article_webhook_inbox::{JobState, Reason};
+use article_webhook_inbox::{JobState, Reason, store::JobRow};
 use tokio::time::Instant;
 
 use super::*;
@@ -30,24 +30,15 @@ enum Job {
 }
 
 fn job(id: i64) -> ExpectedJob {
-    ExpectedJob {
-        id,
-        job_id: "job_1".parse().unwrap(),
+    let row = JobRow {
         state: JobState::Polling,
         reason: Reason::Ordered,
-        intent: None,
-        topic: None,
         expected_at: NOW,
         at: NOW,
         polls: 1,
-        key: None,
-        missing: None,
-        pushed_at: None,
-        collected_at: None,
-        unreadable_since: None,
-        unconfirmed: None,
-        cause: None,
-    }
+        ..JobRow::unread()
+    };
+    row.into_job(id, "job_1".parse().unwrap())
 }
 
 fn began(time: SystemTime) -> CallStart {
@@ -362,8 +353,9 @@ fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
         (99, days(99), None, Job::Missing),
         (99, days(99), Some(NOW - DAY), Job::Missing),
     ] {
-        let missing = (times > 0).then_some(Missing { times, since: NOW });
-        let job = ExpectedJob { missing, ..job(1) };
+        let missing = (times > 0).then_some(Missing::new(times, NOW));
+        let mut job = job(1);
+        job.missing = missing;
         let mut watch = KeyWatch::default();
         knew_at.into_iter().for_each(|at| watch.knew(began(at)));
         let polled = Polled { job: &job, pause: PAUSE, began: began(now), key: 17 };
@@ -379,8 +371,16 @@ fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
     for (key, expected) in
         [(None, Job::NotFound), (Some(17), Job::NotFound), (Some(18), Job::Missing)]
     {
-        let missing = Some(Missing { times: 9, since: NOW });
-        let (job, mut watch) = (ExpectedJob { missing, key, ..job(1) }, KeyWatch::default());
+        let missing = Some(Missing::new(9, NOW));
+        let (job, mut watch) = (
+            {
+                let mut job = job(1);
+                job.missing = missing;
+                job.key = key;
+                job
+            },
+            KeyWatch::default(),
+        );
         watch.knew(began(days));
         let polled = Polled { job: &job, pause: PAUSE, began: began(days), key: 17 };
         let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
@@ -408,8 +408,9 @@ fn only_an_answer_that_names_the_job_shows_that_the_service_knows_it() {
 /// The service may know a job later, for instance after it was restored.
 #[test]
 fn a_404_may_turn_into_an_article() {
-    let missing = Some(Missing { times: 99, since: NOW });
-    let job = ExpectedJob { missing, ..job(1) };
+    let missing = Some(Missing::new(99, NOW));
+    let mut job = job(1);
+    job.missing = missing;
     let meaning = meaning_of(&job, &response(200, "", COMPLETE), &mut KeyWatch::default());
     assert_eq!(parts(&meaning.outcome).0, Job::Answered);
 }

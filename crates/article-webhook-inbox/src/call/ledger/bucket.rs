@@ -22,7 +22,7 @@ pub struct BucketSettings {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
-#[expect(clippy::exhaustive_enums, reason = "a store that erases a reason must not compile")]
+#[non_exhaustive] // there may be more reasons
 pub enum PauseReason {
     /// The service answered 429, and said for how long.
     RateLimited,
@@ -67,7 +67,7 @@ impl PauseReason {
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+#[non_exhaustive] // more may be known
 pub struct Pause {
     /// When it began.
     #[serde(with = "crate::codec::millis")]
@@ -78,6 +78,14 @@ pub struct Pause {
     /// Why.
     #[serde(flatten)]
     pub why: PauseReason,
+}
+
+impl Pause {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(since: SystemTime, until: SystemTime, why: PauseReason) -> Self {
+        Self { since, until, why }
+    }
 }
 
 /// What happened to the bucket, other than that a token was taken.

@@ -16,7 +16,7 @@ use crate::{Error, entry::excerpt};
 /// assert_eq!(IntentState::from_name("paid"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
+#[non_exhaustive] // there may be more states
 pub enum IntentState {
     /// The call that orders may be under way, until its deadline.
     #[default]
@@ -95,7 +95,7 @@ impl fmt::Display for IntentState {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be known of an intent
 pub struct Intent {
     /// The number of the intent in its store. Numbers ascend and are never reused.
     pub id: i64,

@@ -22,7 +22,7 @@ use crate::Digest;
 /// assert_eq!(JobState::from_name("done"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[expect(clippy::exhaustive_enums, reason = "a store or tool that erases a state must not compile")]
+#[non_exhaustive] // there may be more states
 pub enum JobState {
     /// Its article is not there, or came to the URL of an order whose answer is not known, so that it may be forged. The job is polled
     /// when the time comes.
@@ -114,7 +114,7 @@ impl fmt::Display for JobState {
 /// # Ok::<(), article_webhook_inbox::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a store that erases a reason must not compile")]
+#[non_exhaustive] // there may be more reasons
 pub enum Reason {
     /// It was ordered with an intent.
     Ordered,
@@ -223,13 +223,21 @@ impl Expect {
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "a store keeps every field")]
+#[non_exhaustive] // more may be known
 pub struct Missing {
     /// How often.
     pub times: u32,
     /// When the service said so first.
     #[serde(with = "crate::codec::millis")]
     pub since: SystemTime,
+}
+
+impl Missing {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(times: u32, since: SystemTime) -> Self {
+        Self { times, since }
+    }
 }
 
 /// A job of the ledger: its article is expected, or was.
@@ -254,7 +262,7 @@ pub struct Missing {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be known of a job
 pub struct ExpectedJob {
     /// The number of the job in its store. Numbers ascend and are never reused.
     pub id: i64,

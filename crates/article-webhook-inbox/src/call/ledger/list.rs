@@ -65,12 +65,20 @@ impl Default for JobFilter {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be said of a page
 pub struct LedgerPage<T> {
     /// What passed the filter, by ascending id.
     pub items: Vec<T>,
     /// Where the next page begins; `None` if this is the last page.
     pub next: Option<i64>,
+}
+
+impl<T> LedgerPage<T> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(items: Vec<T>, next: Option<i64>) -> Self {
+        Self { items, next }
+    }
 }
 
 /// The figures of the ledger.
@@ -166,11 +174,11 @@ impl ExpectedJob {
 /// ```
 /// use article_webhook_inbox::LedgerPruned;
 ///
-/// let pruned = LedgerPruned { jobs: 500, more: true };
-/// assert_ne!(pruned, LedgerPruned::default());
+/// let nothing = LedgerPruned::default();
+/// assert_eq!((nothing.jobs, nothing.more), (0, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a store fills every field")]
+#[non_exhaustive] // more may be counted
 pub struct LedgerPruned {
     /// Jobs that were removed.
     pub jobs: u32,

@@ -84,7 +84,10 @@ impl LedgerTables {
                 break;
             }
             let lease = self.jobs.change(id, |row| row.poll(id, claim.lease, now));
-            let job = self.shown(id).map(|job| ExpectedJob { topic: None, ..job });
+            let job = self.shown(id).map(|mut job| {
+                job.topic = None;
+                job
+            });
             let poll = lease.zip(job).map(|(lease, job)| Poll { lease, job });
             polls.polls.extend(poll);
         }
@@ -99,7 +102,11 @@ impl LedgerTables {
         let (job_id, row) = self.jobs.get(id)?;
         let named = |(name, _): &&(Box<str>, IntentRow)| Some(name) == row.intent.as_ref();
         let topic = self.intents.values().find(named).and_then(|(_, row)| row.topic.clone());
-        Some(ExpectedJob { topic, ..row.clone().into_job(id, job_id.clone()) })
+        Some({
+            let mut job = row.clone().into_job(id, job_id.clone());
+            job.topic = topic;
+            job
+        })
     }
 
     pub(super) fn erase(&mut self, job_id: &JobId) {
@@ -121,6 +128,9 @@ impl LedgerTables {
         for id in &jobs {
             self.jobs.remove(*id);
         }
-        LedgerPruned { jobs: u32::try_from(jobs.len()).unwrap_or(u32::MAX), more }
+        let mut pruned = LedgerPruned::default();
+        pruned.jobs = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+        pruned.more = more;
+        pruned
     }
 }

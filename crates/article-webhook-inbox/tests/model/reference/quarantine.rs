@@ -161,7 +161,7 @@ impl Tables {
 
 fn end(row: &mut Row, cause: String, now: SystemTime) {
     (row.state, row.at, row.since) = (State::Quarantined, now, now);
-    row.failures.push(Failure { at: now, attempt: row.attempts, cause: cause.clone() });
+    row.failures.push(Failure::new(now, row.attempts, cause.clone()));
     row.failures.drain(..row.failures.len().saturating_sub(MAX_FAILURES_PER_ENTRY));
     row.cause = Some(cause);
 }

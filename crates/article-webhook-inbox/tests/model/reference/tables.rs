@@ -34,14 +34,7 @@ pub(super) const CAPABILITY: &str = "capability";
 
 /// A body as it is stored now.
 pub(super) fn stored_body(arrival: Arrival, now: SystemTime) -> Body {
-    Body {
-        received_at: now,
-        source: arrival.source,
-        target: arrival.target,
-        intent: arrival.intent,
-        digest: arrival.digest,
-        bytes: Some(arrival.bytes),
-    }
+    arrival.into_body(now)
 }
 
 impl StoredEntry {

@@ -1,5 +1,5 @@
 use article_webhook_inbox::{
-    Body, MAX_BODIES_PER_ENTRY, Source, State,
+    MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Outcome, Recorded},
 };
 
@@ -26,7 +26,8 @@ pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<impl Subject>) {
         trial.advance(1);
         let draft = with_intent(id, FIRST, "draft");
         assert_eq!(trial.store().record(draft).await.unwrap(), Recorded::Duplicate, "{state}");
-        let body = Body { intent: Some("draft".into()), ..bodies[0].clone() };
+        let mut body = bodies[0].clone();
+        body.intent = Some("draft".into());
         assert_eq!(trial.shown(id).await, (entry, vec![body]), "{state}");
     }
 }
@@ -78,14 +79,8 @@ pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<im
     let target = "shop".into();
     let fetched = Arrival { source: Source::Api, target, ..arrival("job_1", FIRST) };
     assert_eq!(trial.store().record(fetched.clone()).await.unwrap(), Recorded::Stored);
-    let expected = Body {
-        received_at: trial.now(),
-        source: Source::Api,
-        target: "shop".into(),
-        intent: Some("draft".into()),
-        digest: fetched.digest,
-        bytes: Some(fetched.bytes),
-    };
+    let mut expected = fetched.into_body(trial.now());
+    expected.intent = Some("draft".into());
     assert_eq!(trial.shown("job_1").await.1, [expected]);
 }
 
