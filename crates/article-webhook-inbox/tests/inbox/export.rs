@@ -207,6 +207,15 @@ async fn an_unknown_state_is_refused() {
     );
 }
 
+/// An article in quarantine would never be handled, and what was refused must not be.
+#[tokio::test]
+async fn a_state_that_the_event_cannot_have_is_refused() {
+    for (field, value) in [("state", "quarantined"), ("event", "quarantined article.complete")] {
+        let error = refused(|line| line[field] = value.into()).await;
+        assert_eq!(error, "line 1 is no entry: state: not one that this event can have");
+    }
+}
+
 /// Secrecy: a parser's error for an unexpected value quotes that value.
 #[tokio::test]
 async fn no_error_about_a_line_quotes_its_content() {

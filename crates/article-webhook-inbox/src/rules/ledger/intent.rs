@@ -163,7 +163,7 @@ impl IntentRow {
             return false;
         }
         let before = self.at;
-        if now < self.created_at && self.created_at < self.at {
+        if self.created_at < self.at {
             let lasts = self.at.duration_since(self.created_at).unwrap_or_default();
             self.at = self.at.min(later(now, lasts));
         }
@@ -377,6 +377,14 @@ mod tests {
         assert_eq!(row.state_at(now), IntentState::Ordering);
         assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown { unbound: None });
         assert_eq!((row.state_at(now), row.at), (IntentState::Unknown, now));
+    }
+
+    #[test]
+    fn a_lease_of_an_intent_that_was_lost_is_not_that_of_the_next() {
+        let created_at = NOW + WITHIN;
+        let lost = IntentRow::new(WITHIN, created_at).lease(1);
+        let mut next = IntentRow::new(WITHIN, created_at + Duration::from_millis(1));
+        assert_eq!(next.not_ordered(lost, created_at + WITHIN), NotOrdered::Nothing);
     }
 
     #[test]
