@@ -29,11 +29,11 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often it is looked whether the command waits for input.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Looks after an inbox of articles, orders articles, imitates the service, and checks receivers.
+/// Manages an inbox of articles, orders articles, simulates the service, and checks receivers.
 #[derive(Debug, Parser)]
 #[command(name = "article-webhook", version, after_help = failure::HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// Print JSON: one object a line
+    /// Print JSON, one object per line
     #[arg(long, global = true, help_heading = "Global options")]
     json: bool,
     /// Read variables that are not set from this file, such as .env

@@ -28,29 +28,29 @@ use crate::{
 pub(crate) enum Command {
     /// See the whole loop: a simulated service, a receiver that breaks, and its inbox
     Demo(demo::DemoArguments),
-    /// Look after an inbox, beside the receiver that works on it
+    /// Manage an inbox, even while a receiver works on it
     Inbox(inbox::InboxArguments),
     /// Order an article
     Order(order::OrderArguments),
-    /// Read a job, and its article once it is complete
+    /// Get a job, and its article once it is complete
     Get(get::GetArguments),
-    /// Configure the brand that articles are written for
+    /// Configure the brand for which articles are written
     Brand(brand::BrandArguments),
     /// Configure where the service delivers the articles of a brand
     Targets(targets::TargetsArguments),
-    /// Poll the service for articles that were missed, and store them
+    /// Poll the service for missed articles, and store them
     Collect(collect::CollectArguments),
-    /// Imitate the service on this machine: its API, deliveries, retries and faults
+    /// Simulate the service on this machine: its API, deliveries, retries and faults
     Simulate(simulate::SimulateArguments),
-    /// Receive on this machine, and pass what arrives on to an application
+    /// Receive on this machine, and forward deliveries to an application
     Listen(listen::ListenArguments),
-    /// Deliver one article like the service, intact or with a fault
+    /// Deliver one article as the service does, intact or with a fault
     Send(send::SendArguments),
-    /// Test a receiver, in any language, with some seventy requests
+    /// Test a receiver, written in any language, with about seventy requests
     Check(check::CheckArguments),
-    /// Say what is wrong with this set-up, before the first delivery does
+    /// Find problems in this set-up before the first delivery
     Doctor(doctor::DoctorArguments),
-    /// Print the completions for a shell
+    /// Print shell completions
     Completions(completions::CompletionsArguments),
 }
 

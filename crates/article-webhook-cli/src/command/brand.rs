@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct BrandArguments {
-    /// A file with one JSON object, which is sent as it is
+    /// A file with one JSON object, which is sent unchanged
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]

@@ -35,16 +35,16 @@ type States = HashMap<JobId, (JobState, SystemTime)>;
 pub(crate) struct CollectArguments {
     #[command(flatten)]
     inbox: InboxOption,
-    /// The jobs; without them, those that the ledger of the inbox expects now
+    /// The jobs [default: those that the ledger of the inbox expects now]
     #[arg(value_name = "JOB")]
     jobs: Vec<JobId>,
-    /// Read job ids from this file, one a line; - is standard input
+    /// Read job ids from this file, one per line; - is standard input
     #[arg(long, value_name = "PATH", conflicts_with = "jobs")]
     from: Option<PathBuf>,
     /// Only show what would be polled
     #[arg(long)]
     dry_run: bool,
-    /// Lift the pause that the service asked for, or that a refused key caused
+    /// End the pause that the service requested, or that a refused key caused
     #[arg(long, conflicts_with = "dry_run")]
     resume: bool,
     #[command(flatten)]

@@ -37,8 +37,9 @@ pub(crate) struct DemoArguments {
 }
 
 const AFTER: &str = "\
-It needs no account and no network: the service, the receiver and its inbox are in this process, on 127.0.0.1. It \
-shows a page on which you order articles and break the receiver, until Ctrl-C. With --headless it ends by itself within ten seconds: with 0 if each article arrived once, and with 1 if not.";
+The demo needs no account and no network: the service, the receiver and its inbox run in this process, on 127.0.0.1. It \
+shows a page on which you order articles and break the receiver, until Ctrl-C. With --headless, it ends within ten seconds: \
+with 0 if each article arrived once, and with 1 if not.";
 
 /// How many times as fast as the service.
 const SPEED: u32 = 60;

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct DoctorArguments {
-    /// The receiver, as the service delivers to it
+    /// The URL of the receiver, as configured at the service
     #[arg(long, value_name = "URL")]
     url: Option<WebUrl>,
     /// The inbox: a file, a PostgreSQL URL, or env:NAME [default: the inbox in ARTICLE_INBOX]
@@ -51,9 +51,9 @@ pub(crate) struct DoctorArguments {
 }
 
 const AFTER: &str = "\
-What is not named is not checked. The receiver gets deliveries that it must refuse, and none that it could take for an \
-article. The right token is sent with TLS or on this machine only. The service is asked for a job that does not exist. A \
-file is made beside the inbox, to time the disk, and removed again. A small change is committed to the inbox, unless \
+Only what you name is checked. The receiver gets deliveries that it must refuse, and none that it could take for an \
+article. The right token is sent only with TLS or on this machine. The service is polled for a job that does not exist. A \
+file is created next to the inbox, to time the disk, and removed again. A small change is committed to the inbox, unless \
 ARTICLE_INBOX_READ_ONLY is set.";
 
 pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result<Exit, Failure> {

@@ -30,7 +30,7 @@ pub(crate) struct GetArguments {
     /// How long --wait waits
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = moment::age)]
     timeout: Duration,
-    /// Print the article's HTML, which is not sanitised, and nothing else
+    /// Print only the article's HTML, which is not sanitised
     #[arg(long, conflicts_with = "json")]
     html: bool,
     /// Write the service's result, or with --html the HTML, to this file, which must not exist

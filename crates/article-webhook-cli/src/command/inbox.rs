@@ -38,25 +38,25 @@ pub(crate) struct InboxArguments {
 
 #[derive(Debug, Subcommand)]
 enum InboxCommand {
-    /// Say what is dead, unhandled, quarantined or corrupt, whether the inbox works, and what it has
+    /// Report what is dead, unhandled, quarantined or corrupt, whether the inbox works, and what it contains
     #[command(after_help = status::HELP)]
     Status(status::StatusArguments),
-    /// List entries, the oldest first
+    /// List entries, oldest first
     List(list::ListArguments),
-    /// Say why entries are dead, unhandled, quarantined or corrupt, in groups, and how to requeue a group
+    /// Group dead, unhandled, quarantined and corrupt entries by cause, and say how to requeue a group
     #[command(after_help = causes::HELP)]
     Causes(causes::CausesArguments),
-    /// Show the entries of a job, with what was delivered and why it failed
+    /// Show the entries of a job, with their bodies and the causes of failure
     Show(show::ShowArguments),
     /// List the jobs that were ordered or are missing: the ledger
     Jobs(jobs::JobsArguments),
-    /// Show the inbox in the browser, beside the receiver that works on it
+    /// Show the inbox in the browser, even while a receiver works on it
     Page(page::ShowPageArguments),
-    /// Hand out no entries to the workers of any process, until `resume`; deliveries are stored
+    /// Stop handing out entries to the workers of all processes, until `resume`; deliveries are still stored
     Pause(PlaceArguments),
     /// End a pause
     Resume(PlaceArguments),
-    /// Let entries be handled again, now and with all their attempts
+    /// Handle entries again, at once and with all their attempts
     #[command(
         after_help = Change::Requeue.selection_help()
     )]
@@ -67,14 +67,14 @@ enum InboxCommand {
         #[arg(long, value_name = "COUNT", conflicts_with = "jobs", help_heading = "Options")]
         first: Option<u64>,
     },
-    /// Make entries dead: no handler gets them any more
+    /// Make entries dead, so that no handler gets them any more
     #[command(
         after_help = Change::Discard { cause: String::new() }.selection_help()
     )]
     Discard {
         #[command(flatten)]
         change: ChangeArguments,
-        /// Why: the cause that the entry keeps
+        /// The reason, stored as the cause of the entry
         #[arg(
             long,
             default_value = "discarded by an operator",
@@ -90,23 +90,23 @@ In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, 
     /// Copy the file of an inbox that may be in use
     #[command(after_help = backup::BACKUP_HELP)]
     Backup(backup::BackupArguments),
-    /// Put a backup in the place of the file of an inbox
+    /// Replace the file of an inbox with a backup
     #[command(after_help = backup::RESTORE_HELP)]
     Restore(backup::RestoreArguments),
-    /// Make the tables of an inbox in PostgreSQL, or bring them up to this version
+    /// Create the tables of an inbox in PostgreSQL, or upgrade them to this version
     #[command(after_help = migrate::HELP)]
     Migrate(migrate::MigrateArguments),
-    /// Read what can be trusted of a damaged file into a new one
+    /// Read what can be trusted in a damaged file into a new one
     #[command(after_help = salvage::HELP)]
     Salvage(salvage::SalvageArguments),
-    /// Say that a person has checked the orders that may be missing after a salvage: what is not found is ordered again
+    /// Record that a person has checked the orders that may be missing after a salvage: an intent that is not found is then ordered
     OrdersChecked(PlaceArguments),
-    /// Copy everything that an inbox has into another one, beside the receiver that works on it
+    /// Copy everything from one inbox into another, even while a receiver works on the other
     #[command(after_help = import::COPY_HELP)]
     Copy(import::CopyArguments),
     /// Write the ledger and all entries with their bodies, or those that filters select, as lines of JSON
     Export(export::ExportArguments),
-    /// Add the entries that another inbox exported
+    /// Add the entries from the export of another inbox
     Import(import::ImportArguments),
 }
 

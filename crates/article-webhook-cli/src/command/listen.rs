@@ -44,7 +44,7 @@ pub(crate) struct ListenArguments {
     /// The port on 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// How long to go on receiving after SIGTERM or Ctrl-C, while GET /ready is answered 503
+    /// How long to keep receiving after SIGTERM or Ctrl-C, while GET /ready is answered with 503
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = moment::age)]
     shutdown_delay: Duration,
     #[command(flatten)]
@@ -67,22 +67,24 @@ pub(crate) struct ListenArguments {
 const READY: &str = "/ready";
 
 const AFTER: &str = "\
-The inbox is made if it is not there. Each delivery is stored before it is answered. GET /ready is answered 200 while deliveries can be stored, and 503 otherwise. With --forward-to the first body of a job and an event is passed on as it came, \
-eight jobs at a time, and those of one job in the order of their arrival: also one of another event, or whose body is no article. \
-Its headers are written anew: Authorization, Content-Type, and those of the event and the job id, and no others. A repeat is \
-not passed on, and neither is another body of a job that is known: it is kept beside the first. What the \
-application refuses, or does not answer in time, is passed on \
-again after 10, 60 and 300 seconds, and is dead then: `inbox requeue` passes it on again. While the application cannot be \
-reached, deliveries wait, and no attempt is counted. Without --forward-to they wait in the inbox.
+The inbox is created if it does not exist. Each delivery is stored before it is answered. GET /ready is answered with 200 while \
+deliveries can be stored, and with 503 otherwise.
 
-What the inbox keeps in quarantine, a failure of a job or a body that is malformed, is passed on as well: at once, each time \
-that it is delivered. A failure is answered 200 once the application has answered so, and 503 before; a malformed body is answered \
-400, as the service sees it.
+With --forward-to, the first body of each job and event is forwarded unchanged: eight jobs at a time, and in order of arrival within \
+a job, including other events and bodies that are no article. The headers are Authorization, Content-Type, and those of the event and \
+the job id, and no others. Repeats are not forwarded. Another body of a known job is not forwarded either, but is kept with the first. \
+If the application refuses a delivery or does not answer in time, it is forwarded again after 10, 60 and 300 seconds. After \
+that it is dead, until `inbox requeue` forwards it again. While the application cannot be reached, deliveries wait, and no attempt is \
+counted. Without --forward-to, they wait in the inbox.
 
-If the URL and the key of the service are set, a collector polls the jobs that are expected and do not come.
+Bodies in quarantine, which are malformed or report a failure of a job, are forwarded as well: at once, each time that they are \
+delivered. A failure is answered with 200 once the application has accepted it, and with 503 before; a malformed body is \
+answered with 400, as the service sees it.
 
-A worker takes what it passes on: on an inbox in PostgreSQL that an application works on, the application would not get it. So \
-an inbox that a database has already needs --take-over.";
+If the URL and the key of the service are set, a collector polls the expected jobs that do not arrive.
+
+A worker takes the entries that it forwards. If an application works on the same inbox in PostgreSQL, the application would not get \
+them. So an inbox that already exists in a database needs --take-over.";
 
 pub(crate) async fn run(arguments: ListenArguments, context: &Context) -> Result<Exit, Failure> {
     // A delivery is answered whether its line is read or not.

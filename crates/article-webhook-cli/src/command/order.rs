@@ -24,12 +24,12 @@ pub(crate) struct OrderArguments {
     /// A webhook URL for this article only; whether publish targets get it too is not documented
     #[arg(long, value_name = "URL")]
     webhook_url: Option<WebUrl>,
-    /// Your own key for the order, of up to 64 letters, digits, - and _: the same one never orders twice
+    /// Your own key for the order, of up to 64 letters, digits, - and _: the same key never orders twice
     #[arg(long, value_name = "NAME")]
     intent: Option<String>,
     #[command(flatten)]
     inbox: InboxOption,
-    /// Order although it is not known whether an earlier order of the intent was taken
+    /// Order again, even if an earlier order of the intent may have been taken
     #[arg(long, requires = "intent")]
     again: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) struct OrderArguments {
 }
 
 const HELP: &str = "\
-With --intent, the ledger of the inbox remembers the order before it is sent. The inbox is made if it is not there.";
+With --intent, the ledger of the inbox records the order before it is sent. The inbox is created if it does not exist.";
 
 pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<Exit, Failure> {
     let client = arguments.service.client(&context.environment)?;

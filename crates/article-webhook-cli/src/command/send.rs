@@ -34,19 +34,19 @@ pub(crate) struct SendArguments {
     /// The receiver
     #[arg(value_name = "URL")]
     url: WebUrl,
-    /// Send this file as the body, as it is
+    /// Send this file as the body, unchanged
     #[arg(long, value_name = "PATH", group = "what")]
     file: Option<PathBuf>,
-    /// Send a sample of the service
+    /// Send a sample article of the service
     #[arg(long, value_enum, group = "what", default_value = "complete")]
     fixture: Fixture,
-    /// Send what an entry of this inbox received; --job names it
+    /// Send the body of an entry of this inbox; --job names it
     #[arg(long, value_name = "INBOX", group = "what", requires = "job")]
     inbox: Option<InboxArgument>,
-    /// The job id [default: of the file's body; a new one for a sample]
+    /// The job id [default: the one in the file's body; a new one for a sample]
     #[arg(long, value_name = "JOB")]
     job: Option<JobId>,
-    /// Send it badly, as a receiver must refuse it; may be repeated
+    /// Add a fault, so that a receiver must refuse the delivery; may be repeated
     #[arg(long, value_name = "FAULT", value_parser = defects())]
     fault: Vec<Defect>,
     /// A file with the token that the receiver accepts [default: the token in ARTICLE_WEBHOOK_TOKEN]

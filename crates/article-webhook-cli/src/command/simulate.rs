@@ -31,10 +31,10 @@ pub(crate) struct SimulateArguments {
     /// The port on 127.0.0.1 [default: a free one]
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// How many times as fast as the service
+    /// The speed, as a multiple of the service's
     #[arg(long, value_name = "TIMES", default_value = "1")]
     speed: NonZeroU32,
-    /// The receiver of all articles, by plain http; its token is in ARTICLE_WEBHOOK_TOKEN, or see --token-file
+    /// The receiver of all articles, by plain http; its token is in ARTICLE_WEBHOOK_TOKEN or --token-file
     #[arg(long, value_name = "URL")]
     deliver_to: Option<WebUrl>,
     /// A file with the receiver's token

@@ -20,20 +20,20 @@ pub(crate) struct TargetsArguments {
     /// The brand, as `brand` printed it
     #[arg(value_name = "BRAND", value_parser = NonEmptyStringValueParser::new())]
     brand: String,
-    /// A receiver that the service delivers to; may be repeated, and each needs a --name then
+    /// A receiver that the service delivers to; may be repeated, and then each needs a --name
     #[arg(long, value_name = "URL", required = true)]
     webhook_url: Vec<WebUrl>,
     /// The name of a target; may be repeated, in the order of the URLs [default: default]
     #[arg(long)]
     name: Vec<String>,
     /// A file with the token that deliveries carry; may be repeated, in the order of the URLs [default: the token in
-    /// ARTICLE_WEBHOOK_TOKEN, for all]
+    /// ARTICLE_WEBHOOK_TOKEN, for all URLs]
     #[arg(long, value_name = "PATH")]
     token_file: Vec<PathBuf>,
     /// Only show what would be sent
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -41,8 +41,8 @@ pub(crate) struct TargetsArguments {
 }
 
 const AFTER: &str = "\
-The service replaces all publish targets of the brand with these, and its API lists none: name every target that shall stay. \
-The command asks before it does so; where it cannot ask, it needs --yes.";
+The service replaces all publish targets of the brand with these, and its API does not list targets: name every target that you want \
+to keep. The command asks for confirmation first; where it cannot ask, it needs --yes.";
 
 struct Target {
     name: String,

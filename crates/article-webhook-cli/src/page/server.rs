@@ -29,7 +29,7 @@ pub(crate) struct PageArguments {
     /// Show the page to other machines too, without encryption
     #[arg(long)]
     page_allow_remote: bool,
-    /// Keep the page's key in this file, which is made if it is missing; with --page, the URL stays the same
+    /// Keep the page's key in this file, which is created if it is missing; with --page, the URL stays the same
     #[arg(long, value_name = "FILE")]
     page_key_file: Option<PathBuf>,
 }

@@ -16,26 +16,26 @@ use crate::{
 const MAX_NAMED: usize = 100;
 
 pub(super) const BACKUP_HELP: &str = "\
-A receiver may use the file. The copy is whole, and only its owner can read it.";
+A receiver may use the file meanwhile. The copy is complete, and only its owner can read it.";
 
 pub(super) const RESTORE_HELP: &str = "\
-Stop the receiver before. The old files are moved away, and none is removed. Jobs whose articles the backup does not have are \
-expected, for `collect`; the jobs that the receiver has kept for its next start stay. What was done since the backup is handled again, \
-unless the old file is copied into the restored one before the receiver starts. The exit code is 1 if more may be missing.";
+Stop the receiver first. The old files are moved away, and none is deleted. Jobs whose articles the backup does not have are \
+expected, for `collect`. Jobs that the receiver has kept for its next start are kept. Entries that were done since the backup are handled \
+again, unless the old file is copied into the restored one before the receiver starts. The exit code is 1 if more may be missing.";
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArguments {
     /// The file of the inbox, or env:NAME for a variable with it
     #[arg(value_name = "FILE")]
     file: InboxArgument,
-    /// The file that is made
+    /// The file to create
     #[arg(value_name = "COPY")]
     copy: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct RestoreArguments {
-    /// What `inbox backup` made
+    /// A copy that `inbox backup` created
     #[arg(value_name = "COPY")]
     copy: PathBuf,
     /// The file of the inbox, or env:NAME for a variable with it

@@ -33,7 +33,7 @@ pub(super) struct ChangeArguments {
     /// Only show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]

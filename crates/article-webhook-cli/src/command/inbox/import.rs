@@ -25,10 +25,10 @@ const PARTIAL: &str = ": export again, or import it as a partial export";
 pub(super) struct ImportArguments {
     #[command(flatten)]
     inbox: InboxWord,
-    /// What `inbox export` wrote [default: standard input]
+    /// The output of `inbox export` [default: standard input]
     #[arg(value_name = "LINES")]
     lines: Option<PathBuf>,
-    /// Add what is there of an export that was cut off or changed
+    /// Add the readable entries even if the export was truncated or changed
     #[arg(long)]
     partial: bool,
 }
@@ -127,15 +127,15 @@ pub(super) async fn opened(place: &Place) -> Result<Inbox, Failure> {
 }
 
 pub(super) const COPY_HELP: &str = "\
-A receiver may work on TO meanwhile, and none on FROM. What is done in FROM is done in TO as well, and what is dead there brings no \
-delivery of TO to a handler. After `salvage --begin`, a complete copy ends the pause. A copy that was interrupted can be made again.";
+A receiver may work on TO meanwhile, but none on FROM. An entry that is done in FROM is also done in TO. If an entry is dead in FROM, \
+no handler gets a delivery of it in TO. After `salvage --begin`, a complete copy ends the pause. A copy that was interrupted can be repeated.";
 
 #[derive(Debug, Args)]
 pub(super) struct CopyArguments {
-    /// The inbox that is read: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
+    /// The inbox to read: a file, a PostgreSQL URL, or env:NAME for a variable with one of them
     #[arg(value_name = "FROM")]
     from: InboxArgument,
-    /// The inbox that gets what the other one has
+    /// The inbox to copy into
     #[arg(value_name = "TO")]
     to: InboxArgument,
 }

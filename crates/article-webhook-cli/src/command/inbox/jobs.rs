@@ -36,7 +36,7 @@ pub(super) struct JobsArguments {
     /// Only jobs that were ordered with this intent
     #[arg(long, value_name = "NAME", help_heading = "Filters")]
     intent: Option<String>,
-    /// Only jobs that are expected for longer, such as 90s, 2h or 7d
+    /// Only jobs that have been expected for longer than this, such as 90s, 2h or 7d
     #[arg(long, value_name = "AGE", value_parser = moment::age, help_heading = "Filters")]
     older_than: Option<Duration>,
 }

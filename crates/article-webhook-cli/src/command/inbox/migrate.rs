@@ -9,18 +9,18 @@ use crate::{
 use crate::{store::Database, text::escape};
 
 pub(super) const HELP: &str = "\
-The role of the URL owns the tables. Receivers and workers need no right to create: give theirs with --grant, also to a role that \
-is added later. Nodes of the version before work on.";
+The role of the URL owns the tables. Receivers and workers need no right to create: grant their role its rights with --grant, also when you add a \
+role later. Nodes of the previous version keep working.";
 
 #[derive(Debug, Args)]
 pub(super) struct MigrateArguments {
     /// The inbox: a PostgreSQL URL, or env:NAME for a variable with one
     #[arg(value_name = "INBOX")]
     inbox: InboxArgument,
-    /// Give this role every right that receivers and workers need
+    /// Grant this role every right that receivers and workers need
     #[arg(long, value_name = "ROLE")]
     grant: Option<String>,
-    /// Print the SQL that makes the tables where there are none, and do nothing
+    /// Only print the SQL that creates the tables if there are none
     #[arg(long)]
     sql: bool,
 }

@@ -12,8 +12,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The URL has a key, which is another one at each start without --page-key-file. The page lets entries be handled again; what erases is on the \
-command line alone. With --read-only it has no button.")]
+The URL has a key, which changes at each start without --page-key-file. On the page, entries can be handled again; erasing is possible \
+only on the command line. With --read-only, the page has no buttons.")]
 pub(super) struct ShowPageArguments {
     #[command(flatten)]
     inbox: InboxWord,

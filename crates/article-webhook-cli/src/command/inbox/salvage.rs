@@ -12,21 +12,21 @@ use crate::{
 };
 
 pub(super) const HELP: &str = "\
-Stop the receiver before. The damaged file and what is beside it are only read. Start the receiver with the new file, or move \
-the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or must be looked at.
+Stop the receiver first. The damaged file and the files next to it are only read. Start the receiver with the new file, or move \
+the new file and its -lock to the place of the old ones. The exit code is 1 if anything was lost or needs a check.
 
-To receive at once, `salvage --begin NEW` makes an empty inbox in which workers are paused, and in which an order that is not \
-found is not made. Start the receiver with it, salvage the damaged file into a third one, and copy that into NEW.";
+To receive again at once, `salvage --begin NEW` creates an empty inbox. Its workers are paused, and an order whose intent is not found there \
+is not placed. Start the receiver with it, salvage the damaged file into a third one, and copy that into NEW.";
 
 #[derive(Debug, Args)]
 pub(super) struct SalvageArguments {
     /// The damaged file
     #[arg(value_name = "DAMAGED", required_unless_present = "begin")]
     damaged: Option<PathBuf>,
-    /// The file that is made
+    /// The file to create
     #[arg(value_name = "NEW", required_unless_present = "begin")]
     new: Option<PathBuf>,
-    /// Make an empty inbox into which the receiver goes on at once, before the damaged file is salvaged
+    /// Create an empty inbox with which the receiver can continue at once, before the damaged file is salvaged
     #[arg(long, value_name = "NEW", conflicts_with = "damaged")]
     begin: Option<PathBuf>,
 }

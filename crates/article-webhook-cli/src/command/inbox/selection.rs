@@ -30,7 +30,7 @@ pub(super) struct FilterArguments {
     /// Only entries whose first body was delivered to this target
     #[arg(long)]
     target: Option<String>,
-    /// Only entries that were received longer ago, such as 90s, 2h or 7d
+    /// Only entries that were received longer ago than this, such as 90s, 2h or 7d
     #[arg(long, value_name = "AGE", value_parser = moment::age)]
     older_than: Option<Duration>,
     /// Only entries that were received within this time, such as 90s, 2h or 7d
@@ -39,7 +39,7 @@ pub(super) struct FilterArguments {
     /// Only entries with a cause of this group, as `inbox causes` prints it
     #[arg(long, value_name = "GROUP")]
     cause: Option<String>,
-    /// Only entries with this text in their job id, title or cause, in upper or lower case
+    /// Only entries with this text in their job id, title or cause, ignoring case
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
 }
@@ -155,7 +155,7 @@ const LISTED_AT_ONCE: u32 = 500;
 /// How much of a list is shown.
 #[derive(Debug, Args)]
 pub(super) struct PagingArguments {
-    /// How many to list
+    /// The maximum number to list
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// List those after this id, which is printed below the previous page

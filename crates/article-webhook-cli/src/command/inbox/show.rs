@@ -29,7 +29,7 @@ pub(super) struct ShowArguments {
     /// Only the entry of this event
     #[arg(long)]
     event: Option<String>,
-    /// Print the body that the handler gets, and nothing more
+    /// Print only the body that the handler gets
     #[arg(long)]
     body: bool,
 }

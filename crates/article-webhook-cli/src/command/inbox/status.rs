@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct StatusArguments {
     #[command(flatten)]
     inbox: InboxWord,
-    /// Look for damage in everything that is stored, and for settings that may lose what was acknowledged
+    /// Look for damage in everything that is stored, and for settings that may lose acknowledged deliveries
     #[arg(long)]
     full: bool,
 }

@@ -46,17 +46,17 @@ const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug, Args)]
 pub(super) struct ForwardArguments {
-    /// Pass the first body of each job and event on to the application that is being built
+    /// Forward the first body of each job and event to this URL of an application
     #[arg(long, value_name = "URL")]
     forward_to: Option<WebUrl>,
     /// How long the application may take to answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = patience, requires = "forward_to")]
     forward_timeout: Duration,
-    /// How many times as fast as the service to pass on again what the application refused
+    /// The speed of retries after the application refused a delivery, as a multiple of the service's
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
     forward_speed: NonZeroU32,
-    /// Pass on what a PostgreSQL inbox has that was there before, although an application that works on it does not get
-    /// that
+    /// Forward the entries of an existing PostgreSQL inbox, although an application that works on it does not get
+    /// them
     #[arg(long, requires = "forward_to")]
     take_over: bool,
     #[command(flatten)]
