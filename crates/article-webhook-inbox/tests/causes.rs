@@ -1,4 +1,4 @@
-//! The log says why a handler failed, until the application hides it. In a process of its own, because that is a setting
+//! The log says why a handler or a sink failed, until the application hides it. In a process of its own, because that is a setting
 //! of the process.
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion
 
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{Reply, Sink, fixture};
+use article_webhook::{Reply, Sink, adapter::RetryReason, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job};
 
 #[derive(Clone, Default)]
@@ -48,6 +48,13 @@ async fn work(job_id: &str) {
     inbox.worker(publish).run_until_idle().await.unwrap();
 }
 
+/// What an application without an inbox says: its sink, and its handler.
+fn ask_for_a_retry() {
+    let unsaved = io::Error::other("the blog is down");
+    assert_eq!(Reply::retry_because(&unsaved), Reply::Retry);
+    assert_eq!(RetryReason::of(unsaved).answer().status(), 503);
+}
+
 #[tokio::test]
 async fn a_failed_attempt_is_logged_with_its_causes_until_they_are_hidden() {
     let log = Log::default();
@@ -67,9 +74,16 @@ async fn a_failed_attempt_is_logged_with_its_causes_until_they_are_hidden() {
     let dead = line("entry is dead");
     assert!(dead.contains("token file token cannot be read: it is a folder"), "{dead}");
 
+    ask_for_a_retry();
+    let asked = |said: &str| said.matches("asks for a retry").count();
+    let said = log.take();
+    assert_eq!((asked(&said), said.matches(": the blog is down").count()), (2, 2), "{said}");
+
     article_webhook::hide_causes();
+    ask_for_a_retry();
     work("job_2").await;
     let said = log.take();
     assert!(said.contains("attempt failed") && said.contains("entry is dead"), "{said}");
+    assert_eq!(asked(&said), 2, "{said}");
     assert!(!said.contains("the blog") && !said.contains("folder"), "{said}");
 }
