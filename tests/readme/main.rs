@@ -4,6 +4,7 @@ mod answers;
 mod document;
 mod evidence;
 mod files;
+mod futures;
 mod guide;
 mod host;
 mod names;

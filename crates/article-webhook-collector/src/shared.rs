@@ -204,7 +204,7 @@ impl Drop for OrderUnderWay {
 /// Whether a call of the store that failed like this may succeed later. Damage is repaired while the store is open, or
 /// concerns one entry.
 pub(crate) fn may_pass(error: &Error) -> bool {
-    error.is_transient() || error.is_damage()
+    error.is_transient() || error.is_damaged()
 }
 
 /// Makes a call of the store until it succeeds. It gives up when no repetition can succeed, or `is_late`.

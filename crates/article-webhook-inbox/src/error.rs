@@ -5,19 +5,32 @@ use article_webhook::adapter::Causes;
 /// A failure of the inbox or its store. The text names the cause and, where an operator can act, the fix. It contains no
 /// body, no token and no SQL.
 ///
-/// The constructors are for stores of your own.
+/// | the error is | what to do |
+/// |---|---|
+/// | [transient](Self::is_transient) | call again later |
+/// | [closed](Self::is_closed) | nothing: this process has closed the inbox |
+/// | [invalid](Self::is_invalid) | call with another input |
+/// | [unusable](Self::is_unusable), [damaged](Self::is_damaged) | what the text says: a person must act |
 ///
 /// ```
-/// use std::{error::Error as _, io};
-/// use article_webhook_inbox::Error;
+/// use article_webhook_inbox::{Error, Inbox, Retention};
 ///
-/// let full = Error::unavailable("the disk is full").because(io::Error::other("no space left"));
-/// assert!(full.is_transient());
-/// assert_eq!(full.source().map(ToString::to_string).as_deref(), Some("no space left"));
+/// /// Whether a program calls an operator.
+/// fn needs_person(error: &Error) -> bool {
+///     error.is_unusable() || error.is_damaged()
+/// }
 ///
-/// let unsafe_settings = Error::unusable("fsync is off: turn it on");
-/// assert!(!unsafe_settings.is_transient());
-/// assert_eq!(unsafe_settings.to_string(), "fsync is off: turn it on");
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() {
+///     let error = Retention::new(std::time::Duration::ZERO, std::time::Duration::ZERO).unwrap_err();
+///     assert!(error.is_invalid() && !needs_person(&error));
+///
+///     let inbox = Inbox::memory();
+///     inbox.close().await.unwrap();
+///     let error = inbox.counts().await.unwrap_err();
+///     assert!(error.is_closed() && !needs_person(&error));
+///     assert_eq!(error.to_string(), "the inbox is closed");
+/// }
 /// ```
 pub struct Error {
     kind: Kind,
@@ -41,30 +54,35 @@ enum Kind {
 
 impl Error {
     /// A transient failure: the store is locked, full, failing, down or too busy.
+    #[doc(hidden)]
     #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, message)
     }
 
     /// A store that cannot be used until an operator changes something. The message says what.
+    #[doc(hidden)]
     #[must_use]
     pub fn unusable(message: impl Into<String>) -> Self {
         Self::new(Kind::Unusable, message)
     }
 
     /// A damaged database or entry. The message says which, and how to repair it.
+    #[doc(hidden)]
     #[must_use]
     pub fn damaged(message: impl Into<String>) -> Self {
         Self::new(Kind::Damaged, message)
     }
 
     /// A wrong input: a setting out of range, or a line that is not an entry.
+    #[doc(hidden)]
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Kind::Invalid, message)
     }
 
     /// A call after [`Inbox::close`](crate::Inbox::close).
+    #[doc(hidden)]
     #[must_use]
     pub fn closed() -> Self {
         Self::new(Kind::Closed, "the inbox is closed")
@@ -75,6 +93,7 @@ impl Error {
     }
 
     /// Adds the error that caused this one, as its source.
+    #[doc(hidden)]
     #[must_use]
     pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { source: Some(source.into()), ..self }
@@ -94,8 +113,21 @@ impl Error {
 
     /// Whether the database or an entry in it is damaged.
     #[must_use]
-    pub fn is_damage(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         self.kind == Kind::Damaged
+    }
+
+    /// Whether the store cannot be used until a person changes something: a setting, a right, a version, or the lock that
+    /// another process has.
+    #[must_use]
+    pub fn is_unusable(&self) -> bool {
+        self.kind == Kind::Unusable
+    }
+
+    /// Whether the inbox was [closed](crate::Inbox::close) by this process.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.kind == Kind::Closed
     }
 }
 
@@ -125,15 +157,22 @@ mod tests {
     #[test]
     fn an_error_is_of_one_kind() {
         let all = [
-            (Error::unavailable("a"), [true, false, false]),
-            (Error::unusable("b"), [false, false, false]),
-            (Error::damaged("c"), [false, true, false]),
-            (Error::invalid("d"), [false, false, true]),
-            (Error::closed(), [false, false, false]),
+            Error::unavailable("a"),
+            Error::unusable("b"),
+            Error::damaged("c"),
+            Error::invalid("d"),
+            Error::closed(),
         ];
-        for (error, expected) in all {
-            let found = [error.is_transient(), error.is_damage(), error.is_invalid()];
-            assert_eq!(found, expected, "{error}");
+        let is = [
+            Error::is_transient,
+            Error::is_unusable,
+            Error::is_damaged,
+            Error::is_invalid,
+            Error::is_closed,
+        ];
+        for (index, error) in all.iter().enumerate() {
+            let found = is.map(|is| is(error));
+            assert_eq!(found, std::array::from_fn(|kind| kind == index), "{error}");
         }
         assert_eq!(Error::closed().to_string(), "the inbox is closed");
     }

@@ -325,7 +325,7 @@ pub(crate) fn probed(probed: &Result<(), Error>) {
 }
 
 fn log_store_failure(call: &'static str, error: &Error) {
-    if error.is_damage() {
+    if error.is_damaged() {
         log!(limited DAMAGE error: call, "the store is damaged: {error}");
     } else {
         log!(limited FAILURES warn: call, "the store failed: {error}");

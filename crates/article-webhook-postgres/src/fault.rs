@@ -302,7 +302,7 @@ fn copy(error: &Error) -> Error {
     let text = error.to_string();
     let copy = match error {
         _ if error.is_transient() => Error::unavailable(text),
-        _ if error.is_damage() => Error::damaged(text),
+        _ if error.is_damaged() => Error::damaged(text),
         _ if error.is_invalid() => Error::invalid(text),
         _ => Error::unusable(text),
     };

@@ -24,6 +24,7 @@ pub struct Completion {
 
 impl Completion {
     /// A statement of a store. It changes one row if the lease holds, and none otherwise.
+    #[doc(hidden)]
     #[must_use]
     pub fn new(sql: impl Into<Cow<'static, str>>, parameters: impl Into<Vec<i64>>) -> Self {
         Self { sql: sql.into(), parameters: parameters.into() }

@@ -63,7 +63,8 @@ impl FromIterator<(State, u64)> for Counts {
     }
 }
 
-/// Which entries to list, and where to begin. The default lists all entries, a hundred per page.
+/// Which entries to list, and where to begin. The default lists all entries, a hundred per page. A literal ends with
+/// `..Filter::default()`, as further fields may follow.
 ///
 /// ```
 /// use article_webhook_inbox::{Filter, Inbox, State};
@@ -82,7 +83,7 @@ impl FromIterator<(State, u64)> for Counts {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+#[expect(clippy::exhaustive_structs, reason = "a literal of it needs `..Filter::default()`")]
 pub struct Filter {
     /// Only entries in this state.
     pub state: Option<State>,
@@ -109,6 +110,9 @@ pub struct Filter {
     pub order: ListOrder,
     /// Maximum number of entries on the page.
     pub limit: u32,
+    /// A literal without `..Filter::default()` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
 }
 
 /// The order of a list.
@@ -178,6 +182,7 @@ pub(crate) fn search_text(job_id: &JobId, title: Option<&str>, cause: Option<&st
 
 impl Filter {
     /// What the text that is searched has to contain.
+    #[doc(hidden)]
     #[must_use]
     pub fn search_term(&self) -> Option<String> {
         Some(searched(self.search.as_ref()?))
@@ -204,6 +209,7 @@ impl Default for Filter {
             after: 0,
             order: ListOrder::OldestFirst,
             limit: 100,
+            more: (),
         }
     }
 }
@@ -342,6 +348,7 @@ impl HourCount {
 
     /// The hours in which something happened, from the first on, of their numbers since 1970 with what arrived, and with what
     /// died.
+    #[doc(hidden)]
     pub fn collect(arrived: Vec<(i64, u64)>, died: Vec<(i64, u64)>) -> Vec<Self> {
         let mut hours = BTreeMap::<i64, (u64, u64)>::new();
         arrived.into_iter().for_each(|(hour, count)| hours.entry(hour).or_default().0 += count);

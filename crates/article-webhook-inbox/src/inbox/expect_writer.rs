@@ -101,14 +101,14 @@ impl ExpectWriter {
             let stored = inbox.0.store.expect(vec![expect]).await;
             match &stored {
                 Ok(_) => inbox.expect_queue().stored(),
-                Err(error) if error.is_damage() => inbox.expect_queue().postpone(),
+                Err(error) if error.is_damaged() => inbox.expect_queue().postpone(),
                 Err(_) => {}
             }
             drop(expecting);
             match stored {
                 Ok(_) => ([pause, _], damaged) = (RETRY_PAUSES, 0),
                 // The damage may be that of one row: the other jobs do not wait for it.
-                Err(error) if error.is_damage() => {
+                Err(error) if error.is_damaged() => {
                     telemetry::store_failed("expect", &error);
                     damaged += 1;
                     if damaged >= inbox.expect_queue().len().min(MAX_DAMAGED_IN_A_ROW) {

@@ -3,6 +3,7 @@ use std::time::SystemTime;
 use super::Row;
 use crate::{State, call::Prune, timestamp::rounded};
 
+#[doc(hidden)]
 impl Prune {
     /// Whether a body of this entry loses its bytes, if it was stored at `received_at`. A body that was
     /// stored after the limit keeps them.

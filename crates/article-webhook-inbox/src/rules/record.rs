@@ -31,6 +31,7 @@ impl From<&Arrival> for KnownBody {
     }
 }
 
+#[doc(hidden)]
 impl From<&Body> for KnownBody {
     fn from(body: &Body) -> Self {
         Self {

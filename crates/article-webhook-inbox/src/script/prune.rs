@@ -9,6 +9,7 @@ use crate::{
     rules::{JobRow, JobRows},
 };
 
+#[doc(hidden)]
 impl Script for Prune {
     type Output = Pruned;
 

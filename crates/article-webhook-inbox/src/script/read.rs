@@ -58,6 +58,7 @@ impl Script for DueSince {
     }
 }
 
+#[doc(hidden)]
 impl Script for Filter {
     type Output = Page;
 
@@ -194,6 +195,7 @@ async fn add_topics(tables: &mut dyn Tables, jobs: &mut [ExpectedJob]) -> Result
     Ok(())
 }
 
+#[doc(hidden)]
 impl Script for JobFilter {
     type Output = LedgerPage<ExpectedJob>;
 

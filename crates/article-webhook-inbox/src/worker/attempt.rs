@@ -230,7 +230,7 @@ impl Attempt {
                 }
                 Err(error) => error,
             };
-            if error.is_damage() {
+            if error.is_damaged() {
                 // What is damaged does not get better by trying. The lease ends, and the next claim validates the entry.
                 telemetry::store_failed("settle", &error);
                 break;

@@ -295,7 +295,7 @@ async fn claim(attempts: Arc<Attempts>, limit: u32) -> Result<Claimed, Error> {
 fn passing<T>(result: Result<T, Error>, call: &'static str) -> Result<Option<T>, Error> {
     let Err(error) = result else { return result.map(Some) };
     telemetry::store_failed(call, &error);
-    if error.is_transient() || error.is_damage() { Ok(None) } else { Err(error) }
+    if error.is_transient() || error.is_damaged() { Ok(None) } else { Err(error) }
 }
 
 /// The time of Tokio's clock, which a test can pause.

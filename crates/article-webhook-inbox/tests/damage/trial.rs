@@ -192,7 +192,7 @@ impl Trial {
     fn ok<T>(&mut self, call: &str, result: Result<T, Error>) -> Option<T> {
         let Observed { met, failed, .. } = &mut self.observed;
         let note = |error: &Error| {
-            if error.is_damage() { met } else { failed }.push(format!("{call}: {error}"));
+            if error.is_damaged() { met } else { failed }.push(format!("{call}: {error}"));
         };
         result.inspect_err(note).ok()
     }

@@ -121,7 +121,18 @@ pub(crate) async fn call(
             let intent = intent.map(|intent| INTENTS[intent].into());
             let expected_before = expected_ago.map(|ago| now - ago);
             let after = given.first + after;
-            text(store.jobs(JobFilter { state, intent, expected_before, after, limit }).await?)
+            text(
+                store
+                    .jobs(JobFilter {
+                        state,
+                        intent,
+                        expected_before,
+                        after,
+                        limit,
+                        ..JobFilter::default()
+                    })
+                    .await?,
+            )
         }
         LedgerStep::Intent(intent) => text(store.intent(INTENTS[intent]).await?),
         LedgerStep::Intents { state, after, limit } => {

@@ -197,6 +197,7 @@ impl Pair {
                     after,
                     order,
                     limit,
+                    ..Filter::default()
                 };
                 let page = store.list(filter).await?;
                 Answer::Page({

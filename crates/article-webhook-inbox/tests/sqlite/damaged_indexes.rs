@@ -49,7 +49,7 @@ async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_
         store.discard(vec![key("job_2")], "no".into()).await.map(drop).unwrap_err(),
         store.erase(vec!["job_2".parse().unwrap()]).await.map(drop).unwrap_err(),
     ] {
-        assert!(error.is_damage());
+        assert!(error.is_damaged());
         assert_eq!(error.to_string(), DIFFERS);
     }
     assert_eq!(findings(&store).await, [DIFFERS]);

@@ -115,7 +115,7 @@ async fn an_index_that_leads_to_another_job_changes_neither() {
     let (of_2, of_3) = (of_2.await.unwrap().unwrap().id, of_3.await.unwrap().unwrap());
     fixture.damage_index(by_job, &format!("UPDATE changed SET id = {} WHERE id = {of_2}", of_3.id));
     let error = store.record(arrival("job_2", "{2}")).await.unwrap_err();
-    assert!(error.is_damage(), "{error}");
+    assert!(error.is_damaged(), "{error}");
     assert_eq!(store.job(job("job_3")).await.unwrap().unwrap(), of_3);
 }
 
@@ -167,7 +167,7 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                     let says =
                         "is damaged (the name of an intent cannot be read): stop the receiver";
                     assert!(
-                        error.is_damage() && error.to_string().contains(says),
+                        error.is_damaged() && error.to_string().contains(says),
                         "{about}: {error}"
                     );
                     assert_eq!(fs::read(&fixture.path).unwrap(), file, "{about}: nothing changed");

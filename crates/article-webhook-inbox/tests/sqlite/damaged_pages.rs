@@ -37,7 +37,7 @@ async fn a_damaged_text_in_the_schema_refuses_the_start() {
     let fixture = closed().await;
     fixture.replace(b"value ANY NOT NULL", b"value ANY NOT NULl");
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damage());
+    assert!(error.is_damaged());
     let says = "article_inbox_meta is not what this version made";
     assert!(error.to_string().contains(says), "{error}");
 }
@@ -60,7 +60,7 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
 
     let store = fixture.open();
     let error = store.claim(Claim { limit: 40, ..CLAIM }).await.unwrap_err();
-    assert!(error.is_damage(), "{error}");
+    assert!(error.is_damaged(), "{error}");
     let reported = "a page of the database cannot be read: stop the receiver and start it again, which builds indexes again, or says \
         what to do";
     assert_eq!(findings(&store).await, [reported]);
@@ -70,7 +70,7 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
     store.close().await.unwrap();
     drop(store);
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damage() && error.to_string().contains(" restore BACKUP "), "{error}");
+    assert!(error.is_damaged() && error.to_string().contains(" restore BACKUP "), "{error}");
 }
 
 /// One bit in the header makes a file that SQLite only reads: a store that opened it could never commit.

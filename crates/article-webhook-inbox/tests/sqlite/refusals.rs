@@ -84,7 +84,7 @@ fn a_file_that_is_not_a_database_is_refused_and_unchanged() {
     let content = "not a database, but a text that is still needed. ".repeat(100);
     std::fs::write(&fixture.path, &content).unwrap();
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damage());
+    assert!(error.is_damaged());
     assert_eq!(
         error.to_string(),
         format!(
@@ -112,7 +112,7 @@ async fn a_damaged_file_is_refused() {
 
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     let shown = fixture.shown();
-    assert!(error.is_damage(), "{error}");
+    assert!(error.is_damaged(), "{error}");
     assert_eq!(
         error.to_string(),
         format!(
@@ -160,7 +160,7 @@ fn a_changed_schema_is_refused() {
     drop(fixture.open());
     fixture.sql().execute_batch("ALTER TABLE article_inbox_bodies ADD COLUMN shop TEXT").unwrap();
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damage());
+    assert!(error.is_damaged());
     assert_eq!(
         error.to_string(),
         format!(

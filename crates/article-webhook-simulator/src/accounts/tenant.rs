@@ -34,6 +34,9 @@ pub struct Tenant {
     pub brand_id: Option<String>,
     /// Where the articles of this brand are delivered.
     pub targets: Vec<Target>,
+    /// A literal without `..Tenant::new(key)` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
 }
 
 impl Tenant {
@@ -46,6 +49,7 @@ impl Tenant {
             has_paid_plan: false,
             brand_id: None,
             targets: Vec::new(),
+            more: (),
         }
     }
 

@@ -34,6 +34,9 @@ pub struct Settings {
     pub faults: Vec<Rule>,
     /// How many attempts are remembered. The oldest are forgotten first.
     pub attempts_kept: usize,
+    /// A literal without `..Settings::default()` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             rate_limit: None,
             faults: Vec::new(),
             attempts_kept: 10_000,
+            more: (),
         }
     }
 }

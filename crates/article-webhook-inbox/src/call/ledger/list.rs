@@ -3,7 +3,8 @@ use std::time::{Duration, SystemTime};
 use super::{ExpectedJob, JobState};
 use crate::timestamp::{later, rounded};
 
-/// Which jobs of the ledger to list, and where to begin. The default lists all, a hundred per page.
+/// Which jobs of the ledger to list, and where to begin. The default lists all, a hundred per page. A literal ends with
+/// `..JobFilter::default()`, as further fields may follow.
 ///
 /// ```
 /// use article_webhook_inbox::{Inbox, JobFilter, JobState};
@@ -21,7 +22,7 @@ use crate::timestamp::{later, rounded};
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+#[expect(clippy::exhaustive_structs, reason = "a literal of it needs `..JobFilter::default()`")]
 pub struct JobFilter {
     /// Only jobs in this state.
     pub state: Option<JobState>,
@@ -33,6 +34,9 @@ pub struct JobFilter {
     pub after: i64,
     /// Maximum number of jobs on the page.
     pub limit: u32,
+    /// A literal without `..JobFilter::default()` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
 }
 
 impl JobFilter {
@@ -48,7 +52,7 @@ impl JobFilter {
 
 impl Default for JobFilter {
     fn default() -> Self {
-        Self { state: None, intent: None, expected_before: None, after: 0, limit: 100 }
+        Self { state: None, intent: None, expected_before: None, after: 0, limit: 100, more: () }
     }
 }
 
@@ -146,6 +150,7 @@ impl LedgerCounts {
     }
 
     /// Counts one more job.
+    #[doc(hidden)]
     pub fn add(&mut self, job: &ExpectedJob, now: SystemTime) {
         self.states[job.state as usize] += 1;
         if job.state.is_open() {

@@ -183,7 +183,7 @@ impl SqliteStore {
             let path = folder.path("inbox.db");
             Duplicate::new(&source, &backup, path, &advice, &Progress::default())
         });
-        let mut made = made.map_err(|error| match error.is_damage() {
+        let mut made = made.map_err(|error| match error.is_damaged() {
             // What refuses a database names a backup of it, and this is the backup.
             true if !error.to_string().ends_with(&advice) => {
                 Error::damaged(format!("{} is no sound database: {advice}", backup.display()))

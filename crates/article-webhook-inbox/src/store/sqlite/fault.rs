@@ -179,7 +179,7 @@ mod tests {
             assert!(of(code).is_transient(), "{code}");
         }
         for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB] {
-            assert!(of(code).is_damage(), "{code}");
+            assert!(of(code).is_damaged(), "{code}");
         }
         assert!(!of(ffi::SQLITE_ERROR).is_transient());
     }
