@@ -201,6 +201,7 @@ mod tests {
             ("bearer s3cret", "`Bearer` in other letter case, and a secret"),
             ("Bearer  s3cret", "`Bearer` and a secret after several spaces"),
             ("Bearer 's3cret'", "`Bearer` and a secret in quotation marks"),
+            ("Bearer '", "`Bearer` and a secret"),
             ("Custom s3cret", "some scheme word and a secret"),
             ("s3cret", "one word and no scheme word"),
             ("'Bearer s3cret'", "a value in quotation marks"),
