@@ -2,33 +2,11 @@
 //! of the process.
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion
 
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{io, sync::Arc, time::Duration};
 
 use article_webhook::{Reply, Sink, adapter::RetryReason, fixture};
 use article_webhook_inbox::{Failed, Inbox, Job};
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use article_webhook_inbox_contract::log_buffer::LogBuffer;
 
 async fn publish(job: Job) -> Result<(), Failed> {
     if job.attempt() == 1 {
@@ -57,9 +35,8 @@ fn ask_for_a_retry() {
 
 #[tokio::test]
 async fn a_failed_attempt_is_logged_with_its_causes_until_they_are_hidden() {
-    let log = Log::default();
-    let writer = log.clone();
-    tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).init();
+    let log = Arc::new(LogBuffer::new());
+    tracing_subscriber::fmt().with_ansi(false).with_writer(Arc::clone(&log)).init();
 
     work("job_1").await;
     let said = log.take();

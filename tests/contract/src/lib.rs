@@ -13,6 +13,8 @@
 )]
 
 pub mod faulty;
+#[path = "../../log_buffer.rs"]
+pub mod log_buffer;
 
 mod subject;
 

@@ -10,36 +10,17 @@ mod recorder;
 #[path = "../collector/world.rs"]
 mod world;
 
-use std::{
-    collections::BTreeSet,
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use article_webhook::CapabilityKey;
 use article_webhook_collector::{Collector, metric};
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox_contract::{faulty::Fault, log_buffer::LogBuffer};
 
 use crate::{
     api::Reply,
     recorder::Recorder,
     world::{DAY, HOUR, SECOND, World, order},
 };
-
-/// What was logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Everything that a collector reports happens once. `INTENT`, `BODY` and `WEBHOOK` occur where it must not show them.
 async fn everything(world: &World) {
@@ -117,15 +98,14 @@ async fn polls(world: &World, collector: &Collector) {
 
 #[tokio::test(start_paused = true)]
 async fn alarms_are_logged_without_intents_bodies_and_urls() {
-    let log = Log::default();
-    let writer = log.clone();
+    let log = Arc::new(LogBuffer::new());
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
         .with_ansi(false)
-        .with_writer(move || writer.clone());
+        .with_writer(Arc::clone(&log));
     subscriber.init();
     everything(&World::new()).await;
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     for secret in ["INTENT", "BODY", "WEBHOOK", "5f2b9c0e7a1d4e38"] {
         assert!(!log.contains(secret), "{secret}");
     }

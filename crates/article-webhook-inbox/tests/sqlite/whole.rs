@@ -285,35 +285,21 @@ async fn what_a_tool_commits_is_recorded_too() {
 #[cfg(feature = "tracing")]
 #[tokio::test]
 async fn a_copy_that_was_made_in_use_warns_once() {
-    use std::{
-        io,
-        sync::{Arc, Mutex},
-    };
+    use std::sync::Arc;
 
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-    impl io::Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
+    use article_webhook_inbox_contract::log_buffer::LogBuffer;
 
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     /// What a start logs.
     fn starts(fixture: &Fixture) -> String {
-        let log = Log::default();
-        let writer = log.clone();
+        let log = Arc::new(LogBuffer::new());
         let subscriber = tracing_subscriber::fmt()
-            .with_writer(move || writer.clone())
+            .with_writer(Arc::clone(&log))
             .with_ansi(false)
             .without_time()
             .finish();
         tracing::subscriber::with_default(subscriber, || drop(fixture.open()));
-        let lines = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
         // What the test's own folder is on is not its matter.
-        lines.lines().filter(|line| line.contains(" was in use")).collect()
+        log.text().lines().filter(|line| line.contains(" was in use")).collect()
     }
 
     let fixture = Fixture::new();
