@@ -31,6 +31,8 @@
 
 #[path = "../common/bouncer.rs"]
 mod bouncer;
+#[path = "../../../../tests/durability/form.rs"]
+mod form;
 #[path = "../common/log.rs"]
 mod log;
 #[path = "../common/proxy.rs"]
@@ -42,7 +44,6 @@ mod server;
 
 mod acknowledged;
 mod database;
-mod form;
 mod node;
 mod runs;
 mod sender;
