@@ -12,10 +12,11 @@ use article_webhook_inbox::{
     Clock, Digest, Entry, EntryKey, ExpectedJob, Filter, IntentState, JobState, MemoryStore, Prune,
     Source, State,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, Intended, IntentLease, Outcome,
+        ApiAnswer, Arrival, BucketSettings, Claim, Expect, Intended, IntentLease, Outcome,
         PollClaim, PollLease, PollOutcome, PollSettled, Recorded, Store,
     },
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use proptest::prelude::*;
 
 const BUCKET: BucketSettings = BucketSettings { per_minute: 6, burst: 2, key: 1 };
@@ -142,14 +143,7 @@ impl Scene {
                 }
             }
             Step::Work(outcome) => {
-                let claim = Claim {
-                    limit: 1,
-                    lease: LEASE,
-                    attempts: 1000,
-                    running: 0,
-                    events: Events::All,
-                    retries_first: false,
-                };
+                let claim = Claim { lease: LEASE, attempts: 1000, ..CLAIM_ONE };
                 let Some(claimed) = store.claim(claim).await.unwrap().claimed.pop() else { return };
                 let (seen, cause) = (claimed.bodies.len(), String::from("no"));
                 let outcome = match outcome {

@@ -12,6 +12,7 @@
     reason = "a case fails by a panic, as every test does"
 )]
 
+mod claim;
 pub mod faulty;
 #[path = "../../log_buffer.rs"]
 pub mod log_buffer;
@@ -27,5 +28,6 @@ pub mod ledger;
 
 mod suite;
 
+pub use claim::{CLAIM_ONE, settle_one};
 pub use subject::{Durable, LedgerSubject, Subject, Transactional};
 pub use trial::{Trial, run};

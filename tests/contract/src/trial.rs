@@ -7,21 +7,15 @@ use std::{
 use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
-    store::{Arrival, Claim, Claims, Events, ExportLine, Lease, Outcome, Recorded, Settled, Store},
+    store::{Arrival, Claim, Claims, ExportLine, Lease, Outcome, Recorded, Settled, Store},
 };
 use bytes::Bytes;
 
-use crate::{Durable, Subject, Transactional};
+use crate::{CLAIM_ONE, Durable, Subject, Transactional};
 
 /// The claim of a case that is not about claims.
-pub(crate) const CLAIM: Claim = Claim {
-    limit: 100,
-    lease: Duration::from_secs(60),
-    attempts: 3,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+pub(crate) const CLAIM: Claim =
+    Claim { limit: 100, lease: Duration::from_secs(60), attempts: 3, ..CLAIM_ONE };
 
 /// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";

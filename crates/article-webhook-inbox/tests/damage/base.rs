@@ -6,6 +6,7 @@ use std::{
 };
 
 use article_webhook_inbox::{Clock, SqliteSettings, SqliteStore, store::Store};
+use article_webhook_inbox_contract::CLAIM_ONE;
 use rusqlite::Connection;
 
 use super::story::{START, Sent, Story};
@@ -94,14 +95,7 @@ impl Base {
 
 fn all() -> article_webhook_inbox::store::Claim {
     let lease = std::time::Duration::from_secs(3600);
-    article_webhook_inbox::store::Claim {
-        limit: 100,
-        lease,
-        attempts: 8,
-        running: 0,
-        events: article_webhook_inbox::store::Events::All,
-        retries_first: false,
-    }
+    article_webhook_inbox::store::Claim { limit: 100, lease, ..CLAIM_ONE }
 }
 
 fn read(path: &Path) -> Vec<u8> {

@@ -6,10 +6,10 @@ use article_webhook::{Event, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Prune, Reason, Source, SqliteStore,
     store::{
-        Arrival, BucketSettings, Claim, Claimed, Events, Expect, Outcome, PollClaim, PollOutcome,
-        Settled, Store,
+        Arrival, BucketSettings, Claimed, Expect, Outcome, PollClaim, PollOutcome, Settled, Store,
     },
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use bytes::Bytes;
 
 /// The bodies that were sent for each job. No handler may see another.
@@ -186,15 +186,7 @@ impl<'a> Story<'a> {
     }
 
     async fn claim(&self) -> Claimed {
-        let claim = Claim {
-            limit: 1,
-            lease: CLAIM_LEASE,
-            attempts: 8,
-            running: 0,
-            events: Events::All,
-            retries_first: false,
-        };
-        self.store.claim(claim).await.expect("claimed").claimed.remove(0)
+        self.store.claim(CLAIM_ONE).await.expect("claimed").claimed.remove(0)
     }
 
     /// Claims the only entry that is due, and settles it.

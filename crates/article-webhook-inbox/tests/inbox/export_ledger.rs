@@ -7,10 +7,11 @@ use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason,
     store::{
-        ApiAnswer, BucketEvent, BucketSettings, Claim, Events, Expect, Intended, Outcome,
-        PollClaim, PollOutcome, Store,
+        ApiAnswer, BucketEvent, BucketSettings, Expect, Intended, Outcome, PollClaim, PollOutcome,
+        Store,
     },
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 
 use super::scene::{HOUR, Scene, exported, key};
 
@@ -152,15 +153,7 @@ async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
     let from = Scene::new();
     from.store.expect(vec![Expect::job("job_1".parse().unwrap(), from.store.now())]).await.unwrap();
     from.deliver("job_1").await;
-    let claim = Claim {
-        limit: 1,
-        lease: HOUR,
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    let lease = from.store.claim(claim).await.unwrap().claimed[0].lease;
+    let lease = from.store.claim(CLAIM_ONE).await.unwrap().claimed[0].lease;
     from.store.settle(lease, Outcome::Done).await.unwrap();
     from.clock.advance(MINUTE);
     let before = from.clock.now();

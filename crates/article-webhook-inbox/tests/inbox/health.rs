@@ -1,8 +1,8 @@
 use std::{future::pending, time::Duration};
 
 use article_webhook::{Reply, fixture};
-use article_webhook_inbox::store::{Claim, Events, Store};
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox::store::Store;
+use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
 use tokio::time::{Instant, advance};
 
 use super::scene::{HOUR, Scene};
@@ -138,15 +138,7 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
 async fn an_entry_whose_lease_has_ended_is_overdue() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    let claim = Claim {
-        limit: 1,
-        lease: HOUR,
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
+    assert_eq!(scene.store.claim(CLAIM_ONE).await.unwrap().claimed.len(), 1);
     scene.clock.advance(HOUR / 2);
     assert_eq!(scene.inbox.health().await.overdue, Ok(None), "it is worked on");
     scene.clock.advance(HOUR);

@@ -1,7 +1,5 @@
-use article_webhook_inbox::{
-    Failed, Filter, Prune, State,
-    store::{Claim, Events, Store},
-};
+use article_webhook_inbox::{Failed, Filter, Prune, State, store::Store};
+use article_webhook_inbox_contract::CLAIM_ONE;
 
 use super::scene::{HOUR, Scene, key};
 
@@ -75,15 +73,7 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
     for job in ["job_1", "job_2", "job_3"] {
         scene.deliver(job).await;
     }
-    let claim = Claim {
-        limit: 1,
-        lease: HOUR,
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    scene.store.claim(claim).await.unwrap();
+    scene.store.claim(CLAIM_ONE).await.unwrap();
     let of = |state| Filter { state: Some(state), ..Filter::default() };
     assert_eq!(scene.inbox.requeue_all(of(State::Waiting)).await.unwrap().count, 2);
     assert_eq!(scene.inbox.requeue_all(of(State::Leased)).await.unwrap().count, 0);

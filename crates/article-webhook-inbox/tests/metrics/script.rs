@@ -13,10 +13,9 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Failed, Filter, Inbox, Job, JobFilter, MemoryStore, Source, State,
-    store::{
-        ApiAnswer, Arrival, BucketSettings, Claim, Events, Expect, PollClaim, PollOutcome, Store,
-    },
+    store::{ApiAnswer, Arrival, BucketSettings, Claim, Expect, PollClaim, PollOutcome, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use tokio::task::yield_now;
 
 use crate::recorder::Recorder;
@@ -102,17 +101,7 @@ pub(crate) async fn attempts(recorder: &Recorder) {
     // The process was killed in both attempts, and in the one after them.
     store.record(arrival("killed", Digest::of(article.bytes()))).await.unwrap();
     for _ in 0..3 {
-        let claims = store
-            .claim(Claim {
-                limit: 1,
-                lease: SECOND,
-                attempts: 2,
-                running: 0,
-                events: Events::All,
-                retries_first: false,
-            })
-            .await
-            .unwrap();
+        let claims = store.claim(Claim { lease: SECOND, attempts: 2, ..CLAIM_ONE }).await.unwrap();
         assert_eq!(claims.claimed.len(), 1);
         clock.advance(SECOND);
     }

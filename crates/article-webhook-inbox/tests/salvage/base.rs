@@ -10,8 +10,9 @@ use std::{
 use article_webhook::{Event, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, Prune, Source, SqliteStore,
-    store::{Arrival, Claim, Events, Expect, Outcome, Settled, Store},
+    store::{Arrival, Expect, Outcome, Store},
 };
+use article_webhook_inbox_contract::settle_one;
 use bytes::Bytes;
 
 /// The endings of the files that are copied.
@@ -132,15 +133,15 @@ impl Base {
             let cause = "the shop said no".to_owned();
             match number {
                 0..7 => {
-                    settle(store, Outcome::Done).await;
+                    settle_one(store, Outcome::Done).await;
                     self.done.insert(job);
                 }
-                7..10 => settle(store, Outcome::Dead { cause }).await,
-                10 => settle(store, Outcome::Corrupt { seen: 1, cause }).await,
+                7..10 => settle_one(store, Outcome::Dead { cause }).await,
+                10 => settle_one(store, Outcome::Corrupt { seen: 1, cause }).await,
                 _ => {
                     // The next claims are for those that follow.
                     let after = Duration::from_secs(3600);
-                    settle(store, Outcome::Retry { after, cause }).await;
+                    settle_one(store, Outcome::Retry { after, cause }).await;
                 }
             }
         }
@@ -167,7 +168,7 @@ impl Base {
         for number in 0..2 {
             let job = format!("removed_{number}");
             self.record(store, &job, REMOVED_BYTES).await;
-            settle(store, Outcome::Done).await;
+            settle_one(store, Outcome::Done).await;
             self.sent.remove(&job);
             self.removed.insert(job);
         }
@@ -193,19 +194,6 @@ fn copied(path: &Path) -> Files {
         assert!(Command::new("cp").args(paths).status().expect("cp runs").success());
     }
     Files::read(&copy)
-}
-
-async fn settle(store: &SqliteStore, outcome: Outcome) {
-    let claim = Claim {
-        limit: 1,
-        lease: Duration::from_secs(3600),
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    let lease = store.claim(claim).await.expect("claimed").claimed.remove(0).lease;
-    assert_eq!(store.settle(lease, outcome).await.expect("settled"), Settled::Settled);
 }
 
 pub(super) fn article(job_id: &str, bytes: usize) -> Bytes {

@@ -13,8 +13,9 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Error, Failed, Filter, Inbox, Job, JobFilter, Source, State,
-    store::{Arrival, Claim, Events, Outcome, Store},
+    store::{Arrival, Claim, Outcome, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use tokio::task::yield_now;
 
 use crate::canary::Canaries;
@@ -89,17 +90,8 @@ impl Scene {
         let mut shown = vec![format!("{:?}", self.arrival("killed"))];
         store.record(self.arrival("killed")).await.unwrap();
         for _ in 0..3 {
-            let claims = store
-                .claim(Claim {
-                    limit: 1,
-                    lease: SECOND,
-                    attempts: 2,
-                    running: 0,
-                    events: Events::All,
-                    retries_first: false,
-                })
-                .await
-                .unwrap();
+            let claims =
+                store.claim(Claim { lease: SECOND, attempts: 2, ..CLAIM_ONE }).await.unwrap();
             shown.push(format!("{claims:?}"));
             clock.advance(SECOND);
         }

@@ -9,8 +9,9 @@ use std::{
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES_PER_ENTRY, MemoryStore, Source,
-    store::{Arrival, Claim, Events, Store},
+    store::{Arrival, Claim, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 
 use crate::observe::{log, observe};
 
@@ -111,14 +112,7 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
     };
     store.record(arrival).await.unwrap();
     for _ in 0..2 {
-        let claim = Claim {
-            limit: 1,
-            lease: SECOND,
-            attempts: 8,
-            running: 0,
-            events: Events::All,
-            retries_first: false,
-        };
+        let claim = Claim { lease: SECOND, ..CLAIM_ONE };
         assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
         clock.advance(SECOND);
     }
@@ -208,14 +202,7 @@ async fn a_receiver_whose_entries_no_worker_claims_says_so() {
     inbox.pause("ops@db1").await.unwrap();
     assert!(warned(SECOND).await.is_empty(), "claims are paused");
     inbox.resume().await.unwrap();
-    let claim = Claim {
-        limit: 1,
-        lease: minute,
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
+    let claim = Claim { lease: minute, ..CLAIM_ONE };
     assert_eq!(inbox.ledger().claim(claim).await.unwrap().claimed.len(), 1);
     assert!(warned(SECOND).await.is_empty(), "another process works");
     let lines = warned(minute).await;

@@ -33,8 +33,9 @@ use std::{
 
 use article_webhook_inbox::{
     Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, Claim, Claimed, Events, Recorded, Store},
+    store::{Arrival, Claim, Claimed, Recorded, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use bytes::Bytes;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -47,14 +48,7 @@ struct Fixture {
 }
 
 const START: Duration = Duration::from_secs(1_800_000_000);
-const CLAIM: Claim = Claim {
-    limit: 10,
-    lease: Duration::from_secs(60),
-    attempts: 3,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+const CLAIM: Claim = Claim { limit: 10, lease: Duration::from_secs(60), attempts: 3, ..CLAIM_ONE };
 
 impl Fixture {
     fn new() -> Self {

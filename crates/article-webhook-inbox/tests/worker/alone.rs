@@ -7,21 +7,15 @@ use std::{
 
 use article_webhook_inbox::{
     Job, State,
-    store::{Claim, Events, Store},
+    store::{Claim, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use tokio::sync::Notify;
 
 use super::scene::{HOUR, Scene, bounded, until_true};
 
 const LEASE: Duration = Duration::from_secs(60);
-const CLAIM: Claim = Claim {
-    limit: 1,
-    lease: LEASE,
-    attempts: 8,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+const CLAIM: Claim = Claim { lease: LEASE, ..CLAIM_ONE };
 
 /// Two workers were killed while they ran it.
 async fn interrupt_twice(scene: &Scene) {
@@ -205,14 +199,7 @@ async fn an_entry_runs_alone_beside_another_worker() {
         scene.deliver(&format!("job_{job}")).await;
     }
     // Twice, a process ends while it has all of them.
-    let claim = Claim {
-        limit: 6,
-        lease: Duration::from_millis(1),
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
+    let claim = Claim { limit: 6, lease: Duration::from_millis(1), ..CLAIM_ONE };
     for _ in 0..2 {
         scene.store.claim(claim).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -6,9 +6,9 @@ use std::{
 use article_webhook::{ArticleResult, Reply, fixture};
 use article_webhook_inbox::{
     Digest, Failed, Job, Source, State,
-    store::{Arrival, Claim, Events, Store},
+    store::{Arrival, Claim, Store},
 };
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
 
 use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
 
@@ -36,11 +36,7 @@ async fn an_outcome_that_the_store_refused_is_stored_again() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     scene.store.fault("Settle", Fault::Fails(3));
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
     assert_eq!((runs.now(), scene.store.calls("Settle")), (1, 4));
 }
@@ -52,11 +48,7 @@ async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {
     scene.deliver("job_1").await;
     scene.deliver("job_2").await;
     scene.store.fault("Settle", Fault::AnswerLost);
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     bounded(worker.concurrency(1).run(scene.until(State::Done, 2))).await.unwrap();
     assert_eq!(runs.now(), 2);
 }
@@ -107,24 +99,13 @@ async fn an_attempt_counts_before_its_handler_runs() {
 async fn an_entry_whose_last_attempts_killed_the_process_is_dead_without_another() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
-    let claim = Claim {
-        limit: 1,
-        lease: LEASE,
-        attempts: 1,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
+    let claim = Claim { lease: LEASE, attempts: 1, ..CLAIM_ONE };
     // The attempt that is allowed, and the one more.
     for _ in 0..2 {
         assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     bounded(worker.attempts(1).run(scene.until(State::Dead, 1))).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((runs.now(), entry.cause.as_deref()), (0, Some("the last attempt did not end")));

@@ -125,11 +125,7 @@ async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
     scene.deliver("job_1").await;
     let go_on = Arc::new(Notify::new());
     scene.store.fault("Settle", Fault::Waits(Arc::clone(&go_on)));
-    let counted = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&ended);
     let dropped = tokio::spawn(worker.run(pending::<()>()));
     bounded(until_true(|| scene.store.calls("Settle") == 1)).await;
     dropped.abort();

@@ -7,8 +7,9 @@ use std::{
 
 use article_webhook_inbox::{
     Digest, EntryKey, Failed, Job, JobKind, State, Worker,
-    store::{Claim, Events, Store},
+    store::{Claim, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 
 use super::{
     gate::Gate,
@@ -178,14 +179,7 @@ async fn a_failure_whose_attempts_were_interrupted_runs_alone() {
     let scene = Scene::new();
     scene.fail("job_1").await;
     for _ in 0..2 {
-        let claim = Claim {
-            limit: 1,
-            lease: LEASE,
-            attempts: 8,
-            running: 0,
-            events: Events::All,
-            retries_first: false,
-        };
+        let claim = Claim { lease: LEASE, ..CLAIM_ONE };
         assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
         scene.clock.advance(LEASE);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{Failed, Job, State, store::Store};
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
 
 use super::scene::{Count, Scene, bounded};
 
@@ -46,14 +46,7 @@ async fn it_also_runs_what_must_run_alone_and_what_is_on_its_last_attempt() {
     }
     // Two attempts did not end.
     for _ in 0..2 {
-        let claim = article_webhook_inbox::store::Claim {
-            limit: 10,
-            lease,
-            attempts: 8,
-            running: 0,
-            events: article_webhook_inbox::store::Events::All,
-            retries_first: false,
-        };
+        let claim = article_webhook_inbox::store::Claim { limit: 10, lease, ..CLAIM_ONE };
         while !scene.store.claim(claim).await.unwrap().claimed.is_empty() {}
         scene.clock.advance(lease);
     }

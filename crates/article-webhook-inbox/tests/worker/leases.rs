@@ -4,24 +4,13 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_inbox::{
-    Job, State,
-    store::{Claim, Events, Store},
-};
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox::{Job, State, store::Store};
+use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
 
-use super::scene::{Count, Dropped, HOUR, Scene, bounded, until_true};
+use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
 /// Short enough for real time.
 const LEASE: Duration = Duration::from_secs(1);
-const THEFT: Claim = Claim {
-    limit: 1,
-    lease: HOUR,
-    attempts: 8,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
 
 #[tokio::test]
 async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {
@@ -46,18 +35,11 @@ async fn a_handler_that_takes_longer_than_its_lease_keeps_it() {
 async fn a_lost_lease_ends_the_handler_and_changes_nothing() {
     let (scene, ended) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
-    let held = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let held = Dropped(held.clone());
-        async move {
-            let _held = held;
-            std::future::pending().await
-        }
-    });
+    let worker = scene.worker_without_end(&ended);
     let shutdown = async {
         scene.until(State::Leased, 1).await;
         scene.clock.advance(LEASE);
-        let thief = scene.store.claim(THEFT).await.unwrap();
+        let thief = scene.store.claim(CLAIM_ONE).await.unwrap();
         assert_eq!((thief.claimed.len(), thief.expired), (1, 1));
         until_true(|| ended.now() == 1).await;
     };
@@ -84,7 +66,7 @@ async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
     let shutdown = async {
         until_true(|| starts.now() == 1).await;
         scene.clock.advance(LEASE);
-        scene.store.claim(THEFT).await.unwrap();
+        scene.store.claim(CLAIM_ONE).await.unwrap();
         let extended = scene.store.calls("Extend");
         until_true(|| scene.store.calls("Extend") > extended).await;
         finish.send(()).unwrap();
@@ -98,14 +80,7 @@ async fn a_handler_ends_with_its_lease_when_extending(fault: Fault) {
     let (scene, ended) = (Scene::real(), Count::default());
     scene.deliver("job_1").await;
     scene.store.fault("Extend", fault);
-    let held = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let held = Dropped(held.clone());
-        async move {
-            let _held = held;
-            std::future::pending().await
-        }
-    });
+    let worker = scene.worker_without_end(&ended);
     let ended = until_true(|| ended.now() >= 1);
     bounded(worker.lease(LEASE).poll(HOUR).run(ended)).await.unwrap();
     assert!(scene.store.calls("Extend") >= 1);

@@ -4,7 +4,7 @@ use article_webhook_inbox::{Failed, Job, State, Worker};
 
 use super::{
     gate::Gate,
-    scene::{Count, Dropped, HOUR, Scene, bounded},
+    scene::{Count, HOUR, Scene, bounded},
 };
 
 /// Runs the handler for one entry with one attempt, and checks the cause of its death.
@@ -73,14 +73,7 @@ async fn after_a_panic_the_next_attempt_runs() {
 #[tokio::test]
 async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
     let (scene, ended) = (Scene::new(), Count::default());
-    let held = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let held = Dropped(held.clone());
-        async move {
-            let _held = held;
-            std::future::pending().await
-        }
-    });
+    let worker = scene.worker_without_end(&ended);
     let worker = worker.handler_timeout(Duration::from_millis(50));
     dies_of(&scene, worker, "the handler did not end within 50ms").await;
     assert_eq!(ended.now(), 1);

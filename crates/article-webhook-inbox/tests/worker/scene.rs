@@ -1,7 +1,7 @@
 //! What the tests share: an inbox on a store with faults, and a stepped clock.
 
 use std::{
-    future::Future,
+    future::{Future, pending},
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -14,10 +14,11 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State,
+    Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State, Worker,
     store::{Arrival, Recorded, Store},
 };
 use article_webhook_inbox_contract::faulty::Faulty;
+use tokio::sync::Notify;
 
 /// A poll interval that no test reaches, so that only a wake-up can be the reason for a claim.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
@@ -51,6 +52,39 @@ impl Scene {
     pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
         let envelope = fixture::receiver().open(post.headers()).unwrap();
         self.inbox.accept(envelope.read(post.bytes().clone()).unwrap()).await
+    }
+
+    /// A worker that counts its runs.
+    pub(crate) fn worker_counting(&self, runs: &Count) -> Worker {
+        let runs = runs.clone();
+        self.inbox.worker(move |_| {
+            runs.add();
+            async { Ok(()) }
+        })
+    }
+
+    /// A worker whose handlers never end. Each that is dropped is counted.
+    pub(crate) fn worker_without_end(&self, ended: &Count) -> Worker {
+        let ended = ended.clone();
+        self.inbox.worker(move |_| {
+            let held = Dropped(ended.clone());
+            async move {
+                let _held = held;
+                pending().await
+            }
+        })
+    }
+
+    /// A worker each of whose handlers ends by a notification.
+    pub(crate) fn worker_until(&self, finish: &Arc<Notify>) -> Worker {
+        let finish = Arc::clone(finish);
+        self.inbox.worker(move |_| {
+            let finish = Arc::clone(&finish);
+            async move {
+                finish.notified().await;
+                Ok(())
+            }
+        })
     }
 
     /// Stores a body as another process would, without waking the workers of this one.

@@ -7,7 +7,7 @@ use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
-use super::scene::{Count, Dropped, HOUR, Scene, bounded, until_true};
+use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
 #[tokio::test]
 async fn a_worker_that_stops_at_once_claims_nothing() {
@@ -24,14 +24,7 @@ async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhi
     let scene = Scene::new();
     scene.deliver("job_1").await;
     let finish = Arc::new(Notify::new());
-    let wait = Arc::clone(&finish);
-    let worker = scene.inbox.worker(move |_| {
-        let wait = Arc::clone(&wait);
-        async move {
-            wait.notified().await;
-            Ok(())
-        }
-    });
+    let worker = scene.worker_until(&finish);
     let stop = Notify::new();
     let meanwhile = async {
         scene.until(State::Leased, 1).await;
@@ -56,14 +49,7 @@ async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhi
 async fn a_handler_that_outlives_the_grace_is_ended_and_its_attempt_does_not_count() {
     let (scene, ended) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
-    let held = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let held = Dropped(held.clone());
-        async move {
-            let _held = held;
-            std::future::pending().await
-        }
-    });
+    let worker = scene.worker_without_end(&ended);
     let worker = worker.shutdown_grace(Duration::from_millis(50));
     bounded(worker.run(scene.until(State::Leased, 1))).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
@@ -148,11 +134,7 @@ async fn entries_that_are_claimed_while_stopping_are_given_back() {
     scene.deliver("job_1").await;
     let go_on = Arc::new(Notify::new());
     scene.store.fault("Claim", Fault::Waits(Arc::clone(&go_on)));
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     let stop = Notify::new();
     let meanwhile = async {
         until_true(|| scene.store.calls("Claim") == 1).await;

@@ -58,11 +58,7 @@ async fn while_the_inbox_is_paused_deliveries_are_stored_and_nothing_is_handed_o
     scene.clock.advance(Duration::from_secs(5));
     scene.inbox.pause("ops@db1").await.unwrap();
     assert_eq!(scene.inbox.health().await.paused_since, Ok(Some(since)));
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     let story = async {
         let claims = scene.store.calls("Claim");
         scene.deliver("job_1").await;

@@ -17,11 +17,7 @@ fn article() -> Vec<u8> {
 /// A worker, and how often its handler ran.
 fn counting(scene: &Scene) -> (Worker, Count) {
     let runs = Count::default();
-    let counted = runs.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
+    let worker = scene.worker_counting(&runs);
     (worker.poll(HOUR), runs)
 }
 

@@ -23,14 +23,7 @@ async fn a_delivery_is_worked_on_at_once() {
 async fn a_delivery_that_came_while_all_handlers_were_busy_is_worked_on_as_soon_as_one_ends() {
     let scene = Scene::new();
     let finish = Arc::new(Notify::new());
-    let wait = Arc::clone(&finish);
-    let worker = scene.inbox.worker(move |_| {
-        let wait = Arc::clone(&wait);
-        async move {
-            wait.notified().await;
-            Ok(())
-        }
-    });
+    let worker = scene.worker_until(&finish);
     let shutdown = async {
         scene.deliver("job_1").await;
         scene.until(State::Leased, 1).await;
@@ -127,14 +120,7 @@ async fn a_second_attempt_begins_when_its_pause_is_over() {
 async fn a_delivery_wakes_the_worker_that_is_free() {
     let scene = Scene::new();
     let (finish, stop) = (Arc::new(Notify::new()), Notify::new());
-    let wait = Arc::clone(&finish);
-    let busy = scene.inbox.worker(move |_| {
-        let wait = Arc::clone(&wait);
-        async move {
-            wait.notified().await;
-            Ok(())
-        }
-    });
+    let busy = scene.worker_until(&finish);
     let free = scene.inbox.worker(|_| async { Ok(()) });
     let all_done = Notify::new();
     let story = async {

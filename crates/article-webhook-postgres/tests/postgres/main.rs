@@ -39,18 +39,12 @@ mod tls;
 
 use article_webhook_inbox::{
     Digest, EntryKey, Source,
-    store::{Arrival, Claim, Events},
+    store::{Arrival, Claim},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
-const CLAIM: Claim = Claim {
-    limit: 100,
-    lease: std::time::Duration::from_secs(60),
-    attempts: 8,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+const CLAIM: Claim = Claim { limit: 100, lease: std::time::Duration::from_secs(60), ..CLAIM_ONE };
 
 fn arrival(job: &str, body: &str) -> Arrival {
     Arrival {

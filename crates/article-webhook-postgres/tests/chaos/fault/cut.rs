@@ -7,8 +7,9 @@ use std::{
 
 use article_webhook_inbox::{
     Error, State,
-    store::{Arrival, Claim, Events, Lease, Outcome, Recorded, Settled, Store as _},
+    store::{Arrival, Claim, Lease, Outcome, Recorded, Settled, Store as _},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::Client;
 
@@ -24,14 +25,7 @@ use crate::{
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-const CLAIM: Claim = Claim {
-    limit: 1,
-    lease: HOUR,
-    attempts: 100,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+const CLAIM: Claim = Claim { attempts: 100, ..CLAIM_ONE };
 
 /// The connection is cut after each byte of a request that commits, and of its answer: of each call that changes something, and
 /// then of nodes at random.
