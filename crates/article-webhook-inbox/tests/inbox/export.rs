@@ -1,15 +1,25 @@
 use std::io::Cursor;
 
 use article_webhook::fixture;
-use article_webhook_inbox::{
-    Digest, Inbox, State,
-    store::{Claim, Events, Store},
-};
+use article_webhook_inbox::{Digest, Inbox, State, store::Store};
+use article_webhook_inbox_contract::CLAIM_ONE;
+use serde_json::{Value, json};
 
 use super::scene::{HOUR, Scene, exported, key};
 
+/// The year 10000.
+const NO_TIME: u64 = 253_402_300_800_000;
+
+type Change = Box<dyn FnOnce(&mut Value)>;
+
+/// Repeats the first body of a line.
+fn bodies(line: &mut Value, count: usize) {
+    let bodies = line["bodies"].as_array_mut().unwrap();
+    bodies.resize(count, bodies[0].clone());
+}
+
 /// Why a line is refused that is correct except for one change.
-async fn refused(change: impl FnOnce(&mut serde_json::Value)) -> String {
+async fn refused(change: impl FnOnce(&mut Value)) -> String {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     let lines = exported(&scene.inbox).await;
@@ -61,17 +71,7 @@ async fn an_entry_that_is_here_already_stays_as_it_is() {
 async fn an_entry_that_was_leased_there_waits_here() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    from.store
-        .claim(Claim {
-            limit: 1,
-            lease: HOUR,
-            attempts: 8,
-            running: 0,
-            events: Events::All,
-            retries_first: false,
-        })
-        .await
-        .unwrap();
+    from.store.claim(CLAIM_ONE).await.unwrap();
     to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     let (entry, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
     assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, to.clock.now()));
@@ -110,20 +110,12 @@ async fn a_partial_import_of_several_pages_goes_on_at_a_wrong_line() {
 async fn an_entry_that_ran_alone_there_runs_alone_here() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;
-    let claim = Claim {
-        limit: 1,
-        lease: HOUR,
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
     for runs_alone in [false, false, true] {
-        assert_eq!(from.store.claim(claim).await.unwrap().claimed[0].runs_alone, runs_alone);
+        assert_eq!(from.store.claim(CLAIM_ONE).await.unwrap().claimed[0].runs_alone, runs_alone);
         from.clock.advance(2 * HOUR);
     }
     to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-    assert!(to.store.claim(claim).await.unwrap().claimed[0].runs_alone);
+    assert!(to.store.claim(CLAIM_ONE).await.unwrap().claimed[0].runs_alone);
 }
 
 /// Otherwise one damaged body would prevent the import of all later lines.
@@ -151,60 +143,34 @@ async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_of_its_digest_is_refused() {
-    let error = refused(|line| line["bodies"][0]["body"] = "{}".into()).await;
-    assert_eq!(error, "line 1 is no entry: body: not the one of which sha256 is the digest");
-}
-
-#[tokio::test]
-async fn a_digest_with_signs_in_it_is_refused() {
-    let sha256 = "+1".repeat(32);
-    let error = refused(|line| {
-        line["bodies"][0] = serde_json::json!({
-            "received_at": 0, "source": "api", "target": "default", "sha256": sha256,
-        });
-    });
-    assert_eq!(error.await, "line 1 is no entry: not a SHA-256 in hex before column 133");
-}
-
-#[tokio::test]
-async fn the_same_body_twice_is_refused() {
-    let error = refused(|line| {
-        let body = line["bodies"][0].clone();
-        line["bodies"].as_array_mut().unwrap().push(body);
-    });
-    assert_eq!(error.await, "line 1 is no entry: bodies: the same one twice");
-}
-
-#[tokio::test]
-async fn more_bodies_than_an_entry_can_have_are_refused() {
-    let many = refused(|line| {
-        let bodies = line["bodies"].as_array_mut().unwrap();
-        bodies.resize(6, bodies[0].clone());
-    });
-    assert_eq!(many.await, "line 1 is no entry: bodies: expected at most 5");
-}
-
-#[tokio::test]
-async fn a_time_that_no_store_can_hold_is_refused() {
-    let error = refused(|line| line["at"] = 253_402_300_800_000_u64.into()).await;
-    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 21");
-}
-
-#[tokio::test]
-async fn a_failure_at_a_time_that_no_store_can_hold_is_refused() {
-    let failure =
-        serde_json::json!([{ "at": 253_402_300_800_000_u64, "attempt": 1, "cause": "no network" }]);
-    let error = refused(|line| line["failures"] = failure).await;
-    assert_eq!(error, "line 1 is no entry: not a time before the year 10000 before column 1417");
-}
-
-#[tokio::test]
-async fn an_unknown_state_is_refused() {
-    assert_eq!(
-        refused(|line| line["state"] = "lost".into()).await,
-        "line 1 is no entry: not a state of an entry before column 1345"
-    );
+async fn a_line_that_no_store_can_hold_is_refused() {
+    let signs = "+1".repeat(32);
+    let body = json!({ "received_at": 0, "source": "api", "target": "default", "sha256": signs });
+    let failure = json!([{ "at": NO_TIME, "attempt": 1, "cause": "no network" }]);
+    let rows: [(Change, &str); 7] = [
+        (
+            Box::new(|line| line["bodies"][0]["body"] = "{}".into()),
+            "body: not the one of which sha256 is the digest",
+        ),
+        (Box::new(|line| line["bodies"][0] = body), "not a SHA-256 in hex before column 133"),
+        (Box::new(|line| bodies(line, 2)), "bodies: the same one twice"),
+        (Box::new(|line| bodies(line, 6)), "bodies: expected at most 5"),
+        (
+            Box::new(|line| line["at"] = NO_TIME.into()),
+            "not a time before the year 10000 before column 21",
+        ),
+        (
+            Box::new(|line| line["failures"] = failure),
+            "not a time before the year 10000 before column 1417",
+        ),
+        (
+            Box::new(|line| line["state"] = "lost".into()),
+            "not a state of an entry before column 1345",
+        ),
+    ];
+    for (change, cause) in rows {
+        assert_eq!(refused(change).await, format!("line 1 is no entry: {cause}"));
+    }
 }
 
 /// An article in quarantine would never be handled, and what was refused must not be.
