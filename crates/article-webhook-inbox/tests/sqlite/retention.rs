@@ -2,7 +2,7 @@ use std::{path::Path, time::Duration};
 
 use article_webhook_inbox::{
     Prune, Pruned,
-    store::{Outcome, Store},
+    store::{Claim, Outcome, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, key};
@@ -12,6 +12,17 @@ const CANARY: &[u8] = b"canary-5f1d0c";
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     let content = std::fs::read(path).unwrap_or_default();
     content.windows(bytes.len()).any(|window| window == bytes)
+}
+
+/// Completes what is due, and says how its bodies are pruned a second later.
+async fn complete(fixture: &Fixture, store: &impl Store) -> Prune {
+    for claimed in store.claim(Claim { limit: 100, ..CLAIM }).await.unwrap().claimed {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    fixture.clock.advance(Duration::from_secs(1));
+    let now = fixture.clock.now();
+    let entries_before = now - Duration::from_secs(30);
+    Prune { bodies_before: now, entries_before, dead_before: None, limit: 60 }
 }
 
 #[tokio::test]
@@ -77,6 +88,12 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     assert!(!holds(&fixture.path, CANARY));
 }
 
+fn pruned(bodies: u64, more: bool) -> Pruned {
+    let mut pruned = Pruned::default();
+    (pruned.bodies, pruned.more) = (bodies, more);
+    pruned
+}
+
 #[tokio::test]
 async fn the_file_shrinks() {
     let fixture = Fixture::new();
@@ -84,33 +101,12 @@ async fn the_file_shrinks() {
     for number in 0..100 {
         store.record(arrival(&format!("job_{number}"), vec![b'a'; 16 << 10])).await.unwrap();
     }
-    for claimed in store
-        .claim(article_webhook_inbox::store::Claim { limit: 100, ..CLAIM })
-        .await
-        .unwrap()
-        .claimed
-    {
-        store.settle(claimed.lease, Outcome::Done).await.unwrap();
-    }
+    let prune = complete(&fixture, &store).await;
     store.close().await.unwrap();
     let before = fixture.path.metadata().unwrap().len();
     assert!(before > 100 * (16 << 10));
 
     let store = fixture.open();
-    fixture.clock.advance(Duration::from_secs(1));
-    let now = fixture.clock.now();
-    let prune = Prune {
-        bodies_before: now,
-        entries_before: now - Duration::from_secs(60),
-        dead_before: None,
-        limit: 60,
-    };
-    let pruned = |bodies, more| {
-        let mut pruned = Pruned::default();
-        pruned.bodies = bodies;
-        pruned.more = more;
-        pruned
-    };
     assert_eq!(store.prune(prune).await.unwrap(), pruned(60, true));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
@@ -127,23 +123,7 @@ async fn a_body_larger_than_a_batch_is_removed() {
     for job in ["job_1", "job_2"] {
         store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
     }
-    for claimed in store.claim(CLAIM).await.unwrap().claimed {
-        store.settle(claimed.lease, Outcome::Done).await.unwrap();
-    }
-    fixture.clock.advance(Duration::from_secs(1));
-    let now = fixture.clock.now();
-    let prune = Prune {
-        bodies_before: now,
-        entries_before: now - Duration::from_secs(60),
-        dead_before: None,
-        limit: 60,
-    };
-    let pruned = |bodies, more| {
-        let mut pruned = Pruned::default();
-        pruned.bodies = bodies;
-        pruned.more = more;
-        pruned
-    };
+    let prune = complete(&fixture, &store).await;
     assert_eq!(store.prune(prune).await.unwrap(), pruned(1, true));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(1, false));
     assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
@@ -161,18 +141,8 @@ async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
         store.record(arrival(&name(number), body)).await.unwrap();
         // Some become done, and lose their bytes.
         if number % 3 == 0 {
-            for claimed in store.claim(CLAIM).await.unwrap().claimed {
-                store.settle(claimed.lease, Outcome::Done).await.unwrap();
-            }
-            fixture.clock.advance(Duration::from_secs(1));
-            let now = fixture.clock.now();
-            let prune = Prune {
-                bodies_before: now,
-                entries_before: now - Duration::from_secs(30),
-                dead_before: None,
-                limit: 20,
-            };
-            store.prune(prune).await.unwrap();
+            let prune = complete(&fixture, &store).await;
+            store.prune(Prune { limit: 20, ..prune }).await.unwrap();
         }
     }
     for step in 0..100 {
