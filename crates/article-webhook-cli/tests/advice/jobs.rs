@@ -7,6 +7,7 @@ use article_webhook_inbox::{
     Inbox, Prune, SqliteStore,
     store::{BucketEvent, Outcome, Store},
 };
+use article_webhook_inbox_contract::settle_one;
 
 use crate::{sample, stage::Stage};
 
@@ -231,7 +232,7 @@ fn what_retention_has_removed_is_asked_of_the_service() {
     stage.beside("pruned.db", async |store| {
         let request = fixture::complete().job_id(&job);
         sample::deliver(&Inbox::new(store.clone()), request).await;
-        sample::settle(store, Outcome::Done).await;
+        settle_one(store, Outcome::Done).await;
         let now = SystemTime::now() + Duration::from_secs(60);
         let entries_before = now - Duration::from_secs(3600);
         let prune = Prune { bodies_before: now, entries_before, dead_before: None, limit: 10 };

@@ -1,6 +1,6 @@
 //! An inbox as a receiver leaves it.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use article_webhook::{
     Reply, Sink,
@@ -8,8 +8,9 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Digest, EntryKey, Inbox, Source, SqliteStore,
-    store::{Arrival, BucketSettings, Claim, Events, Outcome, Store},
+    store::{Arrival, BucketSettings, Outcome},
 };
+use article_webhook_inbox_contract::settle_one;
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
 const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
@@ -22,12 +23,12 @@ pub(crate) async fn inbox(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     let inbox = Inbox::new(store.clone());
     deliver(&inbox, fixture::complete().job_id("job_done")).await;
-    settle(&store, Outcome::Done).await;
+    settle_one(&store, Outcome::Done).await;
     deliver(&inbox, fixture::complete().job_id("job_dead")).await;
-    settle(&store, Outcome::Dead { cause: HOSTILE.to_owned() }).await;
+    settle_one(&store, Outcome::Dead { cause: HOSTILE.to_owned() }).await;
     deliver(&inbox, DeliveryRequest::new("{\"job_id\":\"job_7c1e4a52\",\"title\":\"\\u202e\"}"))
         .await;
-    settle(&store, Outcome::Unhandled { seen: 1, cause: "no article".to_owned() }).await;
+    settle_one(&store, Outcome::Unhandled { seen: 1, cause: "no article".to_owned() }).await;
     deliver(&inbox, fixture::unicode().job_id("job_waits")).await;
     deliver(&inbox, fixture::minimal().job_id("job_\u{202e}der")).await;
     inbox.close().await.unwrap();
@@ -35,19 +36,6 @@ pub(crate) async fn inbox(path: &Path) {
 
 pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
     assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
-}
-
-pub(crate) async fn settle(store: &impl Store, outcome: Outcome) {
-    let claim = Claim {
-        limit: 1,
-        lease: Duration::from_secs(60),
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    let lease = store.claim(claim).await.unwrap().claimed[0].lease;
-    store.settle(lease, outcome).await.unwrap();
 }
 
 /// The failure of a job, as the API shows it.

@@ -13,8 +13,9 @@ use std::{
 use article_webhook::{Sink, fixture};
 use article_webhook_inbox::{
     Clock, Failed, Inbox, Job, SqliteSettings, SqliteStore, State,
-    store::{Claim, Events, Expect, Outcome, Store},
+    store::{Expect, Outcome},
 };
+use article_webhook_inbox_contract::settle_one;
 use article_webhook_server::Server;
 use article_webhook_simulator::Simulator;
 use article_webhook_tower::{AuthToken, Receiver, receive};
@@ -207,20 +208,11 @@ async fn dead_for_an_hour(file: &Path) {
     let cause = || "the blog is down".to_owned();
     for attempt in 1..=8 {
         clock.advance(Duration::from_secs(60));
-        let claim = Claim {
-            limit: 1,
-            lease: Duration::from_secs(60),
-            attempts: 8,
-            running: 0,
-            events: Events::All,
-            retries_first: false,
-        };
-        let lease = store.claim(claim).await.unwrap().claimed[0].lease;
         let outcome = match attempt {
             8 => Outcome::Dead { cause: cause() },
             _ => Outcome::Retry { after: Duration::ZERO, cause: cause() },
         };
-        store.settle(lease, outcome).await.unwrap();
+        settle_one(&store, outcome).await;
     }
     inbox.close().await.unwrap();
 }

@@ -9,8 +9,9 @@ use std::{
 use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_inbox::{
     Clock, EntryKey, Failed, Inbox, Job, Source, SqliteSettings, SqliteStore,
-    store::{BucketEvent, Claim, Events, Expect, Outcome, Quarantine, Store},
+    store::{BucketEvent, Claim, Expect, Outcome, Quarantine, Store},
 };
+use article_webhook_inbox_contract::CLAIM_ONE;
 use article_webhook_simulator::{Simulator, SimulatorClock};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -23,14 +24,7 @@ use crate::{
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-const CLAIM: Claim = Claim {
-    limit: 1,
-    lease: Duration::from_secs(7200),
-    attempts: 8,
-    running: 0,
-    events: Events::All,
-    retries_first: false,
-};
+const CLAIM: Claim = Claim { lease: Duration::from_secs(7200), ..CLAIM_ONE };
 
 /// An inbox that was last used some time ago.
 struct Old {
