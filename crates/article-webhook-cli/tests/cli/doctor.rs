@@ -1,7 +1,5 @@
 //! What `doctor` finds, each with real sockets and real files.
 
-mod server;
-
 mod clocks;
 mod disks;
 mod inboxes;

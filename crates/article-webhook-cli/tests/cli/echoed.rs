@@ -1,49 +1,30 @@
 //! A peer that echoes what it was sent: no secret that the tool has loaded leaves it.
 
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpListener,
-    thread,
-};
+use std::{fs, io::Write};
 
-use crate::tool::{seen, text, tool};
+use crate::{
+    server::{answer, read, serve_connections},
+    tool::{seen, text, tool},
+};
 
 const KEY: &str = "sk-canary-\"0123456789";
 const TOKEN: &str = "Bearer canary-token-0123456789";
 
 /// Answers each request with its head and its body in every field that the tool shows.
 fn echo(status: u16) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let (mut head, mut length) = (String::new(), 0);
-            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap_or(0) > 0 {
-                let line = head.lines().last().unwrap_or_default().to_lowercase();
-                if let Some(value) = line.strip_prefix("content-length: ") {
-                    length = value.trim().parse().unwrap();
-                }
-            }
-            let mut body = vec![0; length];
-            _ = reader.read_exact(&mut body);
-            let echo = format!("{head}{}", String::from_utf8_lossy(&body));
-            let answer = serde_json::json!({
-                "job_id": "job_1", "brand_id": "brand_1", "status": "done", "error": echo, "message": echo,
-                "article": { "title": echo, "html": echo, "meta_description": echo },
-                "brands": [{ "brand_id": echo, "name": echo }], "publish_targets": [{ "url": echo, "auth_token": echo }],
-                "details": { "message": echo }, "topic": echo, "upgrade_url": echo,
-            });
-            let answer = answer.to_string();
-            let head = format!(
-                "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                answer.len()
-            );
-            _ = stream.write_all(&[head.as_bytes(), answer.as_bytes()].concat());
-        }
+    let address = serve_connections("127.0.0.1", move |mut stream| {
+        let Some(request) = read(&mut stream) else { return };
+        let echo = format!("{}{}", request.head, String::from_utf8_lossy(&request.body));
+        let fields = serde_json::json!({
+            "job_id": "job_1", "brand_id": "brand_1", "status": "done", "error": echo, "message": echo,
+            "article": { "title": echo, "html": echo, "meta_description": echo },
+            "brands": [{ "brand_id": echo, "name": echo }], "publish_targets": [{ "url": echo, "auth_token": echo }],
+            "details": { "message": echo }, "topic": echo, "upgrade_url": echo,
+        });
+        let echoed = answer(&format!("{status} X"), "", &fields.to_string());
+        _ = stream.write_all(echoed.as_bytes());
     });
-    url
+    format!("http://{address}")
 }
 
 #[test]

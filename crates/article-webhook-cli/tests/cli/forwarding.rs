@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
     process::Stdio,
 };
@@ -12,28 +12,23 @@ use serde_json::Value;
 
 use crate::{
     running::Running,
+    server::{answer, post, read},
     tool::{seen, text, tool},
 };
 
 const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The headers and the body of a request, which is answered.
-fn request(stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
-    let mut reader = BufReader::new(stream);
+fn request(mut stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
+    let request = read(&mut stream).unwrap();
     let mut headers = BTreeMap::new();
-    reader.read_line(&mut String::new()).unwrap();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+    for line in request.head.trim_end().lines().skip(1) {
+        let (name, value) = line.split_once(": ").unwrap();
         let other = headers.insert(name.to_ascii_lowercase(), value.to_owned());
         assert_eq!(other, None, "{name} comes once");
     }
-    let mut body = vec![0; headers["content-length"].parse().unwrap()];
-    reader.read_exact(&mut body).unwrap();
-    let answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
-    reader.into_inner().write_all(answer.as_bytes()).unwrap();
-    (headers, body)
+    stream.write_all(answer("204 No Content", "", "").as_bytes()).unwrap();
+    (headers, request.body)
 }
 
 #[test]
@@ -80,26 +75,15 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     let mut lines = BufReader::new(listening.0.stdout.take().unwrap()).lines();
     let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let url = started["listening"].as_str().unwrap();
-    let receiver = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
-
     let sent = fixture::complete().job_id("job_é").token(TOKEN);
-    let mut head = format!("POST /webhooks/articles HTTP/1.1\r\nHost: {receiver}\r\n").into_bytes();
-    for (name, value) in sent.headers() {
-        let name = match &**name {
-            "X-Service-Event" => event,
-            "X-Service-Job-Id" => job_id,
-            other => other,
-        };
-        head.extend_from_slice(format!("{name}: ").as_bytes());
-        head.extend_from_slice(value);
-        head.extend_from_slice(b"\r\n");
-    }
+    let headers = sent.headers().iter().map(|(name, value)| match &**name {
+        "X-Service-Event" => (event, &value[..]),
+        "X-Service-Job-Id" => (job_id, &value[..]),
+        other => (other, &value[..]),
+    });
     // What the inbox does not keep.
-    head.extend_from_slice(b"X-Request-Id: 1\r\nCookie: a=b\r\nConnection: close\r\n\r\n");
-    let mut service = TcpStream::connect(receiver).unwrap();
-    service.write_all(&[&head, &sent.bytes()[..]].concat()).unwrap();
-    let mut answer = String::new();
-    service.read_to_string(&mut answer).unwrap();
+    let headers = headers.chain([("X-Request-Id", &b"1"[..]), ("Cookie", b"a=b")]);
+    let answer = post(url, headers, sent.bytes());
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
 
     let (headers, body) = request(application.accept().unwrap().0);

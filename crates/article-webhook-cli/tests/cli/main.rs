@@ -27,6 +27,7 @@ mod progress;
 mod refused;
 mod running;
 mod sample;
+mod server;
 mod signals;
 mod starting;
 #[cfg(feature = "postgres")]

@@ -1,33 +1,23 @@
 //! What `get` makes of answers that the service's document does not show.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpListener,
-    thread,
-};
+use std::{fs, io::Write};
 
-use crate::tool::{seen, text, tool};
+use crate::{
+    server::{read, serve_connections},
+    tool::{seen, text, tool},
+};
 
 /// A service that answers every call with this body. Returns its URL.
 fn service(body: &'static [u8]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
-                let mut byte = [0];
-                if stream.read(&mut byte).unwrap_or(0) == 0 {
-                    break;
-                }
-                head.push(byte[0]);
-            }
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let address = serve_connections("127.0.0.1", move |mut stream| {
+        if read(&mut stream).is_some() {
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
             _ = stream.write_all(&[head.as_bytes(), body].concat());
         }
     });
-    url
+    format!("http://{address}")
 }
 
 fn get(url: &str, arguments: &[&str]) -> (Option<i32>, String, String) {

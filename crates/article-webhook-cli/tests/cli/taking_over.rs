@@ -1,8 +1,7 @@
 //! A second receiver that waits for the end of the first one, as in a restart without a gap in which nothing answers.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    io::{BufRead, BufReader},
     process::Stdio,
     sync::{Arc, Mutex},
     thread,
@@ -17,6 +16,7 @@ use crate::{
     free_port::free_port,
     listening::{Listening, TOKEN, application},
     running::PATIENCE,
+    server::post,
     tool::{seen, text, tool},
 };
 
@@ -27,19 +27,9 @@ const ENDS_AFTER: usize = JOBS / 3;
 
 /// Delivers once, and returns the response. Empty: no receiver was there.
 pub(crate) fn deliver(url: &str, job_id: &str) -> String {
-    let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
     let sent = fixture::minimal().job_id(job_id).token(TOKEN);
-    let mut request =
-        format!("POST /webhooks/articles HTTP/1.1\r\nHost: {address}\r\n").into_bytes();
-    for (name, value) in sent.headers() {
-        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
-    }
-    request.extend([b"Connection: close\r\n\r\n", &sent.bytes()[..]].concat());
-    let mut response = String::new();
-    let Ok(mut stream) = TcpStream::connect(address) else { return response };
-    let _ =
-        stream.write_all(&request).and_then(|()| stream.read_to_string(&mut response).map(drop));
-    response
+    let headers = sent.headers().iter().map(|(name, value)| (&**name, &value[..]));
+    post(url, headers, sent.bytes())
 }
 
 async fn takes_over(signal: Signal, exit: Option<i32>) {

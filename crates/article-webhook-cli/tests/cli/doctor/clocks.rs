@@ -1,9 +1,7 @@
 use std::time::{Duration, SystemTime};
 
-use super::{
-    doctor, found,
-    server::{answer, serve},
-};
+use super::{doctor, found};
+use crate::server::{answer, serve};
 
 /// A server whose clock is ahead of this machine's, or behind it.
 fn server(ahead: i64) -> String {

@@ -13,13 +13,10 @@ use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
 use article_webhook_tower::{AuthToken, Receiver, receive};
 
-use super::{
-    Found, TOKEN, doctor, found,
-    server::{Broken, answer, read, refusal, serve, serve_connections, stripping},
-    tls::Authority,
-};
+use super::{Found, TOKEN, doctor, found, tls::Authority};
 use crate::{
     free_port::free_port,
+    server::{Broken, answer, read, refusal, serve, serve_connections, stripping},
     tool::{seen, tool},
 };
 

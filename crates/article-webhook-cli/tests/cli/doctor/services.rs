@@ -2,11 +2,11 @@ use std::{thread, time::Duration};
 
 use article_webhook_simulator::Simulator;
 
-use super::{
-    doctor, found,
+use super::{doctor, found};
+use crate::{
+    free_port::free_port,
     server::{Broken, answer, read, serve_connections},
 };
-use crate::free_port::free_port;
 
 const KEY: &str = "sk-simulator";
 

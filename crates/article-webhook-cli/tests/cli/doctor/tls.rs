@@ -6,11 +6,11 @@ use rustls::{
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
 
-use super::{
-    Found, doctor, found,
+use super::{Found, doctor, found};
+use crate::{
     server::{read, refusal, serve_connections},
+    tool::text,
 };
-use crate::tool::text;
 
 /// An authority that the tool trusts.
 pub(super) struct Authority {

@@ -4,11 +4,11 @@ use std::{
     path::Path,
 };
 
-use super::{
-    doctor, found,
+use super::{doctor, found};
+use crate::{
     server::{answer, serve},
+    tool::{seen, skipped, text, tool},
 };
-use crate::tool::{seen, skipped, text, tool};
 
 #[test]
 fn a_token_that_is_weak_quoted_or_a_placeholder_is_found_and_not_shown() {

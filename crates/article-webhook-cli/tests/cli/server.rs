@@ -11,18 +11,18 @@ use std::{
 };
 
 /// The head and the body of a request.
-pub(super) struct Request {
-    pub(super) head: String,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
-    pub(super) fn has(&self, text: &str) -> bool {
+    pub(crate) fn has(&self, text: &str) -> bool {
         self.head.to_ascii_lowercase().contains(&text.to_ascii_lowercase())
     }
 
     /// Without the lines of these headers.
-    pub(super) fn without(&self, names: &[&str]) -> String {
+    pub(crate) fn without(&self, names: &[&str]) -> String {
         let stays = |line: &&str| {
             let line = line.to_ascii_lowercase();
             !names.iter().any(|name| line.starts_with(&format!("{name}:")))
@@ -31,7 +31,7 @@ impl Request {
     }
 }
 
-pub(super) fn answer(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn answer(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
@@ -39,12 +39,12 @@ pub(super) fn answer(status: &str, headers: &str, body: &str) -> String {
 }
 
 /// A refusal as receivers of this project write it.
-pub(super) fn refusal(status: &str, code: &str) -> String {
+pub(crate) fn refusal(status: &str, code: &str) -> String {
     answer(status, "Content-Type: application/json\r\n", &format!("{{\"error\":\"{code}\"}}"))
 }
 
 /// Serves each connection in a thread, for one request each.
-pub(super) fn serve_connections(
+pub(crate) fn serve_connections(
     host: &str,
     each: impl Fn(TcpStream) + Send + Sync + 'static,
 ) -> SocketAddr {
@@ -61,7 +61,7 @@ pub(super) fn serve_connections(
 }
 
 /// Serves requests, and returns the URL.
-pub(super) fn serve(each: impl Fn(&Request) -> String + Send + Sync + 'static) -> String {
+pub(crate) fn serve(each: impl Fn(&Request) -> String + Send + Sync + 'static) -> String {
     let address = serve_connections("127.0.0.1", move |mut stream| {
         if let Some(request) = read(&mut stream) {
             let _ = stream.write_all(each(&request).as_bytes());
@@ -71,7 +71,7 @@ pub(super) fn serve(each: impl Fn(&Request) -> String + Send + Sync + 'static) -
 }
 
 /// A proxy before a receiver that removes headers.
-pub(super) fn stripping(receiver: SocketAddr, names: &'static [&'static str]) -> String {
+pub(crate) fn stripping(receiver: SocketAddr, names: &'static [&'static str]) -> String {
     serve(move |request| pass_on(receiver, request, names))
 }
 
@@ -86,13 +86,13 @@ fn pass_on(receiver: SocketAddr, request: &Request, without: &[&str]) -> String 
 }
 
 /// What answers wrongly in the place of a receiver, until it is repaired.
-pub(super) struct Broken {
-    pub(super) url: String,
+pub(crate) struct Broken {
+    pub(crate) url: String,
     is_repaired: Arc<AtomicBool>,
 }
 
 impl Broken {
-    pub(super) fn before(
+    pub(crate) fn before(
         receiver: SocketAddr,
         wrong: impl Fn(&Request) -> String + Send + Sync + 'static,
     ) -> Self {
@@ -105,13 +105,33 @@ impl Broken {
         Self { url, is_repaired }
     }
 
-    pub(super) fn repair(&self) {
+    pub(crate) fn repair(&self) {
         self.is_repaired.store(true, Ordering::SeqCst);
     }
 }
 
+/// Posts to the path of the receiver at this URL, and returns the response. Empty: no receiver was there.
+pub(crate) fn post<'a>(
+    url: &str,
+    headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    body: &[u8],
+) -> String {
+    let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+    let mut request =
+        format!("POST /webhooks/articles HTTP/1.1\r\nHost: {address}\r\n").into_bytes();
+    for (name, value) in headers {
+        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    request.extend([b"Connection: close\r\n\r\n", body].concat());
+    let mut response = String::new();
+    let Ok(mut stream) = TcpStream::connect(address) else { return response };
+    let _ =
+        stream.write_all(&request).and_then(|()| stream.read_to_string(&mut response).map(drop));
+    response
+}
+
 /// A request, with the empty line at the end of its head.
-pub(super) fn read(stream: &mut impl Read) -> Option<Request> {
+pub(crate) fn read(stream: &mut impl Read) -> Option<Request> {
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
     let mut more = |bytes: &mut Vec<u8>| {
         let read = stream.read(&mut chunk).ok().filter(|read| *read > 0)?;
