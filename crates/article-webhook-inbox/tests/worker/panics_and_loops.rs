@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{fmt, future::poll_fn, mem, task::Poll, time::Duration};
 
 use article_webhook_inbox::{Failed, Job, State, Worker};
 
@@ -77,6 +77,25 @@ async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
     let worker = worker.handler_timeout(Duration::from_millis(50));
     dies_of(&scene, worker, "the handler did not end within 50ms").await;
     assert_eq!(ended.now(), 1);
+}
+
+/// At least once: it has published, so it is not handled again. It is polled a second time because it is cancelled.
+#[tokio::test]
+async fn a_success_that_comes_with_the_limit_counts() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = runs.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        let mut was_polled = false;
+        poll_fn(move |_| match mem::replace(&mut was_polled, true) {
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        })
+    });
+    let worker = worker.handler_timeout(Duration::from_millis(50)).backoff(HOUR, HOUR);
+    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    assert_eq!(runs.now(), 1);
 }
 
 /// Bounded attempts, on a runtime of one thread, which the handler does not block.
