@@ -52,6 +52,23 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
     scene.inbox.ready().await.unwrap();
 }
 
+/// Nothing is written for it, so it does not show that anything can be.
+#[tokio::test(start_paused = true)]
+async fn a_duplicate_makes_no_inbox_ready_that_cannot_store() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    scene.store.fault("record", Fault::Down);
+    for job in ["job_2", "job_3"] {
+        scene.accept(&fixture::complete().job_id(job)).await;
+    }
+    scene.store.repair();
+    let known = fixture::complete().job_id("job_1");
+    assert_eq!(scene.accept(&known).await, Reply::Duplicate);
+    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
+    scene.deliver("job_2").await;
+    scene.inbox.ready().await.unwrap();
+}
+
 /// A balancer that has taken the receiver out sends nothing that could be stored.
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_that_probes_saw_the_next_probe_makes_the_inbox_ready() {
