@@ -1,11 +1,12 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook::{
-    Reply,
+    CapabilityKey, Reply, Sink as _,
     fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    Digest, ExpectedJob, Filter, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason, Source, State,
+    Digest, ExpectedJob, Filter, IntentState, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason,
+    Source, State,
     store::{Arrival, Store},
 };
 use article_webhook_inbox_contract::faulty::Fault;
@@ -77,6 +78,26 @@ async fn the_body_of_a_refused_delivery_is_in_quarantine_until_a_good_copy_comes
     scene.deliver("job_2").await;
     assert_eq!(scene.inbox.health().await.quarantined, Ok(0));
     assert_eq!(scene.inbox.counts().await.unwrap().total(), 2, "and there is nothing of job_3");
+}
+
+/// It came to the URL of an order, and header and body name different jobs: neither is taken for the one that was ordered.
+#[tokio::test]
+async fn a_body_that_names_another_job_than_its_header_says_nothing_of_an_order() {
+    let scene = Scene::new();
+    scene.store.intend("post-17", HOUR, 1, None).await.unwrap();
+    let urls = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
+    let now = scene.clock.now();
+    let url = urls.mint("post-17", now + HOUR).unwrap();
+    let post = fixture::complete().job_id("job_2").field("job_id", "job_3");
+    let opened = fixture::receiver().open_capability(&urls, url.as_str(), now, post.headers());
+    let refused = opened.unwrap().read(post.bytes().clone()).unwrap_err();
+    scene.inbox.keep_refused(refused).await;
+    let intent = scene.store.intent("post-17").await.unwrap().unwrap();
+    assert_eq!((intent.state, intent.job_id), (IntentState::Ordering, None));
+    let jobs = expected(&scene).await;
+    let found: Vec<_> = jobs.iter().map(|job| (job.job_id.as_str(), &job.intent)).collect();
+    assert_eq!(found, [("job_2", &None)], "it is expected all the same");
+    assert_eq!(scene.inbox.health().await.quarantined, Ok(1));
 }
 
 /// Known jobs: the answer stays the refusal, and the failure is in the health as that of any other delivery.
