@@ -118,6 +118,8 @@ async fn a_store_that_fails_after_the_answer_is_tried_until_it_keeps_the_job() {
     assert_eq!(outcome.job_id().map(|job| job.as_str()), Some("job_1"), "returned all the same");
     assert_eq!(before.elapsed().as_secs(), 0, "the caller does not wait");
     assert_eq!(world.intent("post-17").await, Some(IntentState::Ordering));
+    world.clock.advance(HOUR);
+    assert_eq!(world.intent("post-17").await, Some(IntentState::Unknown), "its deadline is over");
     tokio::time::sleep(HOUR).await;
     assert_eq!(world.intent("post-17").await, Some(IntentState::Ordered));
     assert_eq!(world.state("job_1").await, JobState::Expected);
