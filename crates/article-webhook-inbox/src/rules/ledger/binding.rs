@@ -237,6 +237,20 @@ mod tests {
         assert_eq!(answered.unbound, Some(job("job_1")));
     }
 
+    /// The service has taken an order of it, so no other may be placed.
+    #[test]
+    fn an_intent_of_which_a_call_was_answered_stays_ordered_without_a_job_that_is_not_known() {
+        for answered in [0, 1] {
+            let mut row = delivered(2, &["forged"]);
+            for _ in 0..answered {
+                row.answer((NAME, None), &job("job_1"), NOW);
+            }
+            assert!(row.unbind(&job("forged"), NOW));
+            let expected = [IntentState::Unknown, IntentState::Ordered][answered];
+            assert_eq!(row.state_at(NOW), expected);
+        }
+    }
+
     #[test]
     fn a_few_other_jobs_are_kept_and_more_are_polled() {
         let mut row = delivered(1, &["first"]);
