@@ -88,7 +88,7 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     assert!(!holds(&fixture.path, CANARY));
 }
 
-fn pruned(bodies: u64, more: bool) -> Pruned {
+fn pruned(bodies: u32, more: bool) -> Pruned {
     let mut pruned = Pruned::default();
     (pruned.bodies, pruned.more) = (bodies, more);
     pruned
