@@ -57,7 +57,7 @@ async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
 async fn a_duplicate_makes_no_inbox_ready_that_cannot_store() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
-    scene.store.fault("record", Fault::Down);
+    scene.store.fault("Record", Fault::DOWN);
     for job in ["job_2", "job_3"] {
         scene.accept(&fixture::complete().job_id(job)).await;
     }

@@ -88,7 +88,7 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     assert!(!holds(&fixture.path, CANARY));
 }
 
-fn pruned(bodies: u32, more: bool) -> Pruned {
+fn pruned((bodies, more): (u32, bool)) -> Pruned {
     let mut pruned = Pruned::default();
     (pruned.bodies, pruned.more) = (bodies, more);
     pruned
@@ -107,9 +107,9 @@ async fn the_file_shrinks() {
     assert!(before > 100 * (16 << 10));
 
     let store = fixture.open();
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(60, true));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(40, false));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((60, true)));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((40, false)));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
     store.close().await.unwrap();
     let after = fixture.path.metadata().unwrap().len();
     assert!(after < before / 5, "{before} → {after}");
@@ -124,9 +124,9 @@ async fn a_body_larger_than_a_batch_is_removed() {
         store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
     }
     let prune = complete(&fixture, &store).await;
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, true));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(1, false));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned(0, false));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((1, true)));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((1, false)));
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
 }
 
 /// Rows that move between pages, when others are removed, must leave no copies.
