@@ -106,12 +106,12 @@ fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
     let reason = match error {
         TokenError::Empty => text.is_empty(),
         TokenError::OnlyWhiteSpace => words.next().is_none(),
-        TokenError::SchemeOnly { scheme } => words.eq([scheme.to_ascii_lowercase()]),
-        TokenError::DoubledScheme { scheme } => {
+        TokenError::SchemeOnly { scheme, .. } => words.eq([scheme.to_ascii_lowercase()]),
+        TokenError::DoubledScheme { scheme, .. } => {
             let scheme = scheme.to_ascii_lowercase();
             words.next() == Some(&scheme) && words.next() == Some(&scheme)
         }
-        TokenError::SchemeWithColon { scheme } => {
+        TokenError::SchemeWithColon { scheme, .. } => {
             lower.starts_with(&[scheme.to_ascii_lowercase().as_str(), ":"].concat())
         }
         TokenError::SurroundingWhiteSpace => text.trim() != text,
@@ -121,7 +121,7 @@ fn a_refusal_has_its_reason(text: &str, error: &TokenError) {
             text.len() > 1 && ends.all(|end| text.starts_with(end) && "\"'`".contains(end))
         }
         TokenError::HeaderName => lower.starts_with("authorization:"),
-        TokenError::Placeholder { placeholder } => {
+        TokenError::Placeholder { placeholder, .. } => {
             words.next_back() == Some(&placeholder.to_ascii_lowercase())
         }
         TokenError::TooLong => text.len() > 4096,
@@ -139,8 +139,8 @@ fn the_message_is_a_constant(error: &TokenError) {
 
 fn constants() -> BTreeSet<[String; 2]> {
     use TokenError::{
-        DoubledScheme, Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Placeholder, Quoted,
-        SchemeOnly, SchemeWithColon, SurroundingWhiteSpace, TooLong,
+        Empty, ForbiddenCharacter, HeaderName, OnlyWhiteSpace, Quoted, SurroundingWhiteSpace,
+        TooLong,
     };
     let schemes = ["Bearer", "Basic", "Token", "ApiKey", "Digest", "OAuth"];
     let placeholders = ["<AUTH_TOKEN>", "undefined", "null", "changeme"];
@@ -153,12 +153,13 @@ fn constants() -> BTreeSet<[String; 2]> {
         HeaderName,
         TooLong,
     ];
+    let refused = |text: &str| AuthToken::new(text).expect_err("no service has such a token");
     let errors = plain
         .into_iter()
-        .chain(schemes.map(|scheme| SchemeOnly { scheme }))
-        .chain(schemes.map(|scheme| DoubledScheme { scheme }))
-        .chain(schemes.map(|scheme| SchemeWithColon { scheme }))
-        .chain(placeholders.map(|placeholder| Placeholder { placeholder }));
+        .chain(schemes.map(refused))
+        .chain(schemes.map(|scheme| refused(&[scheme, " ", scheme, " x"].concat())))
+        .chain(schemes.map(|scheme| refused(&[scheme, ": x"].concat())))
+        .chain(placeholders.map(refused));
     errors.map(|error| [format!("{error:?}"), error.to_string()]).collect()
 }
 

@@ -26,6 +26,8 @@ fn rows() -> Vec<(String, String)> {
 /// Every cause. The compiler does not ask for new ones here, because the enum may grow.
 fn rejections() -> Vec<Rejection> {
     let malformed = fixture::DeliveryRequest::new("{").delivery().expect_err("it has no end");
+    let too_large = fixture::DeliveryRequest::new(" ".repeat((8 << 20) + 1)).delivery();
+    let too_large = too_large.expect_err("it is over the limit");
     let undecodable = ArticleResult::from_json(b"{}").expect_err("an empty object is no result");
     vec![
         Rejection::MethodNotPost,
@@ -43,7 +45,7 @@ fn rejections() -> Vec<Rejection> {
         Rejection::HeaderMissing(ServiceHeader::JobId),
         Rejection::EventInvalid,
         Rejection::Framing,
-        Rejection::TooLarge { limit: 1 },
+        too_large.rejection().clone(),
         Rejection::LimitedByLayer,
         Rejection::AlreadyRead,
         Rejection::Incomplete,

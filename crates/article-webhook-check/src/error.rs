@@ -38,6 +38,7 @@ pub enum CheckError {
     NoAddress(#[source] io::Error),
     /// The receiver does not accept connections.
     #[error("nothing accepts connections at {address}: is the receiver running?")]
+    #[non_exhaustive]
     Unreachable {
         /// The address that was tried last.
         address: SocketAddr,

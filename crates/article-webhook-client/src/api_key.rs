@@ -127,12 +127,14 @@ pub enum KeyError {
     ForbiddenCharacter,
     /// The environment variable is not set.
     #[error("the environment variable {name} is not set: set it to the API key")]
+    #[non_exhaustive]
     NotSet {
         /// The variable's name.
         name: String,
     },
     /// The file cannot be read.
     #[error("the file {path} of the API key cannot be read: {kind}")]
+    #[non_exhaustive]
     Unreadable {
         /// The file's path.
         path: String,

@@ -84,11 +84,11 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
             failed("the intent was ordered before, and its job was erased".to_owned())
                 .fix("choose another --intent for a new article")
         }
-        OrderOutcome::InProgress { until } => {
+        OrderOutcome::InProgress { until, .. } => {
             failed(format!("another process orders this intent, until {}", shown(until)))
                 .fix("try again after that")
         }
-        OrderOutcome::Unknown { since, cause } => {
+        OrderOutcome::Unknown { since, cause, .. } => {
             let what =
                 format!("it is not known whether the service took the order of {}", shown(since));
             match cause {
@@ -96,7 +96,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
                 None => failed(what).fix(again),
             }
         }
-        OrderOutcome::Abandoned { since } => {
+        OrderOutcome::Abandoned { since, .. } => {
             failed(format!("the intent was abandoned {}", shown(since))).fix(again)
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),

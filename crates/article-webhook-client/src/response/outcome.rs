@@ -10,15 +10,22 @@ use super::{code::ErrorCode, reported::Reported};
 /// [`FailedState`](Self::FailedState) have to be [confirmed](crate::Response::unconfirmed).
 ///
 /// ```
-/// use article_webhook_client::CallOutcome;
+/// use std::time::SystemTime;
+/// use article_webhook_client::{ApiKey, CallOutcome, RawResponse, Response};
 ///
 /// /// Whether to ask again later.
 /// fn is_open(outcome: &CallOutcome) -> bool {
 ///     !matches!(outcome, CallOutcome::Complete(_) | CallOutcome::Failed { .. })
 /// }
 ///
-/// assert!(is_open(&CallOutcome::RateLimited));
-/// assert!(!is_open(&CallOutcome::Failed { step: None, credits_refunded: Some(3) }));
+/// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
+/// let failed = r#"{"error":"generation_failed","message":"at the outline","details":{"step":"outline","credits_refunded":3}}"#;
+/// for (status, body, expected) in [(429, "", true), (500, failed, false)] {
+///     let raw = RawResponse::new(status, &[("Content-Type", "application/json")], body, SystemTime::now());
+///     let response = Response::classify(&key, &"job_7c1e4a52".parse()?, raw);
+///     assert_eq!(is_open(&response.outcome), expected);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive] // the service may define more
@@ -27,12 +34,14 @@ pub enum CallOutcome {
     /// the response is the body of its delivery.
     Complete(Box<ArticleResult>),
     /// The job is not complete. The document names no other state (service document, section 3).
+    #[non_exhaustive]
     Unfinished {
         /// The `status`, if it is a string: its first 200 characters, without the API key.
         status: Option<String>,
     },
     /// A success with a title and HTML, whose status is no word for a complete job. It may be a draft: it is the article
     /// only if another response, at least a minute later, has the same bytes. The body of the response is whole.
+    #[non_exhaustive]
     Draft {
         /// As in [`Unfinished`](Self::Unfinished).
         status: Option<String>,
@@ -40,11 +49,13 @@ pub enum CallOutcome {
     /// A success without an article that says that the job has failed: by a [status](article_webhook::Status::is_failed),
     /// or by an error code of the document that is about a job. The document has another form for it, so it counts only
     /// if another response says the same.
+    #[non_exhaustive]
     FailedState {
         /// The status or the code.
         state: String,
     },
     /// 500 with `generation_failed`: the job has failed, and its credits were refunded.
+    #[non_exhaustive]
     Failed {
         /// The step of the pipeline: its first 200 characters, without the API key.
         step: Option<String>,
@@ -83,6 +94,7 @@ pub enum CallOutcome {
     /// A success without a valid `job_id`, after an order.
     NoJobId,
     /// A success, and the body is longer than allowed.
+    #[non_exhaustive]
     TooLarge {
         /// The limit, in bytes.
         limit: usize,

@@ -28,7 +28,7 @@ use crate::ApiKey;
 ///     Response::classify(&key, &asked, raw)
 /// };
 /// let response = classify(200, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
-/// assert!(matches!(response.outcome, CallOutcome::Unfinished { status: Some(ref status) } if status == "queued"));
+/// assert!(matches!(response.outcome, CallOutcome::Unfinished { status: Some(ref status), .. } if status == "queued"));
 /// assert_eq!(response.sent_at, None); // it had no `Date`
 ///
 /// let response = classify(200, "<h1>Welcome</h1>"); // a proxy's page

@@ -25,8 +25,8 @@ use article_webhook_inbox::{Intent, IntentState, store::Pause};
 /// assert_eq!(outcome.job_id().map(|id| id.as_str()), Some("job_1"));
 /// assert_eq!(message(&outcome), "the article will come");
 ///
-/// let outcome = OrderOutcome::Abandoned { since: std::time::SystemTime::UNIX_EPOCH };
-/// assert!(outcome.job_id().is_none());
+/// let outcome = OrderOutcome::OrderedBefore(None);
+/// assert!(outcome.job_id().is_none(), "the job was erased");
 /// # Ok::<(), article_webhook_client::InvalidJobId>(())
 /// ```
 #[derive(Debug)]
@@ -39,12 +39,14 @@ pub enum OrderOutcome {
     OrderedBefore(Option<JobId>),
     /// An earlier call that orders has not ended, as far as is stored, and its deadline has not passed: another task or
     /// process makes it, or died while it did. From the deadline on, what is not stored is [unknown](Self::Unknown).
+    #[non_exhaustive]
     InProgress {
         /// The deadline of the earlier call.
         until: SystemTime,
     },
     /// It is not known whether the service took the order. The article may still arrive. To order all the same, or to
     /// give it up, is the application's decision.
+    #[non_exhaustive]
     Unknown {
         /// Since when it is unknown: when this call or an earlier one ended without a certain answer, or when the deadline
         /// of an earlier one passed.
@@ -53,6 +55,7 @@ pub enum OrderOutcome {
         cause: Option<article_webhook_client::Error>,
     },
     /// The application gave the intent up.
+    #[non_exhaustive]
     Abandoned {
         /// Since when.
         since: SystemTime,

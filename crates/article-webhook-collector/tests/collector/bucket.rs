@@ -197,7 +197,7 @@ async fn a_refused_key_stays_paused_beside_another() {
         refused.run_until_idle().await.unwrap();
         paused = refused.health().await.unwrap().ledger.paused;
     }
-    assert_eq!(paused.map(|pause| pause.why), Some(PauseReason::KeyRefused { key: 17 }));
+    assert!(matches!(paused.map(|pause| pause.why), Some(PauseReason::KeyRefused { key: 17, .. })));
     assert!(accepted.health().await.unwrap().ledger.paused.is_none());
 }
 

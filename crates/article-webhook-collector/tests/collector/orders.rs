@@ -64,7 +64,7 @@ async fn of_many_orders_of_one_intent_one_is_sent() {
     for outcome in orders {
         match outcome.await.unwrap() {
             OrderOutcome::Ordered(_) => ordered += 1,
-            OrderOutcome::InProgress { until } => assert!(until > world.clock.now()),
+            OrderOutcome::InProgress { until, .. } => assert!(until > world.clock.now()),
             other => panic!("{other:?}"),
         }
     }

@@ -47,7 +47,7 @@ async fn a_call_without_a_certain_answer_is_not_repeated() {
         let lost_at = world.clock.now();
         for _ in 0..2 {
             let outcome = order(&collector, "post-17").await;
-            let OrderOutcome::Unknown { since, cause: None } = outcome else {
+            let OrderOutcome::Unknown { since, cause: None, .. } = outcome else {
                 panic!("{reply:?}: {outcome:?}")
             };
             assert_eq!(since, lost_at, "{reply:?}");
@@ -75,7 +75,7 @@ async fn an_order_without_an_end_is_unknown_from_its_deadline_on() {
     _ = world.ledger.intend("post-17", MINUTE, 1, None).await.unwrap();
     let collector = world.collector();
     let again = async || collector.order_again("post-17", &shoes()).await.unwrap();
-    let OrderOutcome::InProgress { until } = again().await else { panic!("too early") };
+    let OrderOutcome::InProgress { until, .. } = again().await else { panic!("too early") };
     assert_eq!(until, world.clock.now() + MINUTE);
     world.clock.advance(MINUTE);
     let outcome = order(&collector, "post-17").await;

@@ -33,7 +33,7 @@ fn a_job_is_followed_from_its_order_to_its_article() {
     assert_eq!((created.status, created.retry_after), (202, None));
     let response = ask(&mut api, &created.job_id);
     assert!(
-        matches!(&response.outcome, CallOutcome::Unfinished { status: Some(status) } if status == "queued"),
+        matches!(&response.outcome, CallOutcome::Unfinished { status: Some(status), .. } if status == "queued"),
         "{response:?}"
     );
 
@@ -55,7 +55,8 @@ fn a_failed_job_names_its_step_and_its_refund() {
     let created = order(&mut api).unwrap();
     api.now += seconds(3600);
     let response = ask(&mut api, &created.job_id);
-    let CallOutcome::Failed { step: Some(step), credits_refunded: Some(1..) } = &response.outcome
+    let CallOutcome::Failed { step: Some(step), credits_refunded: Some(1..), .. } =
+        &response.outcome
     else {
         panic!("{response:?}")
     };

@@ -69,6 +69,7 @@ pub enum Rejection {
     Framing,
     /// 413: the declared or the actual length of the body is over the receiver's limit.
     #[error("the body is over the limit of {limit} bytes: raise ReceiverBuilder::body_limit")]
+    #[non_exhaustive]
     TooLarge {
         /// The limit in bytes.
         limit: usize,

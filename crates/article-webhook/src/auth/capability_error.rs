@@ -29,12 +29,14 @@ pub enum CapabilityError {
         "the environment variable {name} is not set: make a key with `openssl rand -hex 32`, and give it to each machine that \
          receives"
     )]
+    #[non_exhaustive]
     NotSet {
         /// The variable's name.
         name: String,
     },
     /// The file cannot be read.
     #[error("the key file {path} cannot be read")]
+    #[non_exhaustive]
     Unreadable {
         /// The file's path.
         path: String,

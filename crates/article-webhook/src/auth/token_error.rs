@@ -21,18 +21,21 @@ pub enum TokenError {
     OnlyWhiteSpace,
     /// The token is a scheme word without a secret.
     #[error("the token is the scheme word `{scheme}` alone: give it as in `{scheme} <token>`")]
+    #[non_exhaustive]
     SchemeOnly {
         /// The scheme word as it is registered.
         scheme: &'static str,
     },
     /// The scheme word is repeated.
     #[error("the token says `{scheme}` twice: give the scheme word once, as in `{scheme} <token>`")]
+    #[non_exhaustive]
     DoubledScheme {
         /// The scheme word as it is registered.
         scheme: &'static str,
     },
     /// A colon behind the scheme word, which no scheme word has (RFC 9110, section 11.4).
     #[error("the token has a colon behind `{scheme}`: give it as in `{scheme} <token>`")]
+    #[non_exhaustive]
     SchemeWithColon {
         /// The scheme word as it is registered.
         scheme: &'static str,
@@ -56,6 +59,7 @@ pub enum TokenError {
     HeaderName,
     /// The token was never filled in.
     #[error("the token is the placeholder `{placeholder}`: give the publish target's auth_token")]
+    #[non_exhaustive]
     Placeholder {
         /// The placeholder that was recognised.
         placeholder: &'static str,
@@ -67,6 +71,7 @@ pub enum TokenError {
     #[error(
         "the targets `{first}` and `{second}` have the same token, so that no delivery says which of them it is for: give each a token of its own, or both the same label"
     )]
+    #[non_exhaustive]
     Shared {
         /// The label of the target that was there.
         first: String,
@@ -87,6 +92,7 @@ pub enum TokenError {
     #[error(
         "the environment variable {name} is not set: make a token with `export {name}=\"Bearer $(openssl rand -hex 24)\"`, and give the service the same value, `Bearer ` included, as the publish target's auth_token"
     )]
+    #[non_exhaustive]
     NotSet {
         /// The variable's name.
         name: String,
@@ -95,12 +101,14 @@ pub enum TokenError {
     #[error(
         "the environment variable {name} is not valid Unicode: a token is printable ASCII, as in `Bearer <token>`"
     )]
+    #[non_exhaustive]
     NotUnicode {
         /// The variable's name.
         name: String,
     },
     /// The environment variable holds no valid token.
     #[error("the environment variable {name}: {error}")]
+    #[non_exhaustive]
     InVariable {
         /// The variable's name.
         name: String,
@@ -109,6 +117,7 @@ pub enum TokenError {
     },
     /// The file cannot be read.
     #[error("the token file {path} cannot be read")]
+    #[non_exhaustive]
     Unreadable {
         /// The file's path.
         path: String,

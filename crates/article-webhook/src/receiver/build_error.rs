@@ -17,6 +17,7 @@ pub enum BuildError {
     #[error(
         "`{name}` is not a header name: no spaces, colons or non-ASCII characters, as in `X-Service-Event`"
     )]
+    #[non_exhaustive]
     HeaderName {
         /// The name that was given.
         name: String,
@@ -25,6 +26,7 @@ pub enum BuildError {
     #[error(
         "the header `{name}` has another meaning already: give the event and the job id a header of their own each"
     )]
+    #[non_exhaustive]
     HeaderTaken {
         /// The name that was given.
         name: String,
@@ -36,6 +38,7 @@ pub enum BuildError {
     #[error(
         "a body budget of {budget} bytes cannot hold one body of the limit, {limit}: raise body_budget, or lower body_limit"
     )]
+    #[non_exhaustive]
     BodyBudget {
         /// The budget that was given, in bytes.
         budget: usize,

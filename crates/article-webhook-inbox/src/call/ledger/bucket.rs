@@ -17,8 +17,13 @@ pub struct BucketSettings {
 /// ```
 /// use article_webhook_inbox::PauseReason;
 ///
-/// assert_eq!(PauseReason::KeyRefused { key: 1 }.as_str(), "key_refused");
-/// assert_ne!(PauseReason::KeyRefused { key: 1 }, PauseReason::KeyRefused { key: 2 });
+/// /// Whether another API key helps.
+/// fn is_about_the_key(why: PauseReason) -> bool {
+///     matches!(why, PauseReason::KeyRefused { .. })
+/// }
+///
+/// assert_eq!(PauseReason::RateLimited.as_str(), "rate_limited");
+/// assert!(!is_about_the_key(PauseReason::RateLimited));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
@@ -29,6 +34,7 @@ pub enum PauseReason {
     /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
     Unavailable,
     /// The service refused the API key: nothing is polled or ordered with this key.
+    #[non_exhaustive]
     KeyRefused {
         /// A number that stands for the key.
         key: u64,

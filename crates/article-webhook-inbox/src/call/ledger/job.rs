@@ -123,6 +123,7 @@ pub enum Reason {
     /// The application named it among many old ones. It is polled when no other job is due.
     Backfill,
     /// An authentic delivery was refused or could not be stored.
+    // Its text has the code and nothing else, so there can be no other field.
     Refused {
         /// The code of the refusal, such as `malformed_json`, or `unavailable`.
         code: Box<str>,
