@@ -371,16 +371,8 @@ fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
     for (key, expected) in
         [(None, Job::NotFound), (Some(17), Job::NotFound), (Some(18), Job::Missing)]
     {
-        let missing = Some(Missing::new(9, NOW));
-        let (job, mut watch) = (
-            {
-                let mut job = job(1);
-                job.missing = missing;
-                job.key = key;
-                job
-            },
-            KeyWatch::default(),
-        );
+        let (mut job, mut watch) = (job(1), KeyWatch::default());
+        (job.missing, job.key) = (Some(Missing::new(9, NOW)), key);
         watch.knew(began(days));
         let polled = Polled { job: &job, pause: PAUSE, began: began(days), key: 17 };
         let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
