@@ -1,6 +1,5 @@
 use std::{
     collections::{HashMap, HashSet},
-    io::BufRead,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -13,7 +12,7 @@ use article_webhook_inbox::{
 };
 use clap::Args;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::{io::AsyncBufReadExt as _, time::sleep};
 
 use crate::{
     calls::ServiceArguments,
@@ -59,7 +58,7 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
         resume(&shared, &arguments, context).await?;
     }
     let (mut ids, is_named) = match &arguments.from {
-        Some(path) => (ids_of_file(path)?, true),
+        Some(path) => (ids_of_file(path).await?, true),
         None if arguments.jobs.is_empty() => {
             let Expected { due, next } = ids_of_ledger(&shared).await?;
             if due.is_empty() {
@@ -275,17 +274,18 @@ fn report(ids: &[JobId], states: &States, output: &Output) -> Result<Exit, Failu
 }
 
 /// One id a line. Empty lines and those that begin with `#` are left out.
-fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
+async fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
     let unreadable = |error: &std::io::Error| {
         Failure::of_file(path, error).fix("name a file that you may read, or - for standard input")
     };
-    let lines = match path.as_os_str() == "-" {
+    let mut lines = match path.as_os_str() == "-" {
         true => input::standard(),
-        false => input::file(path).map_err(|error| unreadable(&error))?,
-    };
-    let mut ids = Vec::new();
-    for (number, line) in (1..).zip(lines.lines()) {
-        let line = line.map_err(|error| unreadable(&error))?;
+        false => input::file(path).await.map_err(|error| unreadable(&error))?,
+    }
+    .lines();
+    let (mut ids, mut number) = (Vec::new(), 0);
+    while let Some(line) = lines.next_line().await.map_err(|error| unreadable(&error))? {
+        number += 1;
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;

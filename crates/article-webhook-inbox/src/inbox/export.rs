@@ -1,11 +1,8 @@
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::{self, Write},
-};
+use std::{collections::VecDeque, fmt, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::Inbox;
 use crate::{Digest, Error, call::Filter, codec, rules::ExportLine, script::Export};
@@ -70,23 +67,24 @@ struct Lines<W> {
     sum: Sum,
 }
 
-impl<W: Write> Lines<W> {
+impl<W: AsyncWrite + Unpin> Lines<W> {
     fn new(out: W) -> Self {
         Self { out, sum: Sum::default() }
     }
 
-    fn write(&mut self, line: &ExportLine) -> Result<(), Error> {
+    async fn write(&mut self, line: &ExportLine) -> Result<(), Error> {
         let text = codec::document(line) + "\n";
         self.sum.count(line);
         self.sum.hash(text.as_bytes());
-        self.out.write_all(text.as_bytes()).map_err(unwritten)
+        self.out.write_all(text.as_bytes()).await.map_err(unwritten)
     }
 
     /// Writes the last line, and returns the number of entries.
-    fn end(mut self) -> Result<u64, Error> {
+    async fn end(mut self) -> Result<u64, Error> {
         let end = self.sum.end();
-        writeln!(self.out, "{}", codec::document(&end)).map_err(unwritten)?;
-        self.out.flush().map_err(unwritten)?;
+        let text = codec::document(&end) + "\n";
+        self.out.write_all(text.as_bytes()).await.map_err(unwritten)?;
+        self.out.flush().await.map_err(unwritten)?;
         Ok(end.counts.entries)
     }
 }
@@ -97,13 +95,14 @@ impl Inbox {
     /// entries, or its job is still expected.
     ///
     /// The last line has the number of entries, jobs and intents, and the SHA-256 of all bytes before it. An export without
-    /// that line is a part of one, and [`import`](Self::import) refuses it.
+    /// that line is a part of one, and [`import`](Self::import) refuses it. Each line is written by itself, so put a
+    /// [`BufWriter`](tokio::io::BufWriter) before a file. It is flushed at the end.
     ///
     /// # Errors
     ///
     /// The store or the writer failed. Or orders may be missing in the ledger, after a salvage: the inbox that imports the lines
     /// would not know that, and would order them again. [Check them](Self::orders_checked) before.
-    pub async fn export(&self, out: impl Write) -> Result<u64, Error> {
+    pub async fn export(&self, out: impl AsyncWrite + Unpin) -> Result<u64, Error> {
         if self.0.store.ledger_counts().await?.gaps_since.is_some() {
             return Err(Error::unusable(
                 "orders may be missing in the ledger, and an import would not know it: compare the orders with the jobs of the \
@@ -119,16 +118,26 @@ impl Inbox {
     /// # Errors
     ///
     /// The store or the writer failed.
-    pub async fn export_entries(&self, filter: Filter, out: impl Write) -> Result<u64, Error> {
+    pub async fn export_entries(
+        &self,
+        filter: Filter,
+        out: impl AsyncWrite + Unpin,
+    ) -> Result<u64, Error> {
         self.write(Parts::entries(self, filter), out).await
     }
 
-    async fn write(&self, mut parts: Parts<'_>, out: impl Write) -> Result<u64, Error> {
+    async fn write(
+        &self,
+        mut parts: Parts<'_>,
+        out: impl AsyncWrite + Unpin,
+    ) -> Result<u64, Error> {
         let mut lines = Lines::new(out);
         while let Some((_, items)) = parts.next().await? {
-            items.iter().try_for_each(|line| lines.write(line))?;
+            for line in &items {
+                lines.write(line).await?;
+            }
         }
-        lines.end()
+        lines.end().await
     }
 }
 

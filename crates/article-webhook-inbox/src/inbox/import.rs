@@ -1,6 +1,10 @@
-use std::io::{BufRead, Seek, SeekFrom};
+use std::io::SeekFrom;
 
 use serde::{Deserialize, de::DeserializeOwned};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt as _, AsyncSeek, AsyncSeekExt as _},
+    task::coop,
+};
 
 use super::{
     Inbox,
@@ -57,11 +61,14 @@ impl Inbox {
     ///   [`import_partial`](Self::import_partial) adds what is there.
     /// - A line cannot be read, or contains a body that differs from its digest. The error names the line. Nothing was added.
     /// - The store or the reader failed.
-    pub async fn import(&self, mut export: impl BufRead + Seek) -> Result<Imported, Error> {
+    pub async fn import(
+        &self,
+        mut export: impl AsyncBufRead + AsyncSeek + Unpin,
+    ) -> Result<Imported, Error> {
         let unread = |error| Error::unavailable("the export cannot be read twice").because(error);
-        let start = export.stream_position().map_err(unread)?;
+        let start = export.stream_position().await.map_err(unread)?;
         ensure_whole(&mut export).await?;
-        export.seek(SeekFrom::Start(start)).map_err(unread)?;
+        export.seek(SeekFrom::Start(start)).await.map_err(unread)?;
         self.import_partial(export).await
     }
 
@@ -73,11 +80,14 @@ impl Inbox {
     /// - A line cannot be read, or contains a body that differs from its digest: the error names the line. The lines before it
     ///   are added. The same import goes on where it stopped.
     /// - The store or the reader failed.
-    pub async fn import_partial(&self, export: impl BufRead) -> Result<Imported, Error> {
+    pub async fn import_partial(
+        &self,
+        export: impl AsyncBufRead + Unpin,
+    ) -> Result<Imported, Error> {
         let mut import = Import::new(self, Rule::Add);
         let mut lines = Lines::new(export);
         loop {
-            match lines.next() {
+            match lines.next().await {
                 Ok(Some(Line::Row(line))) => import.push(line, lines.bytes.len()).await?,
                 Ok(Some(Line::End(_) | Line::Empty)) => {}
                 Ok(None) => break,
@@ -172,10 +182,10 @@ impl Inbox {
 /// # Errors
 ///
 /// It is not as it was written.
-async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
+async fn ensure_whole(export: impl AsyncBufRead + Unpin) -> Result<(), Error> {
     let (mut lines, mut sum) = (Lines::new(export), Sum::default());
     let end = loop {
-        match lines.next() {
+        match lines.next().await {
             Ok(Some(Line::End(end))) => break end,
             Ok(Some(Line::Row(line))) => {
                 sum.count(&line);
@@ -190,10 +200,6 @@ async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
                 )));
             }
         }
-        // A long export lets other tasks run.
-        if lines.number.is_multiple_of(LINES_PER_TRANSACTION as u64) {
-            tokio::task::yield_now().await;
-        }
     };
     let (number, found) = (lines.number, sum.end());
     if found.counts != end.counts {
@@ -207,7 +213,7 @@ async fn ensure_whole(export: impl BufRead) -> Result<(), Error> {
             "the lines before line {number} are not those that were exported, because they have another SHA-256: {WAY_OUT}"
         )));
     }
-    match lines.next()? {
+    match lines.next().await? {
         None => Ok(()),
         Some(_) => Err(Error::invalid(format!(
             "line {} comes after the end of the export: import each export by itself",
@@ -284,16 +290,18 @@ enum Line {
     Empty,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: AsyncBufRead + Unpin> Lines<R> {
     fn new(export: R) -> Self {
         Self { export, number: 0, bytes: Vec::new() }
     }
 
     /// Reads the next line.
-    fn next(&mut self) -> Result<Option<Line>, Error> {
+    async fn next(&mut self) -> Result<Option<Line>, Error> {
+        // A reader that never waits lets other tasks run.
+        coop::consume_budget().await;
         self.bytes.clear();
         let number = self.number + 1;
-        let length = self.export.read_until(b'\n', &mut self.bytes).map_err(|error| {
+        let length = self.export.read_until(b'\n', &mut self.bytes).await.map_err(|error| {
             Error::unavailable(format!("line {number} cannot be read")).because(error)
         })?;
         if length == 0 {

@@ -1,8 +1,13 @@
 //! An export says in its last line what it is, and a part of one is not taken for a whole.
 
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::{
+    io::{self, Cursor, SeekFrom},
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use article_webhook_inbox::{Digest, Filter, Inbox, JobFilter, State};
+use tokio::io::{AsyncRead, AsyncSeek, BufReader, BufWriter, ReadBuf};
 
 use super::scene::{Scene, exported, key};
 
@@ -171,18 +176,26 @@ async fn an_export_with_a_wrong_line_is_refused_whole() {
 /// A disk that fails in the middle of a line.
 struct Failing<'a>(&'a [u8]);
 
-impl Read for Failing<'_> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(to)? {
-            0 => Err(io::Error::other("the disk fails")),
-            length => Ok(length),
+impl AsyncRead for Failing<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.0.is_empty() {
+            return Poll::Ready(Err(io::Error::other("the disk fails")));
         }
+        Pin::new(&mut self.0).poll_read(context, to)
     }
 }
 
-impl Seek for Failing<'_> {
-    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
-        Ok(0)
+impl AsyncSeek for Failing<'_> {
+    fn start_seek(self: Pin<&mut Self>, _: SeekFrom) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Poll::Ready(Ok(0))
     }
 }
 
@@ -201,4 +214,25 @@ async fn an_export_that_cannot_be_read_on_is_not_taken_for_one_that_was_cut_off(
         assert_eq!(error.to_string(), "line 2 cannot be read");
         assert!(error.is_transient());
     }
+}
+
+/// The pipe is shorter than a line, so that each side waits for the other. What the buffer has at the end is written.
+#[tokio::test]
+async fn one_thread_exports_and_imports_at_once() {
+    let (from, _) = shop().await;
+    let to = Inbox::memory();
+    let (out, lines) = tokio::io::duplex(16);
+    let (exported, imported) = tokio::join!(
+        from.inbox.export(BufWriter::new(out)),
+        to.import_partial(BufReader::new(lines))
+    );
+    assert_eq!((exported.unwrap(), imported.unwrap().added), (2, 2));
+}
+
+#[tokio::test]
+async fn other_tasks_run_while_an_export_is_read_that_is_in_memory() {
+    let other = tokio::spawn(async {});
+    let empty = Cursor::new("\n".repeat(1000));
+    assert!(Inbox::memory().import(empty).await.is_err(), "it has no end");
+    assert!(other.is_finished());
 }

@@ -1,5 +1,5 @@
 use std::{
-    io::{self, BufWriter, ErrorKind, IsTerminal, Write, stdout},
+    io::{self, ErrorKind, IsTerminal},
     path::{Path, PathBuf},
 };
 
@@ -7,9 +7,17 @@ use article_webhook_inbox::Inbox;
 use clap::Args;
 use serde_json::json;
 use tempfile::{NamedTempFile, PersistError};
+use tokio::{
+    fs::File,
+    io::{
+        AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter, DuplexStream,
+        duplex, stdout,
+    },
+    join,
+};
 
 use super::{
-    progress::{Counting, Whole},
+    progress::{Count, Whole},
     selection::{ChoiceArguments, what_there_is},
 };
 use crate::{
@@ -18,6 +26,9 @@ use crate::{
     store::{InboxWord, Place},
     text::{entries, escape},
 };
+
+/// How many bytes of the export wait to be written.
+const PIPE_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
@@ -31,15 +42,57 @@ pub(super) struct ExportArguments {
 }
 
 impl ExportArguments {
+    /// The inbox writes into a pipe, so that its failures are told from those of the output.
+    async fn write(
+        &self,
+        inbox: &Inbox,
+        place: &Place,
+        count: Count<'_>,
+        to: impl AsyncWrite + Unpin,
+        unwritable: impl Fn(&io::Error) -> Failure,
+    ) -> Result<u64, Failure> {
+        let (into, lines) = duplex(PIPE_BYTES);
+        let (exported, passed) =
+            join!(self.export(inbox, place, into), self.pass(lines, count, to));
+        passed.map_err(|error| unwritable(&error))?;
+        exported
+    }
+
     /// With a filter, the entries that pass it, without the ledger, which is about all jobs.
-    async fn write(&self, inbox: &Inbox, place: &Place, to: impl Write) -> Result<u64, Failure> {
+    async fn export(
+        &self,
+        inbox: &Inbox,
+        place: &Place,
+        into: DuplexStream,
+    ) -> Result<u64, Failure> {
         if self.choice.is_empty() {
-            return Ok(inbox.export(to).await?);
+            return Ok(inbox.export(into).await?);
         }
-        match inbox.export_entries(self.choice.filter(), to).await? {
+        match inbox.export_entries(self.choice.filter(), into).await? {
             0 => Err(Failure::nothing_matched("no entry matches").fix(what_there_is(place))),
             written => Ok(written),
         }
+    }
+
+    /// On a terminal, lines of JSON are escaped.
+    async fn pass(
+        &self,
+        lines: DuplexStream,
+        mut count: Count<'_>,
+        to: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
+        let is_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let (mut lines, mut to) = (BufReader::new(lines), BufWriter::new(to));
+        let mut line = String::new();
+        while lines.read_line(&mut line).await? > 0 {
+            count.add(line.as_bytes());
+            if is_terminal {
+                line = escape::json(line.trim_end()) + "\n";
+            }
+            to.write_all(line.as_bytes()).await?;
+            line.clear();
+        }
+        to.flush().await
     }
 }
 
@@ -51,16 +104,12 @@ pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result
         true => Whole::Lines(inbox.counts().await?.total()),
         false => Whole::Unknown,
     };
+    let count = Count::new("exported", whole, &context.output);
     let Some(path) = &arguments.output else {
-        let mut kept = ErrorCapture::new(Shown::default());
-        let to = Counting::new(BufWriter::new(&mut kept), "exported", whole, &context.output);
-        let written = arguments.write(&inbox, &place, to).await;
-        return match kept.failed {
-            Some(error) => Err(Failure::of_output(&error)),
-            None => written.map(|_| Exit::Done),
-        };
+        arguments.write(&inbox, &place, count, stdout(), Failure::of_output).await?;
+        return Ok(Exit::Done);
     };
-    let exported = into_file(&inbox, &place, path, &arguments, whole, context).await?;
+    let exported = into_file(&inbox, &place, path, &arguments, count, context).await?;
     let value = json!({ "exported": exported });
     context.output.done("export", &value, &format!("exported {}", entries(exported)))
 }
@@ -71,7 +120,7 @@ async fn into_file(
     place: &Place,
     path: &Path,
     arguments: &ExportArguments,
-    whole: Whole,
+    count: Count<'_>,
     context: &Context,
 ) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
@@ -87,76 +136,12 @@ async fn into_file(
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
         .map_err(|error| unwritable(&error))?;
-    let mut kept = ErrorCapture::new(file);
-    let to = Counting::new(BufWriter::new(&mut kept), "exported", whole, &context.output);
-    let exported = arguments.write(inbox, place, to).await;
+    let to = file.as_file().try_clone().map(File::from_std);
+    let mut to = to.map_err(|error| unwritable(&error))?;
+    let exported = arguments.write(inbox, place, count, &mut to, unwritable).await;
     context.output.progress("");
-    if let Some(error) = kept.failed {
-        return Err(unwritable(&error));
-    }
-    let (exported, file) = (exported?, kept.inner);
-    file.as_file().sync_all().map_err(|error| unwritable(&error))?;
+    let exported = exported?;
+    to.sync_all().await.map_err(|error| unwritable(&error))?;
     file.persist_noclobber(path).map_err(|PersistError { error, .. }| unwritable(&error))?;
     Ok(exported)
-}
-
-/// Standard output. On a terminal, lines of JSON are escaped.
-#[derive(Default)]
-struct Shown {
-    rest: Vec<u8>,
-}
-
-impl Write for Shown {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut out = stdout().lock();
-        if !out.is_terminal() {
-            return out.write(bytes);
-        }
-        self.rest.extend_from_slice(bytes);
-        while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<_> = self.rest.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line[..end]);
-            writeln!(out, "{}", escape::json(&line))?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        stdout().flush()
-    }
-}
-
-/// Keeps why a write failed: the inbox that writes calls that a failure of its own.
-struct ErrorCapture<W> {
-    inner: W,
-    failed: Option<io::Error>,
-}
-
-impl<W> ErrorCapture<W> {
-    fn new(inner: W) -> Self {
-        Self { inner, failed: None }
-    }
-
-    fn keep<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        done.map_err(|error| {
-            let kind = error.kind();
-            // After an interruption it is written again.
-            if kind != ErrorKind::Interrupted {
-                self.failed.get_or_insert(error);
-            }
-            kind.into()
-        })
-    }
-}
-
-impl<W: Write> Write for ErrorCapture<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes);
-        self.keep(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.inner.flush();
-        self.keep(flushed)
-    }
 }

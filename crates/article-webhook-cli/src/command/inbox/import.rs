@@ -1,14 +1,17 @@
 use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, IsTerminal, Seek, stdin},
+    io::{self, IsTerminal, stdin},
     path::PathBuf,
 };
 
 use article_webhook_inbox::{Error, Imported, Inbox, store::Progress};
 use clap::Args;
 use serde_json::json;
+use tokio::{
+    fs::File,
+    io::{AsyncBufRead, AsyncSeekExt as _, BufReader, copy_buf},
+};
 
-use super::progress::{Counting, Whole};
+use super::progress::{Count, Counting, Whole};
 use crate::{
     command::inbox::salvage::gaps,
     context::Context,
@@ -35,19 +38,19 @@ pub(super) struct ImportArguments {
 
 impl ImportArguments {
     /// A whole export is read twice. What a pipe or a terminal gives is kept in a temporary file without a name for that.
-    fn whole(&self, mut lines: impl BufRead) -> io::Result<File> {
+    async fn whole(&self, mut lines: impl AsyncBufRead + Unpin) -> io::Result<File> {
         if let Some(path) = self.lines.as_ref().filter(|path| path.is_file()) {
-            return File::open(path);
+            return File::open(path).await;
         }
-        let mut kept = tempfile::tempfile()?;
-        io::copy(&mut lines, &mut kept)?;
-        kept.rewind()?;
+        let mut kept = File::from_std(tempfile::tempfile()?);
+        copy_buf(&mut lines, &mut kept).await?;
+        kept.rewind().await?;
         Ok(kept)
     }
 
     async fn add(
         &self,
-        lines: impl BufRead,
+        lines: impl AsyncBufRead + Unpin,
         inbox: &Inbox,
         context: &Context,
     ) -> Result<Imported, Failure> {
@@ -56,19 +59,19 @@ impl ImportArguments {
             let file = self.lines.as_ref().and_then(|path| path.metadata().ok());
             let file = file.filter(|file| file.is_file());
             let bytes = file.map_or(Whole::Unknown, |file| Whole::Bytes(file.len()));
-            let lines = Counting::new(lines, "read", bytes, output);
+            let lines = Counting { inner: lines, count: Count::new("read", bytes, output) };
             let imported = inbox.import_partial(BufReader::new(lines)).await;
             output.progress("");
             let fix = "correct or remove that line; what was before it is added, and a repeated import leaves it as it is";
             return imported.map_err(|error| failed(error, fix));
         }
-        let lines = self.whole(lines).map_err(|error| {
+        let lines = self.whole(lines).await.map_err(|error| {
             Failure::failed("what is imported cannot be kept in a temporary file")
                 .because(&error)
                 .fix("write it to a file, and name that")
         })?;
-        let bytes = lines.metadata().map_or(Whole::Unknown, |it| Whole::Bytes(it.len()));
-        let lines = Counting::new(lines, "read", bytes, output);
+        let bytes = lines.metadata().await.map_or(Whole::Unknown, |it| Whole::Bytes(it.len()));
+        let lines = Counting { inner: lines, count: Count::new("read", bytes, output) };
         let imported = inbox.import(BufReader::new(lines)).await;
         output.progress("");
         imported.map_err(|error| {
@@ -88,7 +91,7 @@ fn failed(error: Error, fix: &str) -> Failure {
 pub(super) async fn run(arguments: ImportArguments, context: &Context) -> Result<Exit, Failure> {
     let lines = match &arguments.lines {
         None => input::standard(),
-        Some(path) => input::file(path).map_err(|error| {
+        Some(path) => input::file(path).await.map_err(|error| {
             Failure::of_file(path, &error)
                 .fix("name a file that you may read, or leave it out for standard input")
         })?,

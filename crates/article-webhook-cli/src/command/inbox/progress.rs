@@ -1,7 +1,11 @@
 use std::{
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, SeekFrom},
+    pin::Pin,
+    task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
+
+use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
 
 use crate::{
     output::{Output, rest},
@@ -20,27 +24,26 @@ pub(super) enum Whole {
 }
 
 /// Shows the number of lines that pass, how much of the whole that is, and how long the rest takes.
-pub(super) struct Counting<'a, T> {
-    inner: T,
-    count: Count,
-    output: &'a Output,
-}
-
-struct Count {
+pub(super) struct Count<'a> {
     verb: &'static str,
     whole: Whole,
     lines: u64,
     bytes: u64,
     start: Instant,
+    output: &'a Output,
 }
 
-impl Count {
-    fn add(&mut self, bytes: &[u8], output: &Output) {
+impl<'a> Count<'a> {
+    pub(super) fn new(verb: &'static str, whole: Whole, output: &'a Output) -> Self {
+        Self { verb, whole, lines: 0, bytes: 0, start: Instant::now(), output }
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
         let before = self.lines / STEP;
         self.lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
         self.bytes += bytes.len() as u64;
         if self.lines / STEP > before {
-            output.progress(&self.text(self.start.elapsed()));
+            self.output.progress(&self.text(self.start.elapsed()));
         }
     }
 
@@ -55,50 +58,47 @@ impl Count {
     }
 }
 
-impl<'a, T> Counting<'a, T> {
-    pub(super) fn new(inner: T, verb: &'static str, whole: Whole, output: &'a Output) -> Self {
-        let count = Count { verb, whole, lines: 0, bytes: 0, start: Instant::now() };
-        Self { inner, count, output }
-    }
+/// Counts the lines that are read.
+pub(super) struct Counting<'a, T> {
+    pub(super) inner: T,
+    pub(super) count: Count<'a>,
 }
 
-impl<T: Write> Write for Counting<'_, T> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.count.add(&bytes[..written], self.output);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-impl<T: Read> Read for Counting<'_, T> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(to)?;
-        self.count.add(&to[..read], self.output);
-        Ok(read)
+impl<T: AsyncRead + Unpin> AsyncRead for Counting<'_, T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = to.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(context, to))?;
+        self.count.add(&to.filled()[before..]);
+        Poll::Ready(Ok(()))
     }
 }
 
 /// Counts anew what is read again.
-impl<T: Seek> Seek for Counting<'_, T> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.count = Count { lines: 0, bytes: 0, start: Instant::now(), ..self.count };
-        self.inner.seek(to)
+impl<T: AsyncSeek + Unpin> AsyncSeek for Counting<'_, T> {
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.count = Count::new(self.count.verb, self.count.whole, self.count.output);
+        Pin::new(&mut self.inner).start_seek(to)
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Pin::new(&mut self.inner).poll_complete(context)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Format;
 
     #[test]
     fn what_is_left_is_told_where_the_whole_is_known() {
+        let output = Output::new(Format::Human);
         let text = |whole| {
-            let count =
-                Count { verb: "read", whole, lines: 500, bytes: 2000, start: Instant::now() };
+            let count = Count { lines: 500, bytes: 2000, ..Count::new("read", whole, &output) };
             count.text(Duration::from_secs(10))
         };
         assert_eq!(text(Whole::Unknown), "read 500 entries");
