@@ -9,8 +9,8 @@ use crate::response::response;
 ///
 /// `?` converts any error that can be sent to another thread, also `anyhow::Error` and `Box<dyn Error + Send + Sync>`,
 /// and any text. Other errors, such as `Box<dyn Error>` and those that borrow, are converted with
-/// `.map_err(Retry::because)?`. The error is logged with its causes and not sent.
-/// [`hide_causes`](article_webhook::hide_causes) keeps it out of the log.
+/// `.map_err(Retry::because)?`. The error is logged with its causes, as the field `cause`, and
+/// not sent.
 ///
 /// ```
 /// use article_webhook_axum::{ArticleComplete, Retry};

@@ -1,8 +1,8 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features nothing is compiled.
 //!
 //! No name, label or field contains a body, a token, a URL, or an intent. What the service answered, and why a call
-//! failed, appears in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log
-//! events alone, as a text, which the subscriber escapes.
+//! failed, appears in log events alone, as their field `cause`. A job id appears in log events alone, as a text, which
+//! the subscriber escapes.
 
 #![cfg_attr(
     not(all(feature = "metrics", feature = "tracing")),
@@ -11,7 +11,7 @@
 
 use std::{fmt::Display, time::Duration};
 
-use article_webhook::{DecodeError, JobId};
+use article_webhook::{DecodeError, JobId, adapter::logged_cause};
 use article_webhook_inbox::{
     Error, ExpectedJob, JobState, LedgerCounts, OVERDUE_AFTER, store::PollOutcome,
 };
@@ -30,12 +30,6 @@ macro_rules! measure {
         #[cfg(feature = "metrics")]
         metrics::$kind!($($metric)+).$call($value)
     };
-}
-
-/// Why something failed, for a log event, unless causes are hidden.
-#[cfg(feature = "tracing")]
-fn cause<T: Display>(cause: &T) -> Option<tracing::field::DisplayValue<impl Display>> {
-    article_webhook::adapter::logged_cause(cause).map(tracing::field::display)
 }
 
 /// A pause of all calls that is longer is an alarm.
@@ -72,7 +66,7 @@ pub(crate) fn order_not_noted(job_id: &JobId, error: &Error) {
 
 /// It is not known whether the service took an order.
 pub(crate) fn order_unknown(why: &impl Display) {
-    log!(warn: cause = cause(why), "it is not known whether the service took an order, which is not repeated");
+    log!(warn: cause = %logged_cause(why), "it is not known whether the service took an order, which is not repeated");
 }
 
 /// Another job was delivered to the URL of an order before its answer came, and a handler may have had the article.
@@ -119,7 +113,7 @@ pub(crate) fn settled(
     }
     match (outcome, state) {
         (_, JobState::Collected) if let Some(error) = undecodable => {
-            log!(warn: job_id, polls, cause = cause(error), "what the API gave is stored, and cannot be decoded as an article: see its entry");
+            log!(warn: job_id, polls, cause = %logged_cause(error), "what the API gave is stored, and cannot be decoded as an article: see its entry");
         }
         (_, JobState::Collected) => {
             log!(info: job_id, polls, ?expected_for, "article collected");
@@ -128,13 +122,13 @@ pub(crate) fn settled(
             log!(warn: job_id, "the API gives a body that cannot be read: see its entry");
         }
         (PollOutcome::Failed { cause: why, .. }, JobState::Failed) => {
-            log!(warn: job_id, cause = cause(why), "the service gave the job up");
+            log!(warn: job_id, cause = %logged_cause(why), "the service gave the job up");
         }
         (PollOutcome::NotFound { .. }, _) => {
             log!(warn: job_id, polls, "the service does not know the job, and it is polled no more");
         }
         (PollOutcome::Unconfirmed { after, cause: why, .. }, _) => {
-            log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought what another answer must confirm");
+            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought what another answer must confirm");
         }
         (
             PollOutcome::Again { after, cause: why }
@@ -142,7 +136,7 @@ pub(crate) fn settled(
             | PollOutcome::Rejected { after, cause: why },
             _,
         ) => {
-            log!(warn: job_id, polls, ?after, cause = cause(why), "the poll brought no article, and another will follow");
+            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought no article, and another will follow");
         }
         _ => {}
     }

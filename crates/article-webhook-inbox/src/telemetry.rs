@@ -1,8 +1,8 @@
 //! Metrics (feature `metrics`) and log events (feature `tracing`). Without the features nothing is compiled.
 //!
 //! No name, label or field contains a body, a token, the label of a target, or an intent. The error of a handler appears
-//! in log events alone, unless `article_webhook::hide_causes` was called. A job id appears in log events alone, as a text:
-//! the subscriber escapes it, as it does in the log of the receiver.
+//! in log events alone, as their field `cause`. A job id appears in log events alone, as a text: the subscriber escapes it,
+//! as it does in the log of the receiver.
 
 #![cfg_attr(
     not(all(feature = "metrics", feature = "tracing", feature = "sqlite", feature = "signal")),
@@ -16,12 +16,12 @@
 
 mod rate_limit;
 
-use std::{
-    fmt::Display,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
-use article_webhook::{DecodeError, Delivery, Drift, JobId, Refused, adapter::SeenDrift};
+use article_webhook::{
+    DecodeError, Delivery, Drift, JobId, Refused,
+    adapter::{SeenDrift, logged_cause},
+};
 
 use self::rate_limit::RateLimit;
 use crate::{
@@ -62,12 +62,6 @@ static WAL_GROWS: RateLimit = RateLimit::per_minute();
 
 /// How many of many jobs a line names.
 const MAX_NAMED_JOBS: usize = 5;
-
-/// Why something failed, for a log event, unless causes are hidden.
-#[cfg(feature = "tracing")]
-fn cause<T: Display>(cause: &T) -> Option<tracing::field::DisplayValue<impl Display>> {
-    article_webhook::adapter::logged_cause(cause).map(tracing::field::display)
-}
 
 fn names(key: &EntryKey) -> (&str, &str) {
     (key.job_id.as_str(), key.event.as_str())
@@ -245,7 +239,7 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
             log!(debug: job_id, event, attempt, "entry is done");
         }
         Outcome::Retry { after, cause: why } => {
-            log!(warn: job_id, event, attempt, ?after, cause = cause(why), "attempt failed, and another will follow");
+            log!(warn: job_id, event, attempt, ?after, cause = %logged_cause(why), "attempt failed, and another will follow");
         }
         Outcome::Released => {
             log!(info: job_id, event, attempt, "entry is given back: the worker stops");
@@ -256,7 +250,7 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
         Outcome::Dead { cause: why }
         | Outcome::Unhandled { cause: why, .. }
         | Outcome::Corrupt { cause: why, .. } => {
-            log!(warn: job_id, event, attempt, cause = cause(why), "entry is {name}: its cause is stored with it");
+            log!(warn: job_id, event, attempt, cause = %logged_cause(why), "entry is {name}: its cause is stored with it");
         }
     }
     if matches!(outcome, Outcome::Dead { .. }) {

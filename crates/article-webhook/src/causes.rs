@@ -1,10 +1,6 @@
 //! The text of an error with its sources.
 
-use std::{
-    error::Error,
-    fmt,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{error::Error, fmt};
 
 /// Shows an error and its sources in one line, separated by `: `. A source that the error before it has
 /// shown already is left out.
@@ -59,42 +55,20 @@ impl fmt::Display for Causes<'_> {
     }
 }
 
-/// Whether [`hide_causes`] was called.
-static HIDDEN: AtomicBool = AtomicBool::new(false);
-
 /// How many bytes of a cause are logged.
 const LONGEST: usize = 1000;
 
-/// From now on the log of this process says that handlers and sinks failed, but not why. For applications whose
-/// errors may hold secrets, such as a URL with a password. Call it first in `main`.
-///
-/// It is one setting of the process, for all receivers, inboxes and threads, and cannot be taken back. So a library
-/// should leave it to the application, and a test that calls it belongs in a process of its own.
-///
-/// ```
-/// article_webhook::hide_causes();
-/// let error = std::io::Error::other("cannot log in at https://user:password@blog.example");
-/// assert_eq!(article_webhook::adapter::logged_cause(&error), None);
-/// ```
-pub fn hide_causes() {
-    HIDDEN.store(true, Ordering::Relaxed);
-}
-
-/// What the log may say of the error of a handler or a sink: its text without control characters, or `None` after
-/// [`hide_causes`](crate::hide_causes). A text of more than 1,000 bytes is cut there, and ends with `…`.
+/// The text of an error of the application or of the service, for the field `cause` of a log event and for nothing else:
+/// a log that must not have such errors leaves that field out. Control characters are escaped. A text of more than
+/// 1,000 bytes is cut there, and ends with `…`.
 ///
 /// ```
 /// use article_webhook::adapter::logged_cause;
 ///
-/// assert_eq!(logged_cause(&"the disk is full\n").as_deref(), Some(r"the disk is full\n"));
-/// article_webhook::hide_causes();
-/// assert_eq!(logged_cause(&"the disk is full"), None);
+/// assert_eq!(logged_cause(&"the disk is full\n"), r"the disk is full\n");
 /// ```
-pub fn logged_cause(error: &dyn fmt::Display) -> Option<String> {
-    if HIDDEN.load(Ordering::Relaxed) {
-        return None;
-    }
-    Some(escaped(&error.to_string(), LONGEST))
+pub fn logged_cause(error: &dyn fmt::Display) -> String {
+    escaped(&error.to_string(), LONGEST)
 }
 
 /// The text without control characters, for the log. It is cut at `limit` bytes, and ends with `…` then.
@@ -162,9 +136,9 @@ mod tests {
 
     #[test]
     fn a_logged_cause_is_one_line_of_bounded_length() {
-        assert_eq!(logged_cause(&"\u{1b}[2Ja \"b\" \\").unwrap(), "\\u{1b}[2Ja \"b\" \\");
-        assert_eq!(logged_cause(&"é".repeat(500)).unwrap(), "é".repeat(500));
-        assert_eq!(logged_cause(&"é".repeat(501)).unwrap(), "é".repeat(500) + "…");
+        assert_eq!(logged_cause(&"\u{1b}[2Ja \"b\" \\"), "\\u{1b}[2Ja \"b\" \\");
+        assert_eq!(logged_cause(&"é".repeat(500)), "é".repeat(500));
+        assert_eq!(logged_cause(&"é".repeat(501)), "é".repeat(500) + "…");
     }
 
     #[test]

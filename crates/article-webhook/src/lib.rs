@@ -33,7 +33,6 @@ pub use article::{
 pub use auth::{AuthToken, Targets, TokenError};
 #[cfg(feature = "capability")]
 pub use auth::{Capability, CapabilityError, CapabilityKey};
-pub use causes::hide_causes;
 pub use json::{Kind, MalformedJson, Repair};
 pub use receiver::{BuildError, Delivery, Envelope, Receiver, ReceiverBuilder};
 #[cfg(feature = "sanitize")]

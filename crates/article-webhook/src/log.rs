@@ -1,8 +1,8 @@
 //! All log events. None holds a token, a body or a header value, except for job ids and events, which
 //! are validated, and for the `Content-Type` and `Content-Encoding` of an authentic delivery that is refused for
 //! them. Of a token and of what was presented in its place they show the shape. The error of a handler or a
-//! sink is logged as the application wrote it, so it may hold any of these, until `hide_causes` is called. Without the
-//! feature `tracing` every function here is empty.
+//! sink is logged as the application wrote it, so it may hold any of these: it is the field `cause`, and stands in no
+//! message. Without the feature `tracing` every function here is empty.
 
 use std::time::Duration;
 
@@ -107,11 +107,10 @@ mod enabled {
         tracing::error!(target: TARGET, job_id, "the sink panicked at a refusal");
     }
 
-    pub(crate) fn retry(cause: Option<&str>) {
-        let cause = cause.map(|cause| [": ", cause].concat()).unwrap_or_default();
+    pub(crate) fn retry(cause: &str) {
         let current = current_delivery();
         let job_id = current.as_ref().and_then(|current| current.log_a_retry()).map(JobId::as_str);
-        tracing::warn!(target: TARGET, job_id, "the handler failed and asks for a retry{cause}");
+        tracing::warn!(target: TARGET, job_id, %cause, "the handler failed and asks for a retry");
     }
 
     pub(crate) fn sink_asks_for_a_retry(reply: Reply, job_id: &JobId) {
@@ -157,7 +156,7 @@ mod disabled {
     pub(crate) fn handler_ended(_: Option<u16>, _: &CurrentDelivery) {}
     pub(crate) fn misconfigured(_: &str) {}
     pub(crate) fn refusal_report_panicked(_: Option<&JobId>) {}
-    pub(crate) fn retry(_: Option<&str>) {}
+    pub(crate) fn retry(_: &str) {}
     pub(crate) fn sink_asks_for_a_retry(_: Reply, _: &JobId) {}
     pub(crate) fn doubtful_token(_: &Target) {}
 }
@@ -283,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             lines(&|| assert_eq!(RetryReason::of("the disk is full").answer().status(), 503)),
-            " WARN the handler failed and asks for a retry: the disk is full",
+            " WARN the handler failed and asks for a retry cause=the disk is full",
         );
         let caused = io::Error::other(TokenError::Unreadable {
             path: "token".to_owned(),
@@ -291,7 +290,7 @@ mod tests {
         });
         assert_eq!(
             lines(&|| assert_eq!(Reply::retry_because(&caused), Reply::Retry)),
-            " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
+            " WARN the handler failed and asks for a retry cause=the token file token cannot be read: it is a folder",
         );
         let nested = || -> Box<dyn Error> {
             let source = io::Error::other("it is a folder");
@@ -299,7 +298,7 @@ mod tests {
         };
         assert_eq!(
             lines(&|| assert_eq!(RetryReason::of(nested()).answer().status(), 503)),
-            " WARN the handler failed and asks for a retry: the token file token cannot be read: it is a folder",
+            " WARN the handler failed and asks for a retry cause=the token file token cannot be read: it is a folder",
         );
         let job_id = "job_1".parse().unwrap();
         assert_eq!(
@@ -332,7 +331,7 @@ mod tests {
         };
         assert_eq!(
             logged(|| handle(true)),
-            " WARN article_webhook: the handler failed and asks for a retry: the disk is full job_id=\"job_7c1e4a52\"\n"
+            " WARN article_webhook: the handler failed and asks for a retry job_id=\"job_7c1e4a52\" cause=the disk is full\n"
         );
         assert_eq!(logged(|| handle(false)), "", "a reason that is dropped");
     }
@@ -352,7 +351,7 @@ mod tests {
         });
         assert_eq!(
             log,
-            " WARN article_webhook: the handler failed and asks for a retry: the disk is full job_id=\"job_7c1e4a52\"\n"
+            " WARN article_webhook: the handler failed and asks for a retry job_id=\"job_7c1e4a52\" cause=the disk is full\n"
         );
     }
 

@@ -1,4 +1,4 @@
-//! No token, no body and, once causes are hidden, no error of a handler is shown: in no log event of any crate at any
+//! No token, no body and, if a log leaves out the field `cause`, no error of a handler or a sink is shown: in no log event of any crate at any
 //! level, in no metric, and not by `Debug` or `Display` of a public type.
 //!
 //! The label of a target and the intent of a capability are names that the application chose. No log event of this crate
@@ -65,6 +65,7 @@ fn assert_secret(scene: &Scene, store: impl article_webhook_inbox::store::Store,
     assert_eq!(scene.secrets.shown_in(&shown.join("\n")), [""; 0]);
 
     let log = log();
+    assert!(log.contains(" article_webhook: the handler failed and asks for a retry"));
     let lines: Vec<_> = log.lines().filter(|line| is_of_the_inbox(line)).collect();
     for line in LINES {
         assert!(lines.iter().any(|logged| logged.contains(line)), "nothing of {line:?} was logged");

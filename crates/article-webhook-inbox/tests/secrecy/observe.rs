@@ -1,10 +1,12 @@
-//! Every log event of every crate in this process, every metric, and every message of a panic outside of a handler.
+//! Every log event of every crate in this process without its field `cause`, every metric, and every message of a panic
+//! outside of a handler.
 
 use std::{io::Write, panic, sync::Once, thread};
 
 use article_webhook_inbox_contract::log_buffer::LogBuffer;
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use tracing::Level;
+use tracing_subscriber::fmt::format::debug_fn;
 
 static LOG: LogBuffer = LogBuffer::new();
 static METRICS: LogBuffer = LogBuffer::new();
@@ -13,9 +15,13 @@ static METRICS: LogBuffer = LogBuffer::new();
 pub(crate) fn observe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        article_webhook::hide_causes();
+        let fields = debug_fn(|writer, field, value| match field.name() {
+            "cause" => Ok(()),
+            "message" => write!(writer, "{value:?}"),
+            name => write!(writer, " {name}={value:?}"),
+        });
         let subscriber = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(false);
-        let subscriber = subscriber.with_writer(|| &LOG).finish();
+        let subscriber = subscriber.fmt_fields(fields).with_writer(|| &LOG).finish();
         tracing::subscriber::set_global_default(subscriber).expect("it is the first");
         assert!(metrics::set_global_recorder(Names).is_ok(), "it is the first");
         let report = panic::take_hook();

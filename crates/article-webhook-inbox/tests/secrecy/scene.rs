@@ -1,7 +1,7 @@
 use std::{
     error::Error as _,
     future::pending,
-    io::Cursor,
+    io::{self, Cursor},
     panic::resume_unwind,
     sync::{Arc, Mutex},
     time::Duration,
@@ -9,6 +9,7 @@ use std::{
 
 use article_webhook::{
     AuthToken, Delivery, Receiver, Reply, Sink, Targets,
+    adapter::RetryReason,
     fixture::{self, Defect, DeliveryRequest},
 };
 use article_webhook_inbox::{
@@ -25,7 +26,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Everything that can happen to an inbox, with a canary in every place.
 pub(crate) struct Scene {
     name: &'static str,
-    /// Tokens, bodies, and the errors of handlers.
+    /// Tokens, bodies, and the errors of handlers and sinks.
     pub(crate) secrets: Canaries,
     said: String,
     panicked: String,
@@ -127,6 +128,10 @@ impl Scene {
                 .unwrap_err();
             inbox.keep_refused(refused).await;
         }
+        // What a sink and a handler of an application without an inbox say.
+        let unsaved = io::Error::other(self.said.clone());
+        assert_eq!(Reply::retry_because(&unsaved), Reply::Retry);
+        assert_eq!(RetryReason::of(unsaved).answer().status(), 503);
     }
 
     async fn work(&self, inbox: &Inbox) -> Vec<String> {

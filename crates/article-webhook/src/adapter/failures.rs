@@ -6,8 +6,7 @@ use crate::{
     log,
 };
 
-/// Why a handler failed, as the log may say it: the error with its causes, unless
-/// [`hide_causes`](crate::hide_causes) was called. It is not sent.
+/// Why a handler failed, for the log: the error with its causes. It is not sent.
 ///
 /// ```
 /// use article_webhook::adapter::RetryReason;
@@ -17,7 +16,7 @@ use crate::{
 /// assert!(!answer.body().contains("disk"));
 /// ```
 #[derive(Clone)]
-pub struct RetryReason(Option<String>);
+pub struct RetryReason(String);
 
 impl RetryReason {
     /// The reason in an error or in a text.
@@ -25,11 +24,11 @@ impl RetryReason {
         Self(logged_cause(&Causes::of(&*error.into())))
     }
 
-    /// The answer for the handler's failure: 503, so that the service retries. Logs the reason, with the job if the
-    /// handler runs under the adapter's layer.
+    /// The answer for the handler's failure: 503, so that the service retries. Logs the reason in the field `cause`, with
+    /// the job if the handler runs under the adapter's layer.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        log::retry(self.0.as_deref());
+        log::retry(&self.0);
         Reply::Retry.into()
     }
 }
@@ -41,8 +40,7 @@ impl fmt::Debug for RetryReason {
 }
 
 impl Reply {
-    /// [`Reply::Retry`] for a sink that failed. Logs the error with its causes and the job, unless [`hide_causes`] was
-    /// called.
+    /// [`Reply::Retry`] for a sink that failed. Logs the job, and the error with its causes.
     ///
     /// ```
     /// use article_webhook::{Delivery, Reply};
@@ -56,10 +54,38 @@ impl Reply {
     /// # assert_eq!(Reply::retry_because(&std::fmt::Error), Reply::Retry);
     /// ```
     ///
-    /// [`hide_causes`]: crate::hide_causes
+    /// In every log event of these crates, an error of the application stands in the field `cause` and nowhere else. If your
+    /// errors can contain secrets, let the log leave this field out:
+    ///
+    /// ```
+    /// use std::io;
+    ///
+    /// use article_webhook::Reply;
+    /// use tracing_subscriber::fmt::format::debug_fn;
+    ///
+    /// # use std::io::{BufRead, BufReader};
+    /// # let (reader, writer) = io::pipe()?;
+    /// let fields = debug_fn(|writer, field, value| match field.name() {
+    ///     "cause" => Ok(()),
+    ///     "message" => write!(writer, "{value:?}"),
+    ///     name => write!(writer, " {name}={value:?}"),
+    /// });
+    /// let log = tracing_subscriber::fmt().fmt_fields(fields);
+    /// # let log = log.with_ansi(false).without_time().with_writer(std::sync::Mutex::new(writer));
+    /// log.init();
+    ///
+    /// let error = io::Error::other("cannot log in at https://user:password@blog.example");
+    /// assert_eq!(Reply::retry_because(&error), Reply::Retry);
+    /// # if cfg!(feature = "tracing") {
+    /// #     let mut line = String::new();
+    /// #     BufReader::new(reader).read_line(&mut line)?;
+    /// #     assert_eq!(line, " WARN article_webhook: the handler failed and asks for a retry\n");
+    /// # }
+    /// # Ok::<(), io::Error>(())
+    /// ```
     #[must_use]
     pub fn retry_because(error: &(dyn Error + '_)) -> Self {
-        log::retry(logged_cause(&Causes::of(error)).as_deref());
+        log::retry(&logged_cause(&Causes::of(error)));
         Self::Retry
     }
 }
