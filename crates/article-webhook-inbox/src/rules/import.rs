@@ -45,8 +45,6 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::Failure;
 
@@ -80,29 +78,6 @@ mod tests {
         {
             here.merge_removed(now);
             assert_eq!(here.state, expected);
-        }
-    }
-
-    #[test]
-    fn only_a_lease_is_lost_on_the_way() {
-        let (start, now) =
-            (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(9));
-        for &state in State::ALL {
-            let there = Row {
-                state,
-                attempts: 2,
-                fence: 5,
-                interrupted: 3,
-                conflicts: 1,
-                ..Row::new(start)
-            };
-            let expected = match state {
-                State::Leased => {
-                    Row { state: State::Waiting, at: now, since: now, fence: 0, ..there.clone() }
-                }
-                _ => Row { fence: 0, ..there.clone() },
-            };
-            assert_eq!(there.imported(now), expected, "{state}");
         }
     }
 }

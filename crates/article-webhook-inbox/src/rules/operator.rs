@@ -60,55 +60,11 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     #[test]
-    fn an_entry_that_has_left_the_named_state_is_not_requeued() {
-        for &from in State::ALL {
-            for state in [State::Waiting, State::Done, State::Dead] {
-                let mut row = Row { state, attempts: 2, ..Row::new(NOW) };
-                assert_eq!(row.requeue(Some(from), 1, NOW, NOW), from == state, "{from} {state}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_state_can_be_requeued_or_discarded_or_neither() {
-        let expected = [
-            (State::Waiting, (true, true)),
-            (State::Leased, (false, false)),
-            (State::Done, (true, false)),
-            (State::Dead, (true, false)),
-            (State::Unhandled, (true, true)),
-            (State::Corrupt, (true, true)),
-            (State::Quarantined, (false, false)),
-        ];
-        for (state, expected) in expected {
-            let row = Row { state, attempts: 2, ..Row::new(NOW) };
-            let (mut requeued, mut discarded) = (row.clone(), row.clone());
-            assert_eq!(
-                (requeued.requeue(None, 1, NOW, NOW), discarded.discard("no", NOW)),
-                expected,
-                "{state}"
-            );
-            assert_eq!((requeued != row, discarded != row), expected, "{state}");
-        }
-    }
-
-    #[test]
     fn only_a_done_entry_needs_bytes_to_begin_anew() {
         for &state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
             let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);
             assert_eq!(row.requeue(None, 0, NOW, NOW), expected, "{state}");
         }
-    }
-
-    #[test]
-    fn a_requeued_entry_keeps_nothing_of_its_attempts_but_its_failures() {
-        let mut row = Row { attempts: 3, interrupted: 2, fence: 4, ..Row::new(NOW) };
-        assert!(row.discard("no network", NOW));
-        let failures = row.failures.clone();
-        let requeued_at = NOW + Duration::from_secs(1);
-        assert!(row.requeue(None, 1, requeued_at, NOW));
-        let requeued_at = Some(requeued_at);
-        assert_eq!(row, Row { fence: 4, failures, requeued_at, ..Row::new(NOW) });
     }
 }

@@ -174,55 +174,8 @@ mod tests {
         }
     }
 
-    fn with_intent(body: KnownBody) -> KnownBody {
-        KnownBody { has_intent: true, ..body }
-    }
-
     fn bodies(count: usize) -> Vec<KnownBody> {
         (0..count).map(|number| body(&[u8::try_from(number).unwrap()])).collect()
-    }
-
-    fn record(row: &mut Row, stored: usize) -> (Recorded, BodyWrite) {
-        let Recording { recorded, write } = row.record(body(b"new"), &bodies(stored), NOW);
-        (recorded, write)
-    }
-
-    #[test]
-    fn a_new_body_replaces_the_last_of_a_full_entry_that_none_was_good_enough_for() {
-        for state in [State::Unhandled, State::Corrupt] {
-            let mut row = row(state);
-            assert_eq!(record(&mut row, 4), (Recorded::Stored, BodyWrite::Replace(3)));
-            assert_eq!((row.state, row.conflicts, row.cause), (State::Waiting, 1, None));
-        }
-    }
-
-    #[test]
-    fn a_body_of_the_api_takes_the_place_of_such_a_body_alone() {
-        let polled = |body: KnownBody| KnownBody { source: Source::Api, ..body };
-        for state in [State::Unhandled, State::Corrupt] {
-            let mut known = bodies(4);
-            let before = row(state);
-            let mut after = before.clone();
-            let recording = after.record(polled(body(b"new")), &known, NOW);
-            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
-            assert_eq!(recording.write, BodyWrite::Append, "it may be the article");
-
-            let with_one = [bodies(4), vec![polled(body(b"one"))]].concat();
-            let write = |new| before.clone().record(new, &with_one, NOW).write;
-            assert_eq!(write(polled(body(b"new"))), BodyWrite::Replace(4));
-            assert_eq!(write(body(b"new")), BodyWrite::Replace(3));
-
-            let five = bodies(5);
-            let recording = before.clone().record(polled(body(b"new")), &five, NOW);
-            assert_eq!(recording.write, BodyWrite::Nothing, "no entry grows further");
-            assert_eq!(recording.recorded, Recorded::BodyLimitReached);
-
-            let mut after = before.clone();
-            known[1] = polled(known[1]);
-            let recording = after.record(polled(body(b"new")), &known, NOW);
-            assert_eq!(recording.write, BodyWrite::Replace(1));
-            assert_eq!((recording.recorded, after.state), (Recorded::Stored, State::Waiting));
-        }
     }
 
     #[test]
@@ -240,60 +193,5 @@ mod tests {
                 assert_eq!(record(new, &known).write, BodyWrite::Replace(1), "{state}");
             }
         }
-    }
-
-    #[test]
-    fn a_full_entry_with_a_body_that_decodes_counts_the_conflict_and_keeps_nothing() {
-        for state in [State::Done, State::Dead, State::Waiting] {
-            let mut row = row(state);
-            let kept = Recorded::Conflict { kept: false };
-            assert_eq!(record(&mut row, 4), (kept, BodyWrite::Nothing), "{state}");
-            assert_eq!((row.state, row.conflicts), (state, 1));
-        }
-    }
-
-    #[test]
-    fn a_full_entry_of_which_no_body_is_known_to_decode_stays_as_it_is() {
-        for before in [row(State::Leased), Row { cause: None, ..row(State::Waiting) }] {
-            let mut after = before.clone();
-            assert_eq!(record(&mut after, 4), (Recorded::BodyLimitReached, BodyWrite::Nothing));
-            assert_eq!(after, before);
-        }
-    }
-
-    #[test]
-    fn a_duplicate_changes_no_row_but_a_corrupt_one() {
-        for &state in State::ALL {
-            let before = row(state);
-            let mut after = before.clone();
-            let recording = after.record(bodies(3)[2], &bodies(3), NOW);
-            assert_eq!(recording.changes_row(), after != before, "{state}");
-            assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
-        }
-    }
-
-    #[test]
-    fn an_intent_is_kept_whichever_copy_comes_first() {
-        let write =
-            |state, new: KnownBody, stored: &[KnownBody]| row(state).record(new, stored, NOW).write;
-        let (known, new) = (bodies(4), with_intent(body(b"new")));
-        for state in [State::Waiting, State::Leased, State::Done, State::Dead, State::Unhandled] {
-            let repeated = with_intent(known[2]);
-            assert_eq!(write(state, repeated, &known), BodyWrite::Intent(2), "{state}");
-            assert_eq!(write(state, known[2], &known), BodyWrite::Nothing, "{state}");
-            let mut has_one = known.clone();
-            has_one[3] = with_intent(known[3]);
-            assert_eq!(write(state, repeated, &has_one), BodyWrite::Nothing, "{state}");
-        }
-        for state in [State::Waiting, State::Done, State::Dead] {
-            assert_eq!(write(state, new, &known), BodyWrite::Intent(0), "{state}: it is full");
-            assert_eq!(write(state, new, &known[..3]), BodyWrite::Append, "{state}");
-        }
-        assert_eq!(
-            write(State::Leased, new, &known),
-            BodyWrite::Nothing,
-            "the body limit is reached"
-        );
-        assert_eq!(write(State::Corrupt, with_intent(known[2]), &known), BodyWrite::Replace(2));
     }
 }

@@ -218,12 +218,15 @@ pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
 }
 
 /// Bounded attempts: a claim that allows fewer attempts than before discards waiting entries that have used them. These
-/// do not count as expired leases.
+/// do not count as expired leases, and count for the limit of the claim.
 pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, retry(0)).await;
-    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-    assert_eq!(claims, Claims { discarded: vec![key("job_1")], ..Claims::default() });
+    trial.record("job_2", FIRST).await;
+    let claim = Claim { attempts: 1, limit: 1, retries_first: true, ..CLAIM };
+    let claims = trial.store().claim(claim).await.unwrap();
+    let (discarded, next_due) = (vec![key("job_1")], Some(trial.now()));
+    assert_eq!(claims, Claims { discarded, next_due, ..Claims::default() });
     assert_eq!(trial.entry("job_1").await.state, State::Dead);
 }
 

@@ -50,7 +50,7 @@ pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl Ledge
 pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
-    trial.store().record(polled).await.unwrap();
+    assert_eq!(trial.store().record(polled).await.unwrap(), Recorded::Stored);
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.pushed_at), (JobState::Collected, None));
     assert_eq!(shown.collected_at, Some(trial.now()));
@@ -85,7 +85,8 @@ pub async fn a_delivery_ends_a_poll(trial: Trial<impl LedgerSubject>) {
         ("again", again(1)),
     ] {
         let lease = trial.polling(id).await;
-        trial.record(id, FIRST).await;
+        let arrived = Recorded::Arrived { after: Duration::ZERO };
+        assert_eq!(trial.record(id, FIRST).await, arrived, "while it is polled");
         let before = trial.job(id).await;
         assert_eq!(trial.settle_poll(lease, outcome).await, PollSettled::LostLease, "{id}");
         assert_eq!(trial.job(id).await, before, "nothing moves backwards");

@@ -194,17 +194,6 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_job_is_polled_when_no_answer_can_come_any_more() {
-        let after = NOW + WITHIN * 2;
-        for (now, at) in [(NOW, NOW + WITHIN), (after, after)] {
-            let mut row = IntentRow::new(WITHIN, NOW);
-            assert_eq!(row.bind((NAME, None), &job("job_1"), now), Some(at));
-            assert_eq!(row.bind((NAME, Some(NAME)), &job("job_1"), now), None, "it is bound");
-            assert!(!row.admits((NAME, None), &job("job_2")));
-        }
-    }
-
-    #[test]
     fn a_call_that_took_nothing_takes_one_bound_job_away() {
         for (calls, jobs, left, shown) in [
             (2, &["job_1", "job_2"][..], &["job_1"][..], Some("job_1")),
@@ -249,22 +238,6 @@ mod tests {
             let expected = [IntentState::Unknown, IntentState::Ordered][answered];
             assert_eq!(row.state_at(NOW), expected);
         }
-    }
-
-    #[test]
-    fn a_few_other_jobs_are_kept_and_more_are_polled() {
-        let mut row = delivered(1, &["first"]);
-        for number in 0..MAX_REFUSED_JOBS {
-            let other = job(&format!("job_{number}"));
-            assert_eq!(row.keeps_refused(&other), number < MAX_KEPT_JOBS);
-            assert!(row.expects_refused(&other) && !row.has_too_many_jobs_for(&other));
-            row.note_refused(&other);
-        }
-        assert!(row.has_too_many_jobs_for(&job("job_x")) && !row.keeps_refused(&job("job_x")));
-        assert!(row.keeps_refused(&job("job_0")) && !row.keeps_refused(&job("job_2")));
-        assert!(row.expects_refused(&job("job_2")));
-        row.answer((NAME, Some(NAME)), &job("first"), NOW);
-        assert!(!row.expects_refused(&job("job_2")) && !row.has_too_many_jobs_for(&job("job_x")));
     }
 
     /// Of another store. The same row came from there or from here if it was stored at the same time.

@@ -60,28 +60,6 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_does_not_bring_back_what_was_erased() {
-        let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        row.erase(&job(1));
-        assert!(!answer(&mut row, 1));
-        assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(answer(&mut row, 2), "another job of the intent is expected");
-        assert_eq!(row.job_id, None, "and does not take its place");
-    }
-
-    #[test]
-    fn a_repeated_answer_does_not_either() {
-        let mut row = IntentRow::new(Duration::from_secs(60), NOW);
-        assert!(answer(&mut row, 1) && answer(&mut row, 1));
-        row.erase(&job(2));
-        assert_eq!(row.job_id, Some(job(1)));
-        row.erase(&job(1));
-        assert_eq!((row.state, row.job_id.clone()), (IntentState::Ordered, None));
-        assert!(!answer(&mut row, 1) && !answer(&mut row, 2));
-        assert!(!row.resolve(&job(3), NOW));
-    }
-
-    #[test]
     fn an_intent_remembers_the_last_erased_jobs() {
         let mut row = IntentRow::new(Duration::from_secs(60), NOW);
         for number in 0..=MAX_ERASED_JOBS {

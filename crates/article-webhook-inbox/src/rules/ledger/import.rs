@@ -46,7 +46,7 @@ impl JobRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{State, call::Expect};
+    use crate::call::Expect;
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -80,26 +80,5 @@ mod tests {
         for state in JobState::ALL.iter().copied().filter(|state| !state.is_open()) {
             assert!(!job(state, after(400 * day)).restart(NOW), "{state}");
         }
-    }
-
-    #[test]
-    fn only_a_lease_is_lost_on_the_way() {
-        for &state in JobState::ALL {
-            let there = job(state, after(60));
-            let imported = there.clone().imported(None, after(9));
-            let expected = match state {
-                JobState::Polling => job(JobState::Expected, after(9)),
-                _ => there,
-            };
-            assert_eq!(imported, JobRow { fence: 0, ..expected }, "{state}");
-        }
-    }
-
-    #[test]
-    fn an_imported_job_whose_article_is_here_has_ended() {
-        let entry =
-            ArticleEntry { state: State::Done, pushed_at: Some(after(5)), collected_at: None };
-        let imported = job(JobState::Expected, after(60)).imported(Some(&entry), after(9));
-        assert_eq!((imported.state, imported.pushed_at), (JobState::Arrived, Some(after(5))));
     }
 }

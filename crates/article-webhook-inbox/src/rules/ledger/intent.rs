@@ -323,63 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn every_state_can_be_ordered_again_or_abandoned_or_resolved_or_not() {
-        let now = NOW + WITHIN;
-        let expected = [
-            (IntentState::Ordering, (false, false, true)),
-            (IntentState::Unknown, (true, true, true)),
-            (IntentState::Ordered, (false, false, false)),
-            (IntentState::Abandoned, (true, false, true)),
-        ];
-        for (state, expected) in expected {
-            let row = in_state(state);
-            assert_eq!(row.state_at(now), state);
-            let (mut again, mut abandoned, mut resolved) = (row.clone(), row.clone(), row.clone());
-            let changes = (
-                again.order_again(1, WITHIN, now).is_some(),
-                abandoned.abandon(now),
-                resolved.resolve(&job("job_2"), now),
-            );
-            assert_eq!(changes, expected, "{state}");
-            assert_eq!((again != row, abandoned != row, resolved != row), expected, "{state}");
-        }
-    }
-
-    #[test]
-    fn a_lost_answer_ends_only_the_call_that_is_under_way() {
-        for &state in IntentState::ALL {
-            let mut row = in_state(state);
-            let (before, now) = (row.clone(), NOW + WITHIN);
-            let stale = IntentLease { fence: row.fence + 1, ..row.lease(1) };
-            assert!(!row.outcome_lost(stale, now), "{state}");
-            let is_changed = row.outcome_lost(row.lease(1), now);
-            assert_eq!(is_changed, state == IntentState::Ordering, "{state}");
-            let expected = if is_changed { IntentRow { at: now, ..before } } else { before };
-            assert_eq!(row, expected, "{state}");
-        }
-    }
-
-    #[test]
-    fn an_intent_is_removed_only_by_its_first_call() {
-        let now = NOW + WITHIN;
-        for &state in IntentState::ALL {
-            let mut row = in_state(state);
-            let decision = row.not_ordered(row.lease(1), now);
-            let is_open = matches!(state, IntentState::Ordering | IntentState::Unknown);
-            let remove = NotOrdered::Remove { unbound: Vec::new() };
-            let expected = if is_open { remove } else { NotOrdered::Nothing };
-            assert_eq!(decision, expected, "{state}");
-        }
-        let mut row = in_state(IntentState::Unknown);
-        let first = row.lease(1);
-        let second = row.order_again(1, WITHIN, now).unwrap();
-        assert_eq!(row.not_ordered(first, now), NotOrdered::Nothing, "it was ordered again since");
-        assert_eq!(row.state_at(now), IntentState::Ordering);
-        assert_eq!(row.not_ordered(second, now), NotOrdered::Unknown { unbound: None });
-        assert_eq!((row.state_at(now), row.at), (IntentState::Unknown, now));
-    }
-
-    #[test]
     fn a_lease_of_an_intent_that_was_lost_is_not_that_of_the_next() {
         let created_at = NOW + WITHIN;
         let lost = IntentRow::new(WITHIN, created_at).lease(1);

@@ -159,59 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_holds_until_the_millisecond_it_ends() {
-        let mut row = job();
-        let lease = row.poll(7, LEASE, START);
-        assert_eq!((lease, row.polls, row.at), (PollLease { id: 7, fence: 1 }, 1, START + LEASE));
-        assert!(row.is_polled(lease, START + LEASE - Duration::from_millis(1)));
-        assert!(!row.is_polled(lease, START + LEASE) && row.is_due(START + LEASE));
-        row.poll(7, LEASE, START + LEASE);
-        let before = row.clone();
-        let settled = row.settle(lease, &again(1), KEY, None, START + LEASE);
-        assert_eq!((settled, row), (PollSettled::LostLease, before));
-    }
-
-    #[test]
-    fn a_poll_that_was_not_sent_does_not_count() {
-        let mut row = job();
-        let lease = row.poll(7, LEASE, START);
-        row.settle(lease, &PollOutcome::Released, KEY, None, START);
-        assert_eq!(row, JobRow { fence: 1, ..job() });
-    }
-
-    #[test]
-    fn no_number_of_polls_ends_a_job() {
-        let mut row = job();
-        for _ in 0..10_000 {
-            let now = row.at;
-            let lease = row.poll(7, LEASE, now);
-            let settled = row.settle(lease, &again(3600), KEY, None, now);
-            assert_eq!(settled, PollSettled::Settled(JobState::Expected));
-            assert_eq!(row.at, later(now, Duration::from_secs(3600)));
-        }
-    }
-
-    #[test]
-    fn a_job_that_is_missing_is_counted_until_the_service_knows_it() {
-        let missing = PollOutcome::Missing { after: LEASE, cause: "job_not_found".into() };
-        let mut row = job();
-        for times in 1..=3 {
-            let now = row.at;
-            let lease = row.poll(7, LEASE, now);
-            row.settle(lease, &missing, KEY, None, now);
-            assert_eq!(row.missing, Some(Missing { times, since: START }));
-            let now = row.at;
-            let lease = row.poll(7, LEASE, now);
-            row.settle(lease, &again(0), KEY, None, now);
-            assert_eq!(row.missing, Some(Missing { times, since: START }), "nothing is known");
-        }
-        let now = row.at;
-        let lease = row.poll(7, LEASE, now);
-        row.settle(lease, &unfinished(), KEY, None, now);
-        assert_eq!((row.missing, row.cause.as_deref()), (None, Some("it is queued")));
-    }
-
-    #[test]
     fn what_has_to_be_confirmed_is_known_until_the_service_says_something_else() {
         let said = Digest::of(b"failed");
         let unconfirmed =
@@ -230,38 +177,6 @@ mod tests {
                 row.settle(lease, outcome, KEY, None, now);
             }
             assert_eq!(row.unconfirmed, expected, "{outcome:?}");
-        }
-    }
-
-    #[test]
-    fn a_body_that_cannot_be_read_is_recorded_once() {
-        let (one, other) = (answer("1").digest, answer("2").digest);
-        let mut row = job();
-        let unhandled = Some(State::Unhandled);
-        assert!(row.records_answer(one, unhandled), "a worker has not seen it");
-        assert!(!row.records_answer(one, unhandled));
-        assert!(row.records_answer(one, Some(State::Corrupt)), "it was damaged here");
-        assert!(!row.records_answer(one, unhandled));
-        assert!(row.records_answer(other, unhandled), "another may be readable");
-        for entry in [None, Some(State::Waiting), Some(State::Done), Some(State::Corrupt)] {
-            let mut row = job();
-            assert!(row.records_answer(one, entry) && row.records_answer(one, entry));
-        }
-    }
-
-    #[test]
-    fn an_answer_ends_a_job_if_its_entry_can_be_read() {
-        for &entry in State::ALL {
-            let mut row = job();
-            let lease = row.poll(7, LEASE, START);
-            let settled =
-                row.settle(lease, &PollOutcome::Answered(answer("{}")), KEY, Some(entry), START);
-            let expected =
-                if is_rejected(entry) { JobState::Expected } else { JobState::Collected };
-            assert_eq!(settled, PollSettled::Settled(expected), "{entry}");
-            assert_eq!((row.collected_at, row.key), (Some(START), None), "it may be a proxy's");
-            assert_eq!(row.unreadable_since.is_some(), is_rejected(entry));
-            assert_eq!(row.cause.is_some(), is_rejected(entry));
         }
     }
 

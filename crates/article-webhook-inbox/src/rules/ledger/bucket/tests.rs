@@ -101,15 +101,6 @@ proptest! {
 }
 
 #[test]
-fn tokens_come_back_at_the_rate() {
-    let (mut bucket, mut taken) = (Bucket::new(), 0);
-    for millis in 0..=120_000 {
-        taken += u32::from(bucket.take(SETTINGS, START + Duration::from_millis(millis)));
-    }
-    assert_eq!(taken, 65, "5, and 30 a minute");
-}
-
-#[test]
 fn the_tokens_and_the_time_of_the_next_are_known() {
     let mut bucket = Bucket::new();
     for left in (0..5).rev() {
@@ -138,17 +129,6 @@ fn the_least_and_the_highest_rate_are_those_of_a_millisecond_and_a_minute() {
     let mut endless = Bucket::new();
     let settings = BucketSettings { per_minute: 1, burst: u32::MAX, key: 1 };
     assert!((0..1000).all(|_| endless.take(settings, START)));
-}
-
-#[test]
-fn an_order_takes_no_token_and_waits_for_none() {
-    let mut bucket = Bucket::new();
-    while bucket.take(SETTINGS, START) {}
-    let empty = bucket;
-    assert_eq!((bucket.begin_call(1, START), bucket), (Ok(()), empty));
-    bucket.report(limited(60), after(3));
-    let until = pause(3, 63, PauseReason::RateLimited);
-    assert_eq!(bucket.begin_call(1, after(3)), Err(until));
 }
 
 #[test]
@@ -192,43 +172,6 @@ fn a_429_without_a_time_is_no_pause() {
     let mut bucket = Bucket::new();
     bucket.report(limited(0), START);
     assert_eq!(bucket, Bucket::new());
-}
-
-#[test]
-fn a_refused_key_is_tried_by_one_call_every_five_minutes() {
-    let mut bucket = Bucket::new();
-    for _ in 0..16 {
-        bucket.report(REFUSED, START); // all that were under way
-    }
-    let mut tries = Vec::new();
-    for second in 0..2000 {
-        // The call of an order tries it too.
-        if bucket.begin_call(1, after(second)).is_ok() {
-            assert!(!bucket.take(SETTINGS, after(second)), "one tries it");
-            tries.push(second);
-        }
-    }
-    assert_eq!(tries, [300, 600, 900, 1200, 1500, 1800]);
-    assert!(bucket.take(SETTINGS, after(2100)) && bucket.begin_call(1, after(2100)).is_err());
-    bucket.report(REFUSED, after(2101));
-    assert_eq!(bucket.next_token(SETTINGS, after(2101)), after(2401));
-    assert_eq!(bucket.key_refused_at, Some(after(2101)));
-    assert!(bucket.accept_key(1) && !bucket.accept_key(1));
-    assert!(bucket.take(SETTINGS, after(2102)) && bucket.take(SETTINGS, after(2102)));
-}
-
-#[test]
-fn a_refused_key_pauses_no_other_key() {
-    let mut bucket = Bucket::new();
-    bucket.report(REFUSED, START);
-    for second in 0..300 {
-        assert!(!bucket.take(SETTINGS, after(second)), "another key does not lift its pause");
-        if bucket.take(OTHER_KEY, after(second)) {
-            assert!(!bucket.accept_key(2));
-        }
-    }
-    assert_eq!(bucket.begin_call(2, after(299)), Ok(()));
-    assert_eq!(bucket.begin_call(1, after(300)), Ok(()), "its first try");
 }
 
 #[test]
