@@ -73,7 +73,7 @@ pub(crate) fn does_not_take_its_neighbours_along() {
         "its neighbours are given up with it"
     );
     println!(
-        "durability: poison, alone: one that aborts the process goes alone, in {} s",
+        "durability: poison, alone: an entry that aborts the process runs alone, in {} s",
         start.elapsed().as_secs()
     );
 }
@@ -94,7 +94,7 @@ pub(crate) fn does_not_take_along_a_handler_that_takes_long() {
         "a handler that takes long is given up with the one that aborts the process"
     );
     println!(
-        "durability: neighbours, long: a handler of {} s is done beside one that aborts the process {} times, in {} s",
+        "durability: neighbours, long: a handler of {} s ends beside an entry that aborts the process {} times, in {} s",
         Handler::LONG.as_secs(),
         scene.restarts,
         start.elapsed().as_secs()

@@ -122,7 +122,7 @@ impl Run {
         let (sent, sites) = (self.sent, self.sites.len());
         let mut line = format!("{program}: {sent} requests at {sites} sites");
         for (answer, count) in self.long_refusals {
-            line += &format!("; to a long refused body {answer} {count} times");
+            line += &format!("; a long refused body got {answer} {count} times");
         }
         say(&line);
     }

@@ -53,7 +53,7 @@ impl Report {
         }
         let outcomes: Vec<_> =
             by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-        format!("{}; damage spread from {}", outcomes.join(", "), self.spread)
+        format!("{}; damage spread from {} spots", outcomes.join(", "), self.spread)
     }
 }
 

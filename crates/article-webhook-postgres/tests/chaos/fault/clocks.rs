@@ -30,7 +30,7 @@ pub(crate) fn clocks(form: Form) -> Option<()> {
     let clocks: Option<Vec<_>> =
         AHEAD.into_iter().map(|ahead| library(folder.path(), ahead)).collect();
     let Some(clocks) = clocks else {
-        println!("postgres: clocks: there is no C compiler for a 64-bit Linux");
+        println!("postgres: clocks: skipped: there is no C compiler for a 64-bit Linux");
         return None;
     };
     let database = Database::fresh(&[server.port]).with_clocks(clocks);

@@ -24,7 +24,7 @@ pub(crate) fn full(form: Form) -> Option<()> {
         .stderr(Stdio::null())
         .status();
     if !namespace.is_ok_and(|status| status.success()) {
-        println!("postgres: full: no file system may be mounted here, which takes root");
+        println!("postgres: full: skipped: no file system may be mounted here, which takes root");
         return None;
     }
     let mut tables = start(&format!("{SMALL} && exec \"$@\""))?;

@@ -81,7 +81,7 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     let lost = lost.count();
     assert_eq!(lost, acknowledged.len(), "nothing that came last is lost");
     println!(
-        "postgres: async_standby: warned at the start; {lost} of {lost} acknowledged last are lost, as documented"
+        "postgres: async_standby: warned at the start; the {lost} deliveries acknowledged last are lost, as documented"
     );
     Some(())
 }
