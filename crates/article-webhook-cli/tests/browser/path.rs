@@ -119,7 +119,7 @@ async fn an_entry_is_requeued_and_another_replayed() {
         );
         browser.click("#state button").await;
         browser
-            .wait("return document.querySelector('.notice')?.textContent.includes('it is due now')")
+            .wait("return document.querySelector('.notice')?.textContent.includes('the entry is due now')")
             .await;
         let now = browser.run("return document.querySelector('#state .badge').textContent").await;
         assert_eq!(now, "waiting", "{state}");

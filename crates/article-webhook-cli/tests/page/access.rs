@@ -134,7 +134,9 @@ async fn only_the_page_itself_presses_a_button() {
         (303, "/entry/job%5Fdead/article%2Ecomplete?done=requeued")
     );
     assert_eq!(waiting(&file).await, before + 1);
-    assert!(visitor.get(visitor.below(&place)).await.text.contains("Requeued: it is due now"));
+    assert!(
+        visitor.get(visitor.below(&place)).await.text.contains("Requeued: the entry is due now")
+    );
 }
 
 #[tokio::test]

@@ -446,7 +446,8 @@ async fn equal_failures_are_folded_and_the_cause_comes_first() {
     inbox.close().await.unwrap();
     let page = Running::page(&file, &[]);
     let entry = Visitor::of(&page).await.get("/entry/job_1/article.complete").await.text;
-    let why = entry.find("<strong>It is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
+    let why =
+        entry.find("<strong>The entry is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
     assert!(why < entry.find("The article</h2>").unwrap());
     for shown in
         ["attempt 1</span>", "<summary><span class=\"nth\">3 ×</span>", "HTTP 503 after 2 s"]

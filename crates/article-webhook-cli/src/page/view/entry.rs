@@ -26,10 +26,10 @@ use crate::{
 
 /// What a change says on the page of its entry. The URL has the name, so that it can say nothing else.
 const NOTICES: [(&str, &str); 4] = [
-    ("requeued", "Requeued: it is due now, with all its attempts."),
-    ("replayed", "Handed out again: it is due now, with all its attempts."),
-    ("leased", "Nothing was changed: a worker has it now."),
-    ("changed", "Nothing was changed: it is not as it was shown any more."),
+    ("requeued", "Requeued: the entry is due now, with all its attempts."),
+    ("replayed", "Handed out again: the entry is due now, with all its attempts."),
+    ("leased", "Nothing was changed: a worker has the entry now."),
+    ("changed", "Nothing was changed: the entry has changed since it was shown."),
 ];
 
 /// What is shown of one entry.
@@ -147,7 +147,7 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
                 EntryState::Leased => span.quiet { "a worker has it now" },
                 EntryState::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
                 EntryState::Quarantined => {
-                    (button(shared, &path("requeue"), "Read anew", "primary"))
+                    (button(shared, &path("requeue"), "Reload", "primary"))
                 }
                 _ => (button(shared, &path("requeue"), "Requeue", "primary")),
             }
@@ -172,7 +172,7 @@ fn why(entry: &Entry, now: SystemTime) -> Markup {
     let Some(cause) = &entry.cause else { return html! {} };
     html! {
         section.alarm.cause aria-label="Why" {
-            strong { @if entry.state == EntryState::Waiting { "It failed" } @else { "It is " (entry.state.as_str()) } ": " }
+            strong { @if entry.state == EntryState::Waiting { "The last attempt failed" } @else { "The entry is " (entry.state.as_str()) } ": " }
             span { (text(cause)) }
             span.quiet {
                 @if entry.attempts > 0 { (counted(entry.attempts.into(), "attempt", "attempts")) ", " }

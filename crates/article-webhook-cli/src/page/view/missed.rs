@@ -153,7 +153,7 @@ pub(in crate::page) fn not_taken(access: &Access, status: StatusCode) -> Markup 
     const TITLE: &str = "The page has no such request";
     let content = html! {
         h1 { (TITLE) }
-        p { "It is refused: " (status.canonical_reason().unwrap_or_default()) "." }
+        p { "The request is refused: " (status.canonical_reason().unwrap_or_default()) "." }
         p { a href=(access.path("/")) { "See all entries" } }
     };
     bare(access, TITLE, &content)

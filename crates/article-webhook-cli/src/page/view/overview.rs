@@ -167,9 +167,9 @@ fn cause(group: &CauseCount) -> &str {
 /// What is in quarantine is read anew. A group without a cause has no filter of its own, so it has no button.
 fn buttons(shared: &Shared, group: &CauseCount) -> Markup {
     let all = match group.state {
-        State::Quarantined if group.count == 1 => "Read it anew".to_owned(),
+        State::Quarantined if group.count == 1 => "Reload it".to_owned(),
         _ if group.count == 1 => "Requeue it".to_owned(),
-        State::Quarantined => format!("Read all {} anew", number(group.count)),
+        State::Quarantined => format!("Reload all {}", number(group.count)),
         _ => format!("Requeue all {}", number(group.count)),
     };
     let path = shared.access.path(&format!("/requeue{}", Query::of_group(group).text()));
@@ -208,7 +208,7 @@ pub(super) fn requeued(
         section.card.result #overview data-live="overview" aria-labelledby="result" {
             @if all == 0 {
                 h2 #result { "Nothing was requeued" }
-                p { "They have left their state since the page was shown, or are in quarantine and cannot be read by this version either." }
+                p { "The entries have left their state since the page was shown, or are in quarantine and cannot be read by this version either." }
             } @else {
                 h2 #result { "Requeued: " (entries(all)) ", " (age(at, now)) }
                 (bar(&parts, all))
