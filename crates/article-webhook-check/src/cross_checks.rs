@@ -31,7 +31,7 @@ fn one_refusal_for_all(unauthorized: &[&Response]) -> CheckFinding {
     kinds.sort();
     kinds.dedup();
     CheckFinding {
-        name: "strangers are told nothing",
+        name: "strangers learn nothing",
         verdict: if kinds.len() <= 1 { Verdict::Pass } else { Verdict::Advice },
         sent: "nothing more",
         expected: "the same response to every wrong token".to_owned(),

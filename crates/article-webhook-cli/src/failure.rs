@@ -132,11 +132,10 @@ impl Failure {
             Some(_) if error.code() == Some(&ErrorCode::NotConfigured) => {
                 failure.fix("configure the brand first: article-webhook brand FILE")
             }
-            Some(CallOutcome::Failed { .. } | CallOutcome::FailedState { .. }) => {
-                failure.fix("look at the service why it failed, and order it again")
-            }
+            Some(CallOutcome::Failed { .. } | CallOutcome::FailedState { .. }) => failure
+                .fix("find out at the service why the job failed, and order the article again"),
             Some(CallOutcome::JobNotFound) => {
-                failure.fix("check the job id, and that the key is the one that ordered it")
+                failure.fix("check the job id, and that the key is the one that ordered the job")
             }
             Some(_) => failure,
             None if error.is_transient() => {

@@ -107,7 +107,7 @@ impl fmt::Debug for ApiKey {
 /// use article_webhook_client::ApiKey;
 ///
 /// let error = ApiKey::new("two words").unwrap_err();
-/// assert_eq!(error.to_string(), "the API key holds white space or a character that no header can carry");
+/// assert_eq!(error.to_string(), "the API key contains white space or a character that no header can carry: give the key that the service issued");
 /// assert!(ApiKey::new("one-word").is_ok());
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,9 @@ pub enum KeyError {
     #[error("the API key is the placeholder `<API_KEY>`: give the key that the service issued")]
     Placeholder,
     /// White space, a control or a non-ASCII character.
-    #[error("the API key holds white space or a character that no header can carry")]
+    #[error(
+        "the API key contains white space or a character that no header can carry: give the key that the service issued"
+    )]
     ForbiddenCharacter,
     /// The environment variable is not set.
     #[error("the environment variable {name} is not set: set it to the API key")]

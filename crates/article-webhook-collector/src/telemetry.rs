@@ -61,29 +61,29 @@ pub(crate) fn ordered(job_id: &JobId) {
 /// The service took an order, and the store could not note it now.
 pub(crate) fn order_not_noted(job_id: &JobId, error: &Error) {
     let job_id = job_id.as_str();
-    log!(error: job_id, "the service took an order, and the store could not note it, which is tried again: {error}");
+    log!(error: job_id, "the service took an order, and its job could not be stored, which is tried again: {error}");
 }
 
 /// It is not known whether the service took an order.
 pub(crate) fn order_unknown(why: &impl Display) {
-    log!(warn: cause = %logged_cause(why), "it is not known whether the service took an order, which is not repeated");
+    log!(warn: cause = %logged_cause(why), "it is not known whether the service took an order: the order is not repeated");
 }
 
 /// Another job was delivered to the URL of an order before its answer came, and a handler may have had the article.
 pub(crate) fn other_job_handled(job_id: &JobId, other: &JobId) {
     let (job_id, other) = (job_id.as_str(), other.as_str());
-    log!(error: job_id, other, "an order is this job, and the article of another was delivered to its URL and handed out before that was known: look at what was published, and whether the URL has leaked");
+    log!(error: job_id, other, "the article of another job was delivered to the URL of this job's order, and handed to the handler before the service named the job: look at what was published, and whether the URL has leaked");
 }
 
 /// An article was delivered to the URL of an order and handed out, and its job is not that of the order.
 pub(crate) fn article_of_no_order_handled(job_id: &JobId) {
     let job_id = job_id.as_str();
-    log!(error: job_id, "the article of this job was delivered to the URL of an order and handed out, and the service says that the order is not this job: look at what was published, and whether the URL has leaked");
+    log!(error: job_id, "the article of this job was delivered to the URL of an order and handed to the handler, but the service answers that the order is for another job: look at what was published, and whether the URL has leaked");
 }
 
 /// The outcome of these orders was unknown when the collector began.
 pub(crate) fn orders_left_unknown(orders: usize) {
-    log!(warn: orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for, and an article that is delivered to the URL of its order resolves it; look at the service, and then call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown");
+    log!(warn: orders, "it is not known whether the service took these orders, because a process ended during the call or the answer was lost: they may be paid for. An article that is delivered to the URL of its order answers that. For the others, look at the service, and then call `Collector::order_again` or `Collector::abandon` for each intent that `Collector::intents` lists as unknown");
 }
 
 /// A poll was answered, or was not, after this time.
@@ -113,22 +113,22 @@ pub(crate) fn settled(
     }
     match (outcome, state) {
         (_, JobState::Collected) if let Some(error) = undecodable => {
-            log!(warn: job_id, polls, cause = %logged_cause(error), "what the API gave is stored, and cannot be decoded as an article: see its entry");
+            log!(warn: job_id, polls, cause = %logged_cause(error), "the API gave a body that cannot be decoded as an article. It is stored: see the entry of the job");
         }
         (_, JobState::Collected) => {
             log!(info: job_id, polls, ?expected_for, "article collected");
         }
         (_, JobState::Unreadable) => {
-            log!(warn: job_id, "the API gives a body that cannot be read: see its entry");
+            log!(warn: job_id, "the API gives a body that cannot be read: see the entry of the job");
         }
         (PollOutcome::Failed { cause: why, .. }, JobState::Failed) => {
-            log!(warn: job_id, cause = %logged_cause(why), "the service gave the job up");
+            log!(warn: job_id, cause = %logged_cause(why), "the service reports that the job has failed");
         }
         (PollOutcome::NotFound { .. }, _) => {
-            log!(warn: job_id, polls, "the service does not know the job, and it is polled no more");
+            log!(warn: job_id, polls, "the service does not know the job: it is no longer polled");
         }
         (PollOutcome::Unconfirmed { after, cause: why, .. }, _) => {
-            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought what another answer must confirm");
+            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought a result that another poll must confirm");
         }
         (
             PollOutcome::Again { after, cause: why }
@@ -136,12 +136,12 @@ pub(crate) fn settled(
             | PollOutcome::Rejected { after, cause: why },
             _,
         ) => {
-            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought no article, and another will follow");
+            log!(warn: job_id, polls, ?after, cause = %logged_cause(why), "the poll brought no article, and another poll will follow");
         }
         _ => {}
     }
     if state.is_open() && expected_for >= OVERDUE_AFTER {
-        log!(error: job_id, polls, ?expected_for, "article is overdue: its job has no end after 72 hours");
+        log!(error: job_id, polls, ?expected_for, "article is overdue: its job has not ended after 72 hours");
     }
 }
 
@@ -161,13 +161,13 @@ pub(crate) fn poll_panicked() {
 /// The service refused the API key.
 pub(crate) fn key_refused() {
     measure!(counter(metric::KEY_REFUSALS).increment(1));
-    log!(error: "the service refuses the API key: nothing is polled or ordered with this key until it is accepted again, except for a try from time to time");
+    log!(error: "the service refuses the API key: give the collector a valid key. Except for a try from time to time, nothing is polled or ordered with this key until the service accepts it");
 }
 
 /// The service answered 429, with this pause.
 pub(crate) fn rate_limited(pause: Duration) {
     if pause.is_zero() {
-        log!(warn: "the service gets too many calls, and names no pause: none is kept, and each job is polled again after its own");
+        log!(warn: "the service gets too many calls, and requests no pause: each job is polled again after the pause of its own schedule");
     } else {
         paused(pause, "the service gets too many calls");
     }
@@ -180,7 +180,7 @@ pub(crate) fn unavailable(pause: Duration) {
 
 fn paused(pause: Duration, why: &'static str) {
     if pause > MAX_FINITE_PAUSE {
-        log!(error: why, "the service asks for a pause without end: nothing is polled or ordered until its cause is repaired: check the API key and the plan, and then call `Collector::resume`");
+        log!(error: why, "the service asks for a pause without end: nothing is polled or ordered. Check the API key and the plan, and then call `Collector::resume`");
     } else if pause > LONG_PAUSE {
         log!(error: ?pause, why, "the service asks for a long pause: nothing is polled or ordered until it ends, or until `Collector::resume`");
     } else {
@@ -224,7 +224,7 @@ pub(crate) fn summary(figures: &Figures) {
     let (expected, overdue, recovered) = (counts.open(), counts.overdue, counts.recovered);
     let (unknown, unreadable) = (counts.unknown_intents, counts.of(JobState::Unreadable));
     if overdue > 0 {
-        log!(error: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why");
+        log!(error: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles are overdue: their jobs have not ended after 72 hours, and `Collector::list` shows why");
     } else {
         log!(info: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles that are expected");
     }
@@ -304,7 +304,7 @@ pub mod metric {
         ENDED: describe_counter Count, "article_collector_ended_total",
             "Jobs that a poll ended, by their state";
         COLLECTED_AFTER: describe_histogram Seconds, "article_collector_collected_after_seconds",
-            "Since when the orders were expected whose articles were collected";
+            "How long orders had been expected when their articles were collected";
         LOST_LEASES: describe_counter Count, "article_collector_lost_leases_total",
             "Polls whose outcome was dropped, because their lease was lost";
         LOST_TOKENS: describe_counter Count, "article_collector_lost_tokens_total",
@@ -318,9 +318,9 @@ pub mod metric {
         EXPECTED: describe_gauge Count, "article_collector_expected",
             "Jobs that were expected when health was last requested";
         OLDEST_EXPECTED: describe_gauge Seconds, "article_collector_oldest_expected_seconds",
-            "Since when the oldest of them was";
+            "How long the oldest of them had been expected";
         OVERDUE: describe_gauge Count, "article_collector_overdue",
-            "How many of them were expected since 72 hours";
+            "How many of them had been expected for 72 hours";
         UNKNOWN_INTENTS: describe_gauge Count, "article_collector_unknown_intents",
             "Orders with an unknown outcome";
         RECOVERED: describe_gauge Count, "article_collector_recovered",

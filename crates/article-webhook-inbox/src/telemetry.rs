@@ -104,19 +104,19 @@ pub(crate) fn recorded(
             "duplicate"
         }
         Ok(Recorded::Conflict { kept: true }) => {
-            log!(info: job_id, event, %digest, "another body came for an entry that is stored");
+            log!(info: job_id, event, %digest, "another body came for an entry that is stored: it is kept with the others");
             "conflict_kept"
         }
         Ok(Recorded::Conflict { kept: false }) => {
-            log!(limited NOT_KEPT warn: job_id, event, %digest, "another body was acknowledged and not kept: the entry has four others, and a worker found one that decodes");
+            log!(limited NOT_KEPT warn: job_id, event, %digest, "another body was acknowledged but not kept: the entry has four others, and a worker found one that decodes");
             "conflict_not_kept"
         }
         Ok(Recorded::OtherJob) => {
-            log!(limited OTHER_JOB warn: job_id, event, "a delivery to the URL of an order was refused, because the order is another job: has the URL leaked?");
+            log!(limited OTHER_JOB warn: job_id, event, "a delivery to the URL of an order was refused, because the order is for another job: has the URL leaked?");
             "other_job"
         }
         Ok(Recorded::BodyLimitReached) => {
-            log!(warn: job_id, event, "no room for another body until a worker has seen those stored");
+            log!(warn: job_id, event, "a delivery was answered 503: its entry has no room for another body until a worker has read the stored ones");
             "body_limit_reached"
         }
         Err(error) => {
@@ -135,7 +135,7 @@ pub(crate) fn refused(refused: &Refused) {
 /// A delivery reports that its job has failed.
 pub(crate) fn reports_failure(job_id: &JobId, failure: &DecodeError) {
     let job_id = job_id.as_str();
-    log!(warn: job_id, "a delivery says that its job has failed, which the API has to confirm: {failure}");
+    log!(warn: job_id, "a delivery reports that its job has failed, which the API must confirm: {failure}");
 }
 
 /// A body was to be kept in quarantine.
@@ -149,19 +149,19 @@ pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Erro
                     log!(info: job_id, "a body is in quarantine, and its job is expected");
                 }
                 Quarantined::OtherJob { kept: true } => {
-                    log!(info: job_id, "the body of another job than that of the order is in quarantine");
+                    log!(info: job_id, "a body that came to the URL of an order is in quarantine, because the order is for another job");
                 }
                 Quarantined::OtherJob { kept: false } => {
-                    log!(limited OTHER_JOB warn: job_id, "the body of another job than that of the order is not kept: two are, or the budget for quarantine is used up");
+                    log!(limited OTHER_JOB warn: job_id, "a body that came to the URL of an order is not kept, because the order is for another job, and two such bodies are kept or the budget for quarantine is used up");
                 }
                 Quarantined::TooManyJobs => {
-                    log!(limited TOO_MANY_JOBS error: job_id, "the body of a job that may be that of the order is not kept, and the API is not polled about it, because so many others came to the URL of the order: it has leaked; look at the service, and call Collector::expect for the job that was ordered");
+                    log!(limited TOO_MANY_JOBS error: job_id, "a body that came to the URL of an order is not kept, and its job is not polled, because too many other jobs came to that URL. The URL has leaked. Look at the service, and call Collector::expect for the job that was ordered");
                 }
                 Quarantined::Duplicate | Quarantined::NotNeeded => {
-                    log!(debug: job_id, "a body for quarantine is not needed");
+                    log!(debug: job_id, "a refused body is not kept: the same body is in quarantine, or its job needs no article");
                 }
                 Quarantined::BudgetReached => {
-                    log!(limited QUARANTINE_FULL error: job_id, "a body is not kept, because the budget for quarantine is used up: look at what is in quarantine, or raise Inbox::quarantine_budget; its job is expected");
+                    log!(limited QUARANTINE_FULL error: job_id, "a refused body is not kept, because the budget for quarantine is used up. Its job is expected. Look at what is in quarantine, or raise Inbox::quarantine_budget");
                 }
             }
         }
@@ -178,7 +178,7 @@ pub(crate) fn in_quarantine(entries: usize) {
 /// This version reads what an earlier one refused.
 pub(crate) fn decoded_anew(key: &EntryKey) {
     let (job_id, event) = names(key);
-    log!(info: job_id, event, "this version reads a body that was in quarantine: it is an entry now");
+    log!(info: job_id, event, "this version can read a body that was in quarantine: the body is an entry now");
 }
 
 /// A worker claimed entries.
@@ -201,7 +201,7 @@ pub(crate) fn claimed(claims: &Claims) {
         log!(info: job_id, event, attempt = claimed.attempt, "entry runs alone: its last attempts ended without a result, and may have crashed the process");
     }
     if claims.expired > 0 {
-        log!(warn: leases = claims.expired, "leases had ended: was a worker killed?");
+        log!(warn: leases = claims.expired, "leases ended without a result: was a worker killed?");
     }
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn paused(since: Option<&Since>, now: SystemTime) {
 pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, key: &EntryKey) {
     for difference in seen.see(drift) {
         let job_id = key.job_id.as_str();
-        log!(warn: job_id, "the service has changed, logged once: {difference}");
+        log!(warn: job_id, "a delivery differs from the service's document, logged once: {difference}");
     }
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
             log!(info: job_id, event, attempt, "entry is given back: the worker stops");
         }
         Outcome::Snoozed { after } => {
-            log!(info: job_id, event, attempt, ?after, "entry is put off: the handler asked for it");
+            log!(info: job_id, event, attempt, ?after, "entry is postponed, as the handler requested");
         }
         Outcome::Dead { cause: why }
         | Outcome::Unhandled { cause: why, .. }
@@ -262,7 +262,7 @@ pub(crate) fn settled(key: &EntryKey, attempt: u32, outcome: &Outcome) {
 pub(crate) fn unreadable(key: &EntryKey) {
     measure!(counter(metric::UNREADABLE).increment(1));
     let job_id = key.job_id.as_str();
-    log!(error: job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is polled no more, see its entry");
+    log!(error: job_id, "for 72 hours the API has given only bodies that cannot be decoded: the job is no longer polled, see its entry");
 }
 
 /// The result of an attempt is dropped.
@@ -279,7 +279,7 @@ pub(crate) fn pruned(pruned: &Pruned, ledger: &LedgerPruned) {
     measure!(counter(metric::PRUNED, "what" => "entries").increment(entries.into()));
     measure!(counter(metric::PRUNED, "what" => "jobs").increment(jobs.into()));
     if bodies + entries + jobs > 0 {
-        log!(debug: bodies, entries, jobs, "removed what is old");
+        log!(debug: bodies, entries, jobs, "retention removed old rows");
     }
 }
 
@@ -344,7 +344,7 @@ pub(crate) fn unblocked() {
 /// Damage was found in this part of the store. The finding names no body and no target.
 pub(crate) fn damage_found(part: &'static str, finding: &str) {
     measure!(counter(metric::DAMAGE, "part" => part).increment(1));
-    log!(error: part, "damage: {finding}");
+    log!(error: part, "damage was found: {finding}");
 }
 
 /// Nothing records how far the inbox in this file was acknowledged, and it was not closed in order.
@@ -352,8 +352,9 @@ pub(crate) fn damage_found(part: &'static str, finding: &str) {
 pub(crate) fn nothing_recorded(path: &std::path::Path) {
     let path = path.display();
     log!(
-        warn: "{path} was in use, and {path}-lock does not record how far: if it is a copy that was made meanwhile without its log, \
-        the latest articles may be missing: collect the jobs of that time; if only the lock was removed, nothing is missing"
+        warn: "{path} was not closed cleanly, and {path}-lock does not record its last commit. If {path} is a copy that was \
+        made without {path}-wal, the latest articles may be missing: collect the jobs of that time. If only the lock file was removed, \
+        nothing is missing"
     );
 }
 
@@ -377,7 +378,7 @@ pub(crate) fn has_waited(path: &std::path::Path, opened: Result<(), &Error>) {
             log!(info: "the other process that used {} has ended", path.display());
         }
         Err(error) => {
-            log!(error: "after the wait for another process: {error}");
+            log!(error: "after the wait for another process, {} cannot be opened: {error}", path.display());
         }
     }
 }
@@ -398,7 +399,7 @@ pub(crate) fn expected_at_the_end<'a>(
             String::new()
         } else {
             format!(
-                ". {dropped} others were dropped, because too many waited, and have no ids here"
+                ". {dropped} others were dropped, because too many waited: their ids are not known"
             )
         };
         log!(
@@ -478,13 +479,13 @@ pub(crate) fn stuck(jobs: &[&EntryKey]) {
     let named =
         jobs.iter().take(MAX_NAMED_JOBS).map(|key| key.job_id.as_str().escape_debug().to_string());
     let (handlers, jobs) = (jobs.len(), named.collect::<Vec<_>>().join(" "));
-    log!(limited STUCK error: handlers, %jobs, "nothing is claimed while this many handlers go on that were given up: restart the program");
+    log!(limited STUCK error: handlers, %jobs, "no entry is claimed, because too many handlers still run whose attempts were given up: restart the program");
 }
 
 /// The system could not start a thread for an attempt.
 pub(crate) fn no_thread() {
     measure!(counter(metric::THREAD_FAILURES).increment(1));
-    log!(limited NO_THREAD warn: "the system gives no thread for a handler: raise its limit, or lower the worker's concurrency");
+    log!(limited NO_THREAD warn: "the system refuses a thread for a handler: raise the limit of threads, or lower the worker's concurrency");
 }
 
 /// The write-ahead log has this size. Exact up to 2^53.
@@ -495,13 +496,13 @@ pub(crate) fn wal_bytes(bytes: u64) {
 /// The write-ahead log is too large, and could not be emptied.
 pub(crate) fn log_grows(bytes: u64) {
     let mebibytes = bytes >> 20;
-    log!(limited WAL_GROWS warn: mebibytes, "the write-ahead log cannot be emptied: look for a program that reads the database for long");
+    log!(limited WAL_GROWS warn: mebibytes, "the write-ahead log cannot be emptied: look for a program that has been reading the database for a long time");
 }
 
 /// The clock is this far ahead of what the last process stored.
 pub(crate) fn clock_is_ahead(by: Duration) {
     let days = by.as_secs() / 86_400;
-    log!(warn: days, "the clock is far ahead of the last time that was stored: nothing that is old is removed for a day: if the inbox was not closed for that long, set the system's clock");
+    log!(warn: days, "the system's clock is far ahead of the last time that was stored: retention removes nothing for a day. If the inbox was not closed for that long, set the clock");
 }
 
 /// The clock was set back by this much while the store was open.
@@ -607,7 +608,7 @@ pub mod metric {
         RECORD_DURATION: describe_histogram Seconds, "article_inbox_record_duration_seconds",
             "How long deliveries waited for their commit";
         ARRIVED_AFTER: describe_histogram Seconds, "article_inbox_arrived_after_seconds",
-            "Since when the orders were expected whose articles were delivered";
+            "How long orders had been expected when their articles were delivered";
         REFUSED: describe_counter Count, "article_inbox_refused_total",
             "Authentic deliveries that were refused, by the code that the sender was given";
         QUARANTINED: describe_counter Count, "article_inbox_quarantined_total",

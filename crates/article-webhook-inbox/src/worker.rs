@@ -177,7 +177,7 @@ impl Worker {
     ///     let retracted = fixture::complete().header("X-Service-Event", "article.retracted");
     ///     inbox.accept(retracted.delivery()?).await;
     ///     inbox.worker(publish).run_until_idle().await?;
-    ///     assert_eq!(inbox.counts().await?.of(State::Unhandled), 1, "no handler is for it");
+    ///     assert_eq!(inbox.counts().await?.of(State::Unhandled), 1, "the worker has no handler for this event");
     ///
     ///     let entry = inbox.list(Default::default()).await?.entries.remove(0);
     ///     inbox.requeue(entry.key).await?;

@@ -164,7 +164,11 @@ impl<C: Call> Batches<C> {
                 let work = C::work(vec![call]);
                 let done = self.database.retried(C::POOL, C::ALONE, &work).await;
                 let done = done.map_err(Error::from).map(|mut done| done.pop());
-                let none = || Err(Error::unavailable("the store has no answer"));
+                let none = || {
+                    Err(Error::unavailable(
+                        "the store returned no result for a call: report this as a bug",
+                    ))
+                };
                 drop(answer.sender.send(done.and_then(|done| done.map_or_else(none, Ok))));
             }
         }

@@ -21,7 +21,7 @@ const NO_PASSWORD: &str = "PostgreSQL asks for a password, and the URL has none:
 pub(crate) const CLEARTEXT_PASSWORD: &str = "PostgreSQL asks for the password in clear text, and the connection to its machine is \
     not encrypted: use TLS, without sslmode=disable in the URL, or scram-sha-256 in pg_hba.conf";
 
-pub(crate) const NO_NUMBER: &str = "PostgreSQL has no number for a new row";
+pub(crate) const NO_NUMBER: &str = "PostgreSQL has no number left for a new row";
 
 pub(crate) const SET_SEQUENCE: &str = "set the sequence to the largest id in the tables, by the statement on the guide's page \
     postgres_operations";
@@ -118,8 +118,8 @@ impl Fault {
             Self::ReadOnly => Error::unavailable(READ_ONLY),
             Self::Vanished => Error::unavailable("PostgreSQL gave an answer without a row"),
             Self::NotWritten => Error::unavailable(
-                "PostgreSQL has not written a row of the inbox: another program changes it at the same time, or a trigger or a \
-                 rule prevents it, which is to be dropped",
+                "PostgreSQL has not written a row of the inbox: another program changes the row at the same time, or a trigger or a \
+                 rule prevents it: drop that trigger or rule",
             ),
             Self::Ours(error) => copy(error),
         }

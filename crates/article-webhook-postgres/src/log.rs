@@ -13,8 +13,8 @@ mod enabled {
     }
 
     pub(crate) fn notifications_missing() {
-        let advice = "workers find what they store at their next poll. A pooler that gives each transaction another \
-            connection lets none through; a URL that leads to PostgreSQL itself makes it sooner";
+        let advice = "workers find the entries of those nodes only at their next poll. A pooler that gives each \
+            transaction another connection drops notifications: give a URL that leads to PostgreSQL itself";
         info!(target: TARGET, "notifications of other nodes do not arrive: {advice}");
     }
 

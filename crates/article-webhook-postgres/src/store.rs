@@ -124,7 +124,8 @@ impl PostgresStore {
     /// Tries what deliveries and workers do. Fails if deliveries cannot be stored.
     async fn probe_by(&self, pool: PoolKind, access: Access) -> Result<(), Error> {
         let changed = self.database.transact(pool, access, Probe::new()?).await?;
-        let hindrance = changed.err().map(|error| format!("workers are hindered: {error}"));
+        let hindrance =
+            changed.err().map(|error| format!("workers cannot change entries: {error}"));
         self.hindrances.set(Vec::from_iter(hindrance));
         Ok(())
     }

@@ -37,7 +37,7 @@ mod enabled {
     /// The names of fields come from an authentic sender, and are escaped.
     pub(crate) fn drift(drift: &[Drift], seen: &SeenDrift, job_id: &JobId) {
         for difference in seen.see(drift) {
-            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "the service has changed, logged once: {difference}");
+            tracing::warn!(target: TARGET, job_id = job_id.as_str(), "a delivery differs from the service's document, logged once: {difference}");
         }
     }
 
@@ -55,7 +55,7 @@ mod enabled {
     }
 
     pub(crate) fn handler_overtaken(job_id: &JobId) {
-        tracing::error!(target: TARGET, job_id = job_id.as_str(), "the handler of an earlier delivery has not ended within the join limit: another runs beside it now");
+        tracing::error!(target: TARGET, job_id = job_id.as_str(), "the handler of an earlier delivery has not ended within the join limit: a second handler now runs beside it");
     }
 
     /// A delivery that needed no handler of its own, or found none in time.
@@ -63,7 +63,7 @@ mod enabled {
         let job_id = job_id.map(JobId::as_str);
         match reply {
             Reply::Duplicate => {
-                tracing::info!(target: TARGET, job_id, "answered 200 without the handler: it has handled the same delivery with success");
+                tracing::info!(target: TARGET, job_id, "answered 200 without running the handler: it has already handled the same delivery with success");
             }
             Reply::Unavailable => {
                 tracing::warn!(target: TARGET, job_id, "answered 503: an earlier delivery of the job is still being handled");
@@ -104,7 +104,7 @@ mod enabled {
 
     pub(crate) fn refusal_report_panicked(job_id: Option<&JobId>) {
         let job_id = job_id.map(JobId::as_str);
-        tracing::error!(target: TARGET, job_id, "the sink panicked at a refusal");
+        tracing::error!(target: TARGET, job_id, "the sink panicked in `Sink::refused`");
     }
 
     pub(crate) fn retry(cause: &str) {
@@ -115,7 +115,7 @@ mod enabled {
 
     pub(crate) fn sink_asks_for_a_retry(reply: Reply, job_id: &JobId) {
         let what = match reply {
-            Reply::Unavailable => "the sink cannot store",
+            Reply::Unavailable => "the sink cannot store the delivery",
             _ => "the sink asks for a retry",
         };
         tracing::warn!(target: TARGET, job_id = job_id.as_str(), "{what}");
@@ -264,7 +264,7 @@ mod tests {
         );
         assert_eq!(
             lines(&|| adapter::report_refusal(&refused, |refused| PanicsAtRefusal.refused(refused))),
-            "ERROR the sink panicked at a refusal job_id=\"job_7c1e4a52\"",
+            "ERROR the sink panicked in `Sink::refused` job_id=\"job_7c1e4a52\"",
         );
         let panicked = || {
             let delivery =
@@ -303,7 +303,7 @@ mod tests {
         let job_id = "job_1".parse().unwrap();
         assert_eq!(
             lines(&|| super::sink_asks_for_a_retry(Reply::Unavailable, &job_id)),
-            " WARN the sink cannot store job_id=\"job_1\"",
+            " WARN the sink cannot store the delivery job_id=\"job_1\"",
         );
         let misconfigured =
             || adapter::misconfigured_answer("add the receiver", r#"{"error":"internal"}"#);
@@ -396,8 +396,8 @@ mod tests {
                 delivery.unwrap().decode().unwrap();
             }
         });
-        let told: Vec<_> = log.lines().filter(|line| line.contains("changed")).collect();
-        let line = " WARN article_webhook: the service has changed, logged once: newly\\u{1b}added: unknown field, \
+        let told: Vec<_> = log.lines().filter(|line| line.contains("differs")).collect();
+        let line = " WARN article_webhook: a delivery differs from the service's document, logged once: newly\\u{1b}added: unknown field, \
                     a string job_id=\"job_7c1e4a52\"";
         assert_eq!(told, [line]);
         assert!(!log.contains("canary"), "{log}");
@@ -420,7 +420,7 @@ mod tests {
         let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
         let line = |what| {
             format!(
-                " WARN article_webhook: the service has changed, logged once: tone: repaired, {what} \
+                " WARN article_webhook: a delivery differs from the service's document, logged once: tone: repaired, {what} \
                  job_id=\"job_7c1e4a52\""
             )
         };

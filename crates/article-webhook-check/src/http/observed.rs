@@ -62,7 +62,7 @@ impl Observed {
             Self::Closed => "connection closed without a response".to_owned(),
             Self::TimedOut => "no response in time".to_owned(),
             Self::Unreachable => "no connection".to_owned(),
-            Self::NotTried => "not tried: the time was over".to_owned(),
+            Self::NotTried => "not tried: the time limit was reached".to_owned(),
         }
     }
 }

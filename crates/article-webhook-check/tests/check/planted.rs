@@ -271,7 +271,7 @@ async fn echoing_the_token_and_telling_strangers_apart_is_found() {
     }
     let report = check(serve(axum_sink().layer(from_fn(fault))).await).await;
     assert_eq!(names(&report, Verdict::Fail), ["no answer holds the secret"]);
-    assert_eq!(names(&report, Verdict::Advice), ["strangers are told nothing"]);
+    assert_eq!(names(&report, Verdict::Advice), ["strangers learn nothing"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -70,7 +70,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
         findings.extend(path.and_then(|path| disk::open_to_others(code, what, path)));
     }
 
-    output.progress("asking the service …");
+    output.progress("checking the service …");
     let (clock, found) = service::examine(
         arguments.api_url.as_ref().map(WebUrl::as_str),
         arguments.api_key_file.as_deref(),
@@ -80,7 +80,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     clocks.extend(clock);
     findings.push(found);
 
-    output.progress("asking the receiver …");
+    output.progress("checking the receiver …");
     if let Some(url) = &arguments.url {
         let prober = Prober {
             url: url.as_url(),
@@ -97,7 +97,7 @@ pub(crate) async fn run(arguments: DoctorArguments, context: &Context) -> Result
     }
     findings.extend(clock::findings(&clocks));
 
-    output.progress("looking at the inbox …");
+    output.progress("checking the inbox …");
     match arguments.inbox.or_else(|| InboxArgument::of_environment(&context.environment)) {
         Some(inbox) => findings.extend(inbox::examine(&inbox, context).await?),
         None => {

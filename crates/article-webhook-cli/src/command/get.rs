@@ -82,7 +82,7 @@ fn note_repairs(body: &[u8], output: &Output) {
     if !repairs.is_empty() {
         let repairs = repairs.join("\n  ");
         output.note(&format!(
-            "\nwhat came is not JSON, and --output alone writes it as it came:\n  {repairs}"
+            "\nthe response is not valid JSON, and --output alone writes it unchanged:\n  {repairs}"
         ));
     }
 }

@@ -17,6 +17,6 @@ pub(super) fn handed<'a>(entry: &Entry, bodies: &'a [Body]) -> Result<&'a Bytes,
             false => "there is no body",
         };
         Failure::nothing_matched(format!("{why} of {}", escape::line(job)))
-            .fix(format!("ask the service for the article: {}", command::get(job)))
+            .fix(format!("get the article from the service: {}", command::get(job)))
     })
 }

@@ -190,10 +190,10 @@ async fn listen(
     let forwarding = arguments.forward.forwarding(&inbox, token, &arguments.headers, output)?;
     let worker = forwarding.clone().map(|forwarding| {
         let worker = arguments.forward.worker(&inbox, forwarding);
-        let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
+        let fix = "deliveries are stored meanwhile; fix the cause and start `listen` again, which forwards them";
         let worker = worker.run(stop());
         let failed =
-            move |error| Failure::from(error).after("nothing is passed on any more").fix(fix);
+            move |error| Failure::from(error).after("nothing is forwarded any more").fix(fix);
         beside(worker, failed, output)
     });
     let collector = client.map(|client| {

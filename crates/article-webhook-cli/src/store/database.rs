@@ -120,7 +120,7 @@ impl Database {
     }
 }
 
-const NOT_ASKED: &str = "PostgreSQL cannot be asked";
+const NOT_ASKED: &str = "PostgreSQL cannot be queried";
 
 /// The answer of the server, if it comes soon.
 async fn answered<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {

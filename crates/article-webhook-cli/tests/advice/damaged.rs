@@ -209,7 +209,7 @@ async fn what_the_database_no_longer_knows_is_named_by_the_next_start() {
     let error = inbox.list(Default::default()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the database does not know what is asked of it: stop the receiver and start it again, which builds indexes again, or says \
+        "the database does not accept a statement of the inbox: stop the receiver and start it again, which builds indexes again, or says \
          what to do"
     );
     let _ = inbox.close().await;

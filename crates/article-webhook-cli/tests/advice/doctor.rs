@@ -140,7 +140,7 @@ fn an_inbox_is_looked_after_as_the_fix_says() {
         (
             "mv inbox.db kept; ",
             "inbox.refused",
-            "put the database back, or, to begin anew, move inbox.db-wal, inbox.db-shm and inbox.db-lock away",
+            "put the database back, or, to start with an empty inbox, move inbox.db-wal, inbox.db-shm and inbox.db-lock away",
             "mv kept inbox.db; ",
         ),
     ] {

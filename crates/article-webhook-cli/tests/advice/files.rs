@@ -92,8 +92,8 @@ fn an_export_is_written_elsewhere_and_an_import_adds_what_is_there() {
         ),
         (
             format!("cat lines | TMPDIR=/nowhere {import}"),
-            "what is imported cannot be kept in a temporary file: No such file or directory (os error 2)\n\
-             fix:   write it to a file, and name that"
+            "the lines to import cannot be kept in a temporary file: No such file or directory (os error 2)\n\
+             fix:   write the export to a file, and name that file"
                 .to_owned(),
             vec![format!("TMPDIR=/nowhere {import} lines")],
         ),
@@ -202,7 +202,7 @@ fn a_copy_a_backup_and_a_salvage_name_a_file_that_can_be_meant() {
     stage.works("article-webhook listen --inbox to.db --port 0 --no-page $T");
     stage.follow(
         "article-webhook inbox copy inbox.db to.db",
-        "error: a receiver works on inbox.db\nfix:   stop it before: what it stores meanwhile might not be copied",
+        "error: a receiver works on inbox.db\nfix:   stop the receiver first: what it stores meanwhile might not be copied",
         &[],
     );
     stage.runtime.block_on(receiver.close()).unwrap();

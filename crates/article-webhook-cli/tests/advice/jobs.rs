@@ -63,7 +63,7 @@ fn what_matches_nothing_is_looked_for_with_the_command_that_the_text_has() {
     }
     stage.follow(
         "article-webhook get job_none $K",
-        "error: job_not_found (404): There is no job of that job_id.\nfix:   check the job id, and that the key is the one that ordered it",
+        "error: job_not_found (404): There is no job of that job_id.\nfix:   check the job id, and that the key is the one that ordered the job",
         &["article-webhook get $(article-webhook order Shoes $K --json | cut -d'\"' -f12) $K --wait"],
     );
     let collect = "article-webhook collect --inbox=inbox.db";
@@ -206,7 +206,7 @@ fn an_order_that_waits_for_another_or_for_a_pause_is_made_after_it() {
 fn a_job_to_show_is_named() {
     Stage::new().follow(
         "article-webhook inbox show",
-        "error: a job is missing, or is none\nfix:   article-webhook inbox show INBOX JOB",
+        "error: the job is missing, or is not a job id\nfix:   article-webhook inbox show INBOX JOB",
         &["article-webhook inbox show inbox.db job_dead", "article-webhook inbox show job_dead"],
     );
 }
@@ -238,7 +238,7 @@ fn what_retention_has_removed_is_asked_of_the_service() {
         let prune = Prune { bodies_before: now, entries_before, dead_before: None, limit: 10 };
         assert_eq!(store.prune(prune).await.unwrap().bodies, 1);
     });
-    let fix = format!("fix:   ask the service for the article: article-webhook get --wait {job}");
+    let fix = format!("fix:   get the article from the service: article-webhook get --wait {job}");
     let get = format!("ARTICLE_API_KEY=sk-simulator article-webhook get --wait {job}");
     for command in [
         format!("inbox show pruned.db {job} --body"),

@@ -64,7 +64,7 @@ async fn a_pipe_in_the_place_of_the_database_is_moved_away_and_the_database_put_
     scene.refused("is not a regular file: move it away, or name another database");
     scene.move_away(&[""]);
     assert!(scene.path("away/inbox.db").metadata().unwrap().file_type().is_fifo());
-    scene.refused("put the database back, or, to begin anew, move ");
+    scene.refused("put the database back, or, to start with an empty inbox, move ");
     fs::rename(&kept, &scene.file).unwrap();
     assert_eq!(stored(&scene.file).await, jobs(JOBS));
 }

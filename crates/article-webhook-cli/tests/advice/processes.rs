@@ -63,7 +63,7 @@ async fn a_tool_names_the_database_of_a_receiver_that_has_started() {
     let says = "does not exist: name the receiver's database, and start the receiver first";
     assert!(refused().ends_with(says), "{}", refused());
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE shop (id)").unwrap();
-    let says = "is a database without an inbox: check the path; a receiver that starts with it makes one in it";
+    let says = "is a database without an inbox: check the path; a receiver that starts with this file adds an inbox to it";
     assert!(refused().ends_with(says), "{}", refused());
 
     let inbox = Inbox::open(&other).await.unwrap();

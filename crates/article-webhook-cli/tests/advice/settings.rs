@@ -62,7 +62,7 @@ fn a_secret_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
         ),
         (
             "sk sim",
-            "holds white space or a character that no header can carry\nfix:   give the key that the service issued",
+            "contains white space or a character that no header can carry\nfix:   give the key that the service issued",
         ),
     ];
     for (key, says) in keys {

@@ -182,7 +182,7 @@ async fn another_body_of_a_known_job_is_kept_and_told_apart_from_a_repeat() {
         assert_eq!(fix.is_some(), reply == "another body", "{line}");
         if let Some(fix) = fix {
             let erase = format!("article-webhook inbox erase {} job_1", text(&file));
-            assert!(fix.starts_with("kept, and not passed on: ") && fix.contains(&erase), "{fix}");
+            assert!(fix.starts_with("kept, and not forwarded: ") && fix.contains(&erase), "{fix}");
         }
     }
     assert_eq!(show(&file, "job_1")["bodies"].as_array().unwrap().len(), 2);

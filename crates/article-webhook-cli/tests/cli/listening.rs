@@ -441,7 +441,7 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
                    BEGIN SELECT RAISE(ABORT, 'no'); END";
     other_program.execute_batch(trigger).unwrap();
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
-    let advice = "deliveries are stored meanwhile; fix the cause and start `listen` again, which passes them on";
+    let advice = "deliveries are stored meanwhile; fix the cause and start `listen` again, which forwards them";
     let told = timeout(PATIENCE, async {
         loop {
             let told = fs::read_to_string(&errors).unwrap();
@@ -452,7 +452,7 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
         }
     });
     let told = told.await.expect("the worker ends");
-    assert!(told.contains("nothing is passed on any more: "), "{told}");
+    assert!(told.contains("nothing is forwarded any more: "), "{told}");
 
     assert_eq!(send(&listening.url, "job_2", TOKEN), Some(0));
     assert_eq!(
@@ -542,7 +542,7 @@ async fn another_body_of_a_job_is_passed_on_under_another_id_or_after_the_erasur
     };
     let erase = format!("article-webhook inbox erase {} job_1", text(&file));
     let says = format!(
-        "kept, and not passed on: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
+        "kept, and not forwarded: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
     );
     assert_eq!(line["text"], says);
 

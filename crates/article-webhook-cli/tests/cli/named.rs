@@ -121,12 +121,15 @@ async fn an_import_leaves_one_file_and_tells_which_line_is_bad() {
     let (exit, out, error) = run(&to);
     assert_eq!((exit, &*out), (Some(1), ""), "{error}");
     assert!(
-        error.starts_with("error: line 7 is no text\nfix:   export again, or add what"),
+        error.starts_with("error: line 7 is not UTF-8 text\nfix:   export again, or add what"),
         "{error}"
     );
     let (exit, out, error) = partial(&to);
     assert_eq!((exit, &*out), (Some(1), ""), "{error}");
-    assert!(error.starts_with("error: line 7 is no text\nfix:   correct or remove"), "{error}");
+    assert!(
+        error.starts_with("error: line 7 is not UTF-8 text\nfix:   correct or remove"),
+        "{error}"
+    );
     std::fs::write(&lines, good).unwrap();
     let (exit, out, error) = run(&to);
     assert_eq!((exit, &*out, &*error), (Some(0), "added 0 entries; 5 were there already\n", ""));

@@ -28,7 +28,7 @@ fn get(url: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
 /// Half an emoji, as JavaScript leaves it, and a byte that is not UTF-8.
 const ODD: &[u8] = b"{\"job_id\":\"job_1\",\"status\":\"done\",\"article\":{\"title\":\"Run \\ud83c\",\"html\":\"caf\xe9\"}}";
 
-const NOTE: &str = "\nwhat came is not JSON, and --output alone writes it as it came:\n  \
+const NOTE: &str = "\nthe response is not valid JSON, and --output alone writes it unchanged:\n  \
     article.title: repaired, a lone surrogate\n  \
     article.html: repaired, bytes that are not UTF-8\n";
 
@@ -58,7 +58,7 @@ fn a_failed_job_ends_the_wait_and_is_named() {
         assert_eq!(
             error,
             "error: the service says that the job has failed: \"failed\"\n\
-             fix:   look at the service why it failed, and order it again\n"
+             fix:   find out at the service why the job failed, and order the article again\n"
         );
     }
 }

@@ -12,7 +12,7 @@ impl fmt::Display for Error {
             Kind::BaseUrl(why) => write!(f, "the base URL {why}"),
             Kind::Setting(message) => f.write_str(message),
             Kind::Setup(_) => f.write_str("the HTTP client cannot be set up"),
-            Kind::Path => f.write_str("the job id gives no path of the service"),
+            Kind::Path => f.write_str("the job id cannot be part of a URL"),
             Kind::Response(response) => response.fmt(f),
             Kind::Connect(_) => f.write_str("the service cannot be reached"),
             Kind::TimedOut(_) => f.write_str("the service did not answer in time"),

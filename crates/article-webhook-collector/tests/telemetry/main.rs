@@ -112,36 +112,39 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
     for (level, event) in [
         (
             "ERROR",
-            "could not note it, which is tried again: the store is down job_id=\"job_unnoted\"",
+            "could not be stored, which is tried again: the store is down job_id=\"job_unnoted\"",
         ),
         ("ERROR", "the service refuses the API key"),
         ("ERROR", "the service asks for a long pause"),
         (
             "ERROR",
-            "the service asks for a pause without end: nothing is polled or ordered until its cause is repaired: check the API key",
+            "the service asks for a pause without end: nothing is polled or ordered. Check the API key",
         ),
-        ("WARN", "the service gets too many calls, and names no pause: none is kept"),
         (
             "WARN",
-            "is stored, and cannot be decoded as an article: see its entry job_id=\"job_odd\"",
+            "the service gets too many calls, and requests no pause: each job is polled again",
         ),
-        ("ERROR", "article is overdue: its job has no end after 72 hours job_id=\"job_queued\""),
+        (
+            "WARN",
+            "cannot be decoded as an article. It is stored: see the entry of the job job_id=\"job_odd\"",
+        ),
+        ("ERROR", "article is overdue: its job has not ended after 72 hours job_id=\"job_queued\""),
         ("WARN", "it is not known whether the service took an order"),
         ("ERROR", "the service, or a proxy before it, cannot serve any call now"),
         (
             "WARN",
-            "call `Collector::order_again` or `Collector::abandon` for what `Collector::intents` lists as unknown orders=1",
+            "call `Collector::order_again` or `Collector::abandon` for each intent that `Collector::intents` lists as unknown orders=1",
         ),
         (
             "WARN",
-            "the service gave the job up job_id=\"job_failed\" cause=generation_failed (500): ",
+            "the service reports that the job has failed job_id=\"job_failed\" cause=generation_failed (500): ",
         ),
-        ("WARN", "the poll brought no article, and another will follow job_id=\"job_panics\""),
+        ("WARN", "the poll brought no article, and another poll will follow job_id=\"job_panics\""),
         ("WARN", "the store failed: the store is down call=\"claim_polls\""),
         ("WARN", "polls are given back unsent, because the store takes longer than 5 seconds"),
         (
             "ERROR",
-            "articles are overdue: their jobs have no end after 72 hours, and `Collector::list` shows why expected=4",
+            "articles are overdue: their jobs have not ended after 72 hours, and `Collector::list` shows why expected=4",
         ),
         ("INFO", "article collected job_id=\"job_ordered\""),
     ] {

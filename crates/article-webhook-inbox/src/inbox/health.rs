@@ -210,7 +210,7 @@ impl Inbox {
             cache.counted(began, Instant::now().into_std(), counts);
             Ok(counts)
         });
-        let ended = |_| Err(Error::unavailable("the count of the ledger did not end"));
+        let ended = |_| Err(Error::unavailable("the count of the ledger ended without a result"));
         count.await.unwrap_or_else(ended)
     }
 

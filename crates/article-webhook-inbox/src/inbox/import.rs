@@ -309,7 +309,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
         self.number = number;
         let text = std::str::from_utf8(&self.bytes)
-            .map_err(|_| Error::invalid(format!("line {number} is no text")))?;
+            .map_err(|_| Error::invalid(format!("line {number} is not UTF-8 text")))?;
         parse(text, number).map(Some)
     }
 

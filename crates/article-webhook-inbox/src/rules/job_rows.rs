@@ -37,7 +37,7 @@ pub struct JobRows {
 pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
 
 /// Why what was delivered to the URL of an order is set aside.
-pub(crate) const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order that is another job: has the URL leaked? If the job is yours, collect it";
+pub(crate) const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order for another job: has the URL leaked? If the job is yours, collect it";
 
 /// An entry and its bodies.
 #[derive(Debug, Clone)]

@@ -56,7 +56,7 @@ pub struct Row {
 }
 
 /// The failure of an attempt that ended without an outcome.
-const INTERRUPTED: &str = "the attempt did not end: its process ended, or its lease did";
+const INTERRUPTED: &str = "the attempt did not end: its process or its lease ended first";
 
 /// What becomes of the cause of an entry that enters another state.
 pub(super) enum Cause {

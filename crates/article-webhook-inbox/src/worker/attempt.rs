@@ -307,7 +307,8 @@ impl HandlerThread {
 
     /// How the handler ended; `Stopped` if it was cancelled. The future may be dropped and awaited again.
     async fn ended(&mut self) -> AttemptResult {
-        let lost = |_| AttemptResult::Panicked { message: "its thread is gone".to_owned() };
+        let lost =
+            |_| AttemptResult::Panicked { message: "its thread ended without a result".to_owned() };
         (&mut self.ended).await.unwrap_or_else(lost)
     }
 
@@ -344,7 +345,8 @@ fn run_handler(
             Err(result) => return result,
         };
         let Some(handler) = attempts.handlers.of(job.kind()) else {
-            let cause = job.cause().unwrap_or("no handler is for it").to_owned();
+            let cause =
+                job.cause().unwrap_or("the worker has no handler for this event").to_owned();
             return AttemptResult::Undecodable { seen, cause };
         };
         telemetry::drift(&drift, &attempts.registry.0.drift, &key);

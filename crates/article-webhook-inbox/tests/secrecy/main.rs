@@ -25,9 +25,9 @@ use scene::Scene;
 const LINES: [&str; 15] = [
     "delivery stored",
     "delivery was stored before",
-    "another body came for an entry that is stored",
+    "another body came for an entry that is stored: it is kept with the others",
     "no room for another body",
-    "leases had ended",
+    "leases ended without a result",
     "its last attempt did not end",
     "handler ended",
     "entry is done",

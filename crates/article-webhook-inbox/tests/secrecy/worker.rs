@@ -54,7 +54,7 @@ async fn too_many_stuck_handlers_are_an_error_that_names_them() {
     let said = async {
         for _ in 0..500 {
             tokio::time::sleep(SECOND / 100).await;
-            if !logged("nothing is claimed while").is_empty() {
+            if !logged("no entry is claimed, because").is_empty() {
                 break;
             }
         }
@@ -63,7 +63,7 @@ async fn too_many_stuck_handlers_are_an_error_that_names_them() {
     worker.backoff(Duration::ZERO, Duration::ZERO).run(said).await.unwrap();
     drop(end);
 
-    let lines = logged("nothing is claimed while");
+    let lines = logged("no entry is claimed, because");
     // It may also come just before and after a full minute.
     assert!((1..=2).contains(&lines.len()), "{lines:#?}");
     assert!(lines[0].contains("ERROR article_webhook_inbox: "), "{}", lines[0]);
@@ -119,12 +119,12 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
     let inbox = Inbox::new(store);
     let worker = inbox.worker(|_: Job| async { Err(Failed::snooze(SECOND)) });
     let put_off = async {
-        while logged("entry is put off").is_empty() {
+        while logged("entry is postponed").is_empty() {
             tokio::task::yield_now().await;
         }
     };
     worker.run(put_off).await.unwrap();
-    for line in ["entry runs alone", "entry is put off"] {
+    for line in ["entry runs alone", "entry is postponed"] {
         let lines = logged(line);
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].contains("INFO article_webhook_inbox: "), "{}", lines[0]);
@@ -143,7 +143,7 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     inbox.worker(|_: Job| async { Ok::<(), Failed>(()) }).run_until_idle().await.unwrap();
     let fifth = post(MAX_BODIES_PER_ENTRY);
     assert_eq!(inbox.accept(fifth.delivery().unwrap()).await, Reply::Duplicate);
-    let lines = logged("acknowledged and not kept");
+    let lines = logged("acknowledged but not kept");
     let line = lines.iter().find(|line| line.contains("job_changes")).unwrap();
     assert!(line.contains(" WARN article_webhook_inbox: "), "{line}");
     assert!(line.contains(&format!("digest={}", Digest::of(fifth.bytes()))), "{line}");

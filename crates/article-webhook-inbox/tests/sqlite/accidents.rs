@@ -90,7 +90,7 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     fs::remove_file(fixture.beside("-lock")).unwrap();
     let shown = fixture.shown();
     let expected = format!(
-        "the lock {shown}-lock was removed or replaced, and no longer keeps a second receiver out: restart this one"
+        "the lock {shown}-lock was removed or replaced, and no longer keeps a second receiver out: restart this receiver"
     );
     let error = store.record(arrival("job_2", "{}")).await.unwrap_err();
     assert!(error.is_transient());

@@ -164,7 +164,7 @@ async fn a_row_without_a_readable_job_id_is_passed_over() {
         assert_eq!(claims.claimed, [], "{damage}");
         let ends = store.now() + CLAIM.lease;
         assert_eq!(claims.next_due, Some(ends), "{damage}: it is no reason to claim again");
-        assert!(findings(&store).await[0].starts_with("row 2 is passed over, "), "{damage}");
+        assert!(findings(&store).await[0].starts_with("row 2 is skipped, "), "{damage}");
         assert_eq!(store.record(arrival("job_2", "{2}")).await.unwrap(), Recorded::Stored);
         assert_eq!(claimed(&store).await.key, key("job_2"), "{damage}");
     }

@@ -49,7 +49,7 @@ async fn a_damaged_job_keeps_its_state_and_loses_its_reason() {
         let store = fixture.open();
         fixture.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
         let reported =
-            "the job job_2 of the ledger: its checksum does not match; it is taken for expected";
+            "the job job_2 of the ledger: its checksum does not match; it is treated as expected";
         assert_eq!(checked(&store).await, [reported], "{damage}");
         let found = store.job(job("job_2")).await.unwrap().unwrap();
         assert_eq!((found.state, found.reason), (JobState::Expected, Reason::OrderedElsewhere));
@@ -140,7 +140,7 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
             assert_eq!(intent.state, expected, "{damage}: {name}");
         }
         let reported = findings(&store).await;
-        let says = "the intent post-17: its checksum does not match; the outcome of its order is taken for unknown";
+        let says = "the intent post-17: its checksum does not match; the outcome of its order is treated as unknown";
         assert!(reported.len() == 2 && reported[0] == says, "{reported:?}");
     }
 }
@@ -207,7 +207,7 @@ async fn a_damaged_bucket_begins_anew_without_tokens() {
         fixture.damage(&format!(
             "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', {damage})"
         ));
-        let reported = "the bucket of polls is damaged, and begins anew without tokens";
+        let reported = "the token bucket of polls is damaged, and is empty now";
         assert_eq!(checked(&store).await, [reported]);
         assert_eq!(store.bucket().await.unwrap(), Bucket::empty(), "{damage}");
         assert_eq!(findings(&store).await, [reported], "{damage}");

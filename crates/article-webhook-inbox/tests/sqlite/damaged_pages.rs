@@ -38,7 +38,7 @@ async fn a_damaged_text_in_the_schema_refuses_the_start() {
     fixture.replace(b"value ANY NOT NULL", b"value ANY NOT NULl");
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert!(error.is_damaged());
-    let says = "article_inbox_meta is not what this version made";
+    let says = "article_inbox_meta differs from what this version makes";
     assert!(error.to_string().contains(says), "{error}");
 }
 

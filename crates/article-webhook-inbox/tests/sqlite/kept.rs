@@ -103,7 +103,7 @@ async fn a_tool_sees_why_the_receiver_stores_nothing() {
     let why = store.probe().await.unwrap_err().to_string();
     assert_eq!(seen().await, None, "the note is not at its fixture");
     fs::rename(fixture.beside("-lock-away"), fixture.beside("-lock")).unwrap();
-    assert_eq!(seen().await, Some(format!("the receiver has failed last: {why}")));
+    assert_eq!(seen().await, Some(format!("the receiver cannot commit: {why}")));
     store.probe().await.unwrap();
     assert_eq!(seen().await, None);
 }

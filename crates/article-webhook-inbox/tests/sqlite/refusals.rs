@@ -25,9 +25,9 @@ fn a_second_owner_is_refused() {
     assert_eq!(
         refusal(&fixture),
         format!(
-            "another process uses {shown}, and holds the lock {shown}-lock: stop it first. Worker and collector run in the receiver's process, or \
-             several processes share an inbox with article-webhook-postgres. A process that is to follow this one waits for its end with \
-             `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with `SqliteStore::open_shared`"
+            "another process uses {shown}, and holds the lock {shown}-lock: stop that process first. Worker and collector run in the receiver's process, or \
+             several processes share an inbox with article-webhook-postgres. `SqliteSettings::wait_for_lock` and `article-webhook \
+             listen --wait` wait until that process has ended; a tool opens the file with `SqliteStore::open_shared`"
         )
     );
     other.unlock().unwrap();
@@ -116,7 +116,7 @@ async fn a_damaged_file_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is damaged (SQLite cannot make sense of it): stop the receiver, and read what can be trusted into a new file \
+            "{shown} is damaged (SQLite cannot read it): stop the receiver, and read what can be trusted into a new file \
              with `article-webhook inbox salvage {shown} NEW`; to receive at once, begin with `article-webhook inbox salvage \
               --begin NEW`; or {}",
             fixture.restore_steps()
@@ -164,7 +164,7 @@ fn a_changed_schema_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: article_inbox_bodies is not what this version made: undo the change, or {}",
+            "{}: article_inbox_bodies differs from what this version makes: undo the change, or {}",
             fixture.shown(),
             fixture.restore_steps()
         )
@@ -204,7 +204,7 @@ fn a_tool_needs_a_file_and_its_schema() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{shown} is a database without an inbox: check the path; a receiver that starts with it makes one in it"
+            "{shown} is a database without an inbox: check the path; a receiver that starts with this file adds an inbox to it"
         )
     );
 }

@@ -65,7 +65,7 @@ async fn a_log_without_its_database_is_kept() {
     let expected = |what: &str| {
         format!(
             "the log {shown}-wal holds {log} bytes, but the database {shown} is {what}: put the database back, or, to \
-             begin anew, move {shown}-wal, {shown}-shm and {shown}-lock away"
+             start with an empty inbox, move {shown}-wal, {shown}-shm and {shown}-lock away"
         )
     };
     assert_eq!(refused(&fixture), expected("missing"));

@@ -168,7 +168,7 @@ async fn a_database_that_is_gone_is_missed_and_not_made_anew() {
     let shown = fixture.shown();
     let says = format!(
         "the database {shown} is missing or empty, and {shown}-lock records that there was one: put it back; or restore a backup \
-         with `article-webhook inbox restore BACKUP {shown}`; or, to begin anew, move {shown}-lock away"
+         with `article-webhook inbox restore BACKUP {shown}`; or, to start with an empty inbox, move {shown}-lock away"
     );
     let away = fixture.beside("-away");
     fs::rename(&fixture.path, &away).unwrap();
@@ -299,7 +299,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
             .finish();
         tracing::subscriber::with_default(subscriber, || drop(fixture.open()));
         // What the test's own folder is on is not its matter.
-        log.text().lines().filter(|line| line.contains(" was in use")).collect()
+        log.text().lines().filter(|line| line.contains("closed cleanly")).collect()
     }
 
     let fixture = Fixture::new();
@@ -334,9 +334,9 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         let has = if what == "the database alone, as it is in use" { 0 } else { 3 };
         let shown = copy.shown();
         let says = format!(
-            " WARN article_webhook_inbox: {shown} was in use, and {shown}-lock does not record how far: if it is a copy that was \
-             made meanwhile without its log, the latest articles may be missing: collect the jobs of that time; if only the lock \
-             was removed, nothing is missing"
+            " WARN article_webhook_inbox: {shown} was not closed cleanly, and {shown}-lock does not record its \
+             last commit. If {shown} is a copy that was made without {shown}-wal, the latest articles may be missing: collect the \
+             jobs of that time. If only the lock file was removed, nothing is missing"
         );
         assert_eq!(starts(&copy), says, "{what}");
         assert_eq!(starts(&copy), "", "{what}, after a clean stop");

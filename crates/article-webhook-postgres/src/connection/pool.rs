@@ -69,7 +69,9 @@ impl Connections {
                 .max_size(size)
                 .runtime(deadpool::Runtime::Tokio1)
                 .build()
-                .map_err(|error| Error::unusable("a pool cannot be made").because(error))
+                .map_err(|error| {
+                    Error::unusable("a pool of connections cannot be made").because(error)
+                })
         };
         Ok(Self {
             receiving: pool(settings.receiving)?,

@@ -79,7 +79,7 @@ fn entry(job_id: &JobId, id: i64, row: &Row, now: SystemTime) -> EntryRows {
     let mut tracked = match known_state {
         Some(_) => Tracked::stored(id, stored),
         None => {
-            stored.cause = Some(format!("a newer version of the inbox has it as {name:?}"));
+            stored.cause = Some(format!("a newer version of the inbox stored the state {name:?}"));
             Tracked::of_newer(id, stored)
         }
     };

@@ -104,7 +104,7 @@ fn intent(row: &Row, tx: &mut Transaction<'_>) -> IntentRows {
         tx.add_damage(
             "ledger",
             format!(
-                "the intent {}: its checksum does not match; the outcome of its order is taken for unknown",
+                "the intent {}: its checksum does not match; the outcome of its order is treated as unknown",
                 name.escape_debug()
             ),
         );
@@ -181,7 +181,7 @@ pub(super) async fn load_bucket(tx: &mut Transaction<'_>) -> Result<Bucket, Faul
         None => Bucket::new(),
         // An empty bucket polls too little for a few minutes, and a full one could poll too much.
         Some(stored) => codec::row(stored).unwrap_or_else(|| {
-            let finding = "the bucket of polls is damaged, and begins anew without tokens";
+            let finding = "the token bucket of polls is damaged, and is empty now";
             tx.add_damage("ledger", finding.to_owned());
             Bucket::empty()
         }),

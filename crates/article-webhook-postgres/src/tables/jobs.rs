@@ -154,7 +154,7 @@ fn expected(job_id: &JobId, row: &Row, tx: &mut Transaction<'_>) -> Tracked<JobR
         tx.add_damage(
             "ledger",
             format!(
-                "the job {} of the ledger: its checksum does not match; it is taken for {}",
+                "the job {} of the ledger: its checksum does not match; it is treated as {}",
                 job_id.as_str().escape_debug(),
                 state.unwrap_or_default(),
             ),

@@ -292,8 +292,9 @@ fn a_page_that_cannot_be_read_is_restored_from_a_backup() {
 fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     let Some(url) = shared_url() else { return };
     let guide = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
-    let (_, statement) =
-        guide.split_once("If an error says that PostgreSQL has no number for a new row").unwrap();
+    let (_, statement) = guide
+        .split_once("If an error says that PostgreSQL has no number left for a new row")
+        .unwrap();
     let (_, statement) = statement.split_once("```sql\n").unwrap();
     let (statement, _) = statement.split_once("```").unwrap();
     let settings = fresh(&url);
@@ -301,7 +302,7 @@ fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     let end = format!("SELECT setval('{schema}.article_inbox_ids', 9223372036854775807)");
     let follow = format!("SET search_path = {schema}; {statement}");
     starts(settings.clone(), Recorded::Stored);
-    let says = "PostgreSQL has no number for a new row: article_inbox_ids is at its end: set the sequence to the largest id in the \
+    let says = "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence to the largest id in the \
         tables, by the statement on the guide's page postgres_operations";
     // With an entry, and without one.
     for recorded in [Recorded::Duplicate, Recorded::Stored] {

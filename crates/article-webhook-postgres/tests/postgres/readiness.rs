@@ -107,7 +107,7 @@ const OUTAGES: [(&str, &str, &str); 10] = [
     ),
     (
         "SELECT setval('S.article_inbox_ids', 9223372036854775807)",
-        "PostgreSQL has no number for a new row: nextval: reached maximum value of sequence \"article_inbox_ids\"",
+        "PostgreSQL has no number left for a new row: nextval: reached maximum value of sequence \"article_inbox_ids\"",
         "SELECT setval('S.article_inbox_ids', 1000)",
     ),
     (
@@ -189,20 +189,20 @@ const HINDRANCES: [(&str, &str, &str); 3] = [
     (
         "CREATE PUBLICATION of_a_test FOR TABLE S.article_inbox_entries; \
          ALTER TABLE S.article_inbox_entries REPLICA IDENTITY NOTHING",
-        "workers are hindered: PostgreSQL refuses a statement: cannot update table \"article_inbox_entries\" because it does not \
+        "workers cannot change entries: PostgreSQL refuses a statement: cannot update table \"article_inbox_entries\" because it does not \
          have a replica identity and publishes updates: undo what was changed in the tables, or in the rights of the role (SQLSTATE 55000)",
         "DROP PUBLICATION of_a_test; ALTER TABLE S.article_inbox_entries REPLICA IDENTITY DEFAULT",
     ),
     (
         "CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; \
          CREATE TRIGGER t AFTER UPDATE ON S.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION S.fail()",
-        "workers are hindered: PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it \
+        "workers cannot change entries: PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it \
          (SQLSTATE P0001)",
         "DROP FUNCTION S.fail() CASCADE",
     ),
     (
         "REVOKE UPDATE ON S.article_inbox_entries FROM R",
-        "workers are hindered: PostgreSQL refuses a statement: permission denied for table article_inbox_entries: undo what was \
+        "workers cannot change entries: PostgreSQL refuses a statement: permission denied for table article_inbox_entries: undo what was \
          changed in the tables, or in the rights of the role (SQLSTATE 42501)",
         "GRANT UPDATE ON S.article_inbox_entries TO R",
     ),

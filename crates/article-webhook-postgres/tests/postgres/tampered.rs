@@ -54,7 +54,7 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
         (
             format!("SELECT setval('{schema}.article_inbox_ids', 9223372036854775807)"),
             format!("SELECT setval('{schema}.article_inbox_ids', 1000)"),
-            "PostgreSQL has no number for a new row: article_inbox_ids is at its end: set the sequence",
+            "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence",
         ),
     ] {
         run(&url, &change);

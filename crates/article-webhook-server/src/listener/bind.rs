@@ -10,7 +10,8 @@ pub(crate) async fn bind(
     settings: &Settings,
 ) -> io::Result<TcpListener> {
     let backlog = backlog(settings.max_connections);
-    let mut last = io::Error::new(io::ErrorKind::InvalidInput, "expected an address, found none");
+    let mut last =
+        io::Error::new(io::ErrorKind::InvalidInput, "the address to listen on has no IP address");
     for address in lookup_host(address).await? {
         match listen(address, backlog) {
             Ok(listener) => return Ok(listener),

@@ -93,7 +93,9 @@ pub enum Rejection {
     #[error("the body did not arrive in time")]
     Timeout,
     /// 503: the bodies that are arriving use up [`body_budget`](crate::ReceiverBuilder::body_budget).
-    #[error("unfinished bodies use up the budget of the receiver, ReceiverBuilder::body_budget")]
+    #[error(
+        "unfinished bodies use up ReceiverBuilder::body_budget: deliveries are answered 503 until some have ended"
+    )]
     Overloaded,
     /// 400: the body has no bytes, and no length was declared.
     #[error(

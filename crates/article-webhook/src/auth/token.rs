@@ -182,11 +182,11 @@ mod tests {
             ),
             (
                 "Bearer x\ty",
-                "the token holds a control or a non-ASCII character, which no header can carry safely",
+                "the token contains a control character or a non-ASCII character, which no header can carry safely: remove it",
             ),
             (
                 "Bearer \u{e9}",
-                "the token holds a control or a non-ASCII character, which no header can carry safely",
+                "the token contains a control character or a non-ASCII character, which no header can carry safely: remove it",
             ),
             (
                 "\"Bearer x\"",

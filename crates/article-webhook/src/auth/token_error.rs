@@ -44,7 +44,9 @@ pub enum TokenError {
     #[error("the token begins or ends with white space, which no header can carry: remove it")]
     SurroundingWhiteSpace,
     /// A control or a non-ASCII character.
-    #[error("the token holds a control or a non-ASCII character, which no header can carry safely")]
+    #[error(
+        "the token contains a control character or a non-ASCII character, which no header can carry safely: remove it"
+    )]
     ForbiddenCharacter,
     /// Quotation marks around the whole token. The `auth_token` has the form of a header (service document, section
     /// 2.2), and no scheme word begins with one.
@@ -65,7 +67,7 @@ pub enum TokenError {
         placeholder: &'static str,
     },
     /// More than 4,096 bytes.
-    #[error("the token is longer than 4096 bytes")]
+    #[error("the token is longer than 4096 bytes: give the publish target's auth_token")]
     TooLong,
     /// Two targets have the same token.
     #[error(

@@ -8,7 +8,7 @@ use crate::article::Drift;
 /// How many differences are kept.
 const MOST: usize = 64;
 
-const MORE: &str = "there are more differences than 64, and the others are not told";
+const MORE: &str = "more than 64 differences were seen, and further ones are not logged";
 
 /// The differences between bodies and the service's document that were seen: each once. Clones share
 /// them.

@@ -43,7 +43,7 @@ async fn ask(
         Err(_) if url.is_none() => {
             let found = "neither ARTICLE_API_URL nor ARTICLE_API_KEY is set";
             return Err(Finding::not_checked("service.not_named", found).fix(
-                "set both to ask the service whether it accepts the key; a receiver alone needs neither",
+                "set both to check whether the service accepts the key; a receiver alone needs neither",
             ));
         }
         Err(failure) => {

@@ -66,11 +66,11 @@ fn unfit(answer: &Answer) -> Step {
             .because(is)
             .fix("check the path of the URL, and the routes of the proxy"),
         StatusCode::METHOD_NOT_ALLOWED => {
-            Finding::fail("receiver.no_post", "what is at this path takes no POST")
+            Finding::fail("receiver.no_post", "this path accepts no POST")
                 .because(is)
                 .fix("check the path of the URL; mount the receiver for POST")
         }
-        _ if answer.is_page => Finding::fail("receiver.page", format!("{is} with a page for people"))
+        _ if answer.is_page => Finding::fail("receiver.page", format!("{is} with an HTML page"))
             .because("a proxy or another application answers in the receiver's place")
             .fix("start the receiver, and look into the log of the proxy before it"),
         _ if status.is_server_error() => {
@@ -111,7 +111,7 @@ pub(super) fn stripped(code: &'static str, name: &str, option: &str, answered: &
         true => (Severity::Fail, "the receiver refuses deliveries without it"),
         false => (
             Severity::Warn,
-            "without it, a delivery with a broken body cannot be told from others, nor asked for",
+            "without it, the job of a delivery with a broken body is not known, and cannot be polled",
         ),
     };
     Finding::new(code, severity, format!("{name} does not arrive")).because(cause).fix(format!(
@@ -121,8 +121,9 @@ pub(super) fn stripped(code: &'static str, name: &str, option: &str, answered: &
 
 pub(super) fn no_codes() -> Finding {
     let found = "whether headers and large bodies arrive, because the answers have no codes of this project";
-    Finding::not_checked("receiver.headers", found)
-        .fix("`article-webhook check URL` asks a receiver of any kind, and delivers articles to it")
+    Finding::not_checked("receiver.headers", found).fix(
+        "`article-webhook check URL` checks a receiver of any kind, and delivers articles to it",
+    )
 }
 
 pub(super) fn body_limit(answer: &Answer) -> Finding {

@@ -66,9 +66,9 @@ impl ImportArguments {
             return imported.map_err(|error| failed(error, fix));
         }
         let lines = self.whole(lines).await.map_err(|error| {
-            Failure::failed("what is imported cannot be kept in a temporary file")
+            Failure::failed("the lines to import cannot be kept in a temporary file")
                 .because(&error)
-                .fix("write it to a file, and name that")
+                .fix("write the export to a file, and name that file")
         })?;
         let bytes = lines.metadata().await.map_or(Whole::Unknown, |it| Whole::Bytes(it.len()));
         let lines = Counting { inner: lines, count: Count::new("read", bytes, output) };
@@ -148,7 +148,7 @@ pub(super) async fn copy(arguments: CopyArguments, context: &Context) -> Result<
     let place = arguments.to.place(&context.environment)?;
     if from.is_worked_on() {
         return Err(Failure::usage(format!("a receiver works on {}", from.shown()))
-            .fix("stop it before: what it stores meanwhile might not be copied"));
+            .fix("stop the receiver first: what it stores meanwhile might not be copied"));
     }
     let from = from.read().await?;
     let to = opened(&place).await?;

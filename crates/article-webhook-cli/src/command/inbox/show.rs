@@ -38,7 +38,8 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
     let ShowArguments { mut inbox, job, event, body } = arguments;
     // One word alone is the job.
     let job = job.or_else(|| inbox.take()?.to_str()?.parse().ok()).ok_or_else(|| {
-        Failure::usage("a job is missing, or is none").fix("article-webhook inbox show INBOX JOB")
+        Failure::usage("the job is missing, or is not a job id")
+            .fix("article-webhook inbox show INBOX JOB")
     })?;
     let place = inbox.place(&context.environment)?;
     let inbox = place.read().await?;

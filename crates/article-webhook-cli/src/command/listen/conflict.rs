@@ -39,8 +39,8 @@ impl OtherBody {
     /// What became of it, and how it is tried again. It is not escaped.
     pub(super) fn text(self, inbox: &str, job: &JobId) -> String {
         let kept = match self {
-            Self::Kept => "kept, and not passed on",
-            Self::NotKept => "neither kept nor passed on",
+            Self::Kept => "kept, and not forwarded",
+            Self::NotKept => "neither kept nor forwarded",
             Self::HandedOut => return "kept, and handed out: the first is no article".to_owned(),
         };
         let erase = command::erase(inbox, job.as_str());

@@ -106,7 +106,7 @@ impl ForwardArguments {
         if self.forward_to.is_none() || self.take_over || !place.may_have_workers_beside().await? {
             return Ok(());
         }
-        let what = "the database has this inbox already: what --forward-to passes on is taken from the workers of the application";
+        let what = "the database has this inbox already: the workers of the application would not get what --forward-to forwards";
         Err(Failure::usage(what).fix(
             "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it",
         ))

@@ -374,10 +374,7 @@ async fn the_fix_is_told_apart_from_the_cause() {
     found.has("inbox.refused", "fail");
     let line = found.out.lines().find(|line| line.contains("inbox.refused")).unwrap();
     let refused: serde_json::Value = serde_json::from_str(line).unwrap();
-    assert_eq!(
-        refused["found"],
-        format!("{} is damaged (SQLite cannot make sense of it)", text(&file))
-    );
+    assert_eq!(refused["found"], format!("{} is damaged (SQLite cannot read it)", text(&file)));
     assert!(refused["cause"].as_str().unwrap().ends_with("image is malformed"), "{line}");
     let fix = refused["fix"].as_str().unwrap();
     assert!(fix.starts_with("stop the receiver, and read what can be trusted "), "{fix}");

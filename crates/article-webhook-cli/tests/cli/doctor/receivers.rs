@@ -280,7 +280,7 @@ async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
     found(&mut doctor(&["--url", &url])).is_cured(
         "receiver.headers",
         "not_checked",
-        "`article-webhook check URL` asks a receiver of any kind, and delivers articles to it",
+        "`article-webhook check URL` checks a receiver of any kind, and delivers articles to it",
         &sound().await,
     );
     let check = tool(["check", &url]).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap();

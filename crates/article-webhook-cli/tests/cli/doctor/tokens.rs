@@ -114,7 +114,7 @@ fn what_is_not_named_is_said_to_be_not_checked() {
     found.has("token.not_set", "warn");
     let names = ["service.not_named", "receiver.not_named", "clock.no_date", "inbox.not_named"];
     for (code, fix) in names.into_iter().zip([
-        "set both to ask the service whether it accepts the key; a receiver alone needs neither",
+        "set both to check whether the service accepts the key; a receiver alone needs neither",
         "give --url URL",
         "name the receiver or the service",
         "give --inbox INBOX",

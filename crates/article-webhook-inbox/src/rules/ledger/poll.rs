@@ -127,7 +127,7 @@ impl JobRow {
 const PAUSE_WHILE_UNDECIDED: Duration = Duration::from_secs(3600);
 
 /// The cause of such a job.
-const UNDECIDED: &str = "its article is here; it is polled until the API has answered about another job that was delivered to the URL of the same order";
+const UNDECIDED: &str = "its article is stored; the job is polled until the API has answered about another job that was delivered to the URL of the same order";
 
 /// The cause of a job of which the API gave a body that cannot be read: an open one, or a collected one whose entry waits
 /// for a worker to read another body.

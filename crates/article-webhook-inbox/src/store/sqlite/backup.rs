@@ -449,14 +449,14 @@ fn unread(old: &Connection, recorded: Option<Acknowledged>) -> Result<Option<Str
     let counted = change_counter::read(old)?;
     Ok(match recorded {
         Some(recorded) if recorded.database != counted.database => {
-            Some("the old file is not the one that was acknowledged to last".to_owned())
+            Some("the old file is not the one that was used last".to_owned())
         }
         Some(recorded) if recorded.changes > counted.changes => {
             let lost = connection::last_changes(recorded.changes - counted.changes);
             Some(format!("the {lost} of the old file cannot be read"))
         }
         None if !wal_identity::was_stopped(old)? => {
-            Some("no record says how far the old file was acknowledged to".to_owned())
+            Some("no record shows which commit of the old file was the last".to_owned())
         }
         _ => damage::integrity(old)?.into_iter().next(),
     })

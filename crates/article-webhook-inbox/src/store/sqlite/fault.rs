@@ -99,7 +99,7 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
 /// Translates an error of SQLite. Only its code is kept as the source, because its text may contain SQL.
 pub(super) fn translate(error: &rusqlite::Error) -> Error {
     let Some(code) = error.sqlite_error_code() else {
-        return damaged("the database holds a value of another type");
+        return damaged("the database contains a value of the wrong type");
     };
     let ours = match code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
@@ -116,13 +116,13 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
             "the database cannot be written to: check who may write to it and its folder, and whether the disk is read-only",
         ),
         ErrorCode::OutOfMemory => {
-            Error::unavailable("there is no memory left: give the program more")
+            Error::unavailable("there is no memory left: give the program more memory")
         }
         ErrorCode::OperationInterrupted | ErrorCode::OperationAborted => {
-            Error::unavailable("the database gave up in the middle")
+            Error::unavailable("SQLite stopped in the middle of a call")
         }
         ErrorCode::FileLockingProtocolFailed => {
-            Error::unavailable("the database's locks are contended")
+            Error::unavailable("other programs lock the database all the time")
         }
         ErrorCode::DatabaseCorrupt => damaged("the database is damaged"),
         ErrorCode::ConstraintViolation if is_duplicate_key(error) => {
@@ -133,7 +133,9 @@ pub(super) fn translate(error: &rusqlite::Error) -> Error {
             "the database refused the change by a rule of its own: look for triggers on the inbox's tables",
         ),
         ErrorCode::TooBig => Error::invalid("the body is larger than the database allows"),
-        _ => Error::unusable(format!("the database does not know what is asked of it: {RESTART}")),
+        _ => Error::unusable(format!(
+            "the database does not accept a statement of the inbox: {RESTART}"
+        )),
     };
     match source(error) {
         Some(source) => ours.because(source),
@@ -190,7 +192,7 @@ mod tests {
         let restart = format!(": {RESTART}");
         for (code, fix) in [
             (ffi::SQLITE_FULL, ": free some space"),
-            (ffi::SQLITE_NOMEM, ": give the program more"),
+            (ffi::SQLITE_NOMEM, ": give the program more memory"),
             (
                 ffi::SQLITE_CANTOPEN,
                 ": check who may read them and their folder, and the limit of open files",

@@ -143,7 +143,7 @@ pub(super) fn has_log_of_another(connection: &Connection, path: &Path) -> bool {
 pub(super) fn shared(path: &Path) -> Result<Writer, Error> {
     connection::check_two_writers(SecondWriter {
         needs: "a tool beside the receiver",
-        otherwise: "stop the receiver before, and open the file as it does",
+        otherwise: "stop the receiver first, and open the file as the receiver does",
     })?;
     let path = files::resolve(path)?;
     if !path.exists() {

@@ -145,7 +145,7 @@ pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), 
     match version(connection).map_err(|error| refused(path, &error))? {
         Some(VERSION) => Ok(()),
         None => Err(Error::unusable(format!(
-            "{} is a database without an inbox: check the path; a receiver that starts with it makes one in it",
+            "{} is a database without an inbox: check the path; a receiver that starts with this file adds an inbox to it",
             path.display()
         ))),
         found => Err(of_another_version(path, found)),
@@ -219,8 +219,9 @@ fn compare(connection: &Connection) -> rusqlite::Result<Vec<Difference>> {
             }),
             None => differences.push(Difference::other(format!("{name} is missing"))),
             Some(_) => {
-                differences
-                    .push(Difference::other(format!("{name} is not what this version made")));
+                differences.push(Difference::other(format!(
+                    "{name} differs from what this version makes"
+                )));
             }
         }
     }

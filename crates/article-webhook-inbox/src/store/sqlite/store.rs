@@ -268,7 +268,7 @@ pub(super) fn kept_jobs(notes: &Notes) -> Vec<Expect> {
 fn of_receiver(path: &Path) -> Option<String> {
     let reason = Notes::beside(path)?.read(Note::Failure);
     let reason = String::from_utf8_lossy(&reason);
-    (!reason.is_empty()).then(|| format!("the receiver has failed last: {reason}"))
+    (!reason.is_empty()).then(|| format!("the receiver cannot commit: {reason}"))
 }
 
 impl Run for SqliteStore {

@@ -148,7 +148,7 @@ impl SqliteTables<'_> {
             // An empty bucket polls too little for a few minutes, and a full one could poll too much.
             Some(stored) => {
                 stored.and_then(|document| codec::row(&document)).unwrap_or_else(|| {
-                    let says = "the bucket of polls is damaged, and begins anew without tokens";
+                    let says = "the token bucket of polls is damaged, and is empty now";
                     self.findings.add(Part::Ledger, says.to_owned());
                     Bucket::empty()
                 })

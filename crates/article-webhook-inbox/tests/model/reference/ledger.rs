@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Why what came to the URL of an order is set aside.
-const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order that is another job: has the URL leaked? If the job is yours, collect it";
+const OF_ANOTHER_JOB: &str = "it was delivered to the URL of an order for another job: has the URL leaked? If the job is yours, collect it";
 
 impl LedgerTables {
     pub(super) fn intent(&mut self, name: &str, now: SystemTime) -> Option<Intent> {

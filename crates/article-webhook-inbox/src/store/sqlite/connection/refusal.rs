@@ -15,7 +15,7 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         )),
         // SQLite knows no such format, no such table or no such text: it reads something that it did not write.
         None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
-            damaged(path, "SQLite cannot make sense of it")
+            damaged(path, "SQLite cannot read it")
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(

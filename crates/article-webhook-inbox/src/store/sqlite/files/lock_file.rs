@@ -103,7 +103,7 @@ impl Lock {
             return Ok(());
         }
         Err(Error::unavailable(format!(
-            "the lock {} was removed or replaced, and no longer keeps a second receiver out: restart this one",
+            "the lock {} was removed or replaced, and no longer keeps a second receiver out: restart this receiver",
             self.name.display()
         )))
     }
@@ -113,9 +113,9 @@ impl Lock {
 pub(in crate::store::sqlite) fn in_use(path: &Path) -> Error {
     let path = path.display();
     Error::unusable(format!(
-        "another process uses {path}, and holds the lock {path}-lock: stop it first. Worker and collector run in the receiver's process, or \
-         several processes share an inbox with article-webhook-postgres. A process that is to follow this one waits for its end with \
-         `SqliteSettings::wait_for_lock`, or `article-webhook listen --wait`; a tool opens the file with `SqliteStore::open_shared`"
+        "another process uses {path}, and holds the lock {path}-lock: stop that process first. Worker and collector run in the receiver's process, or \
+         several processes share an inbox with article-webhook-postgres. `SqliteSettings::wait_for_lock` and `article-webhook listen \
+         --wait` wait until that process has ended; a tool opens the file with `SqliteStore::open_shared`"
     ))
 }
 
@@ -141,7 +141,7 @@ impl ReadLock {
         match lock {
             Ok(Some(file)) => Ok(Self(Some(file))),
             Ok(None) => Err(Error::unusable(format!(
-                "another process uses {}, and holds the lock {}: stop it before",
+                "another process uses {}, and holds the lock {}: stop that process first",
                 path.display(),
                 name.display()
             ))),
@@ -183,7 +183,7 @@ fn missing(path: &Path, lock: &Path) -> Error {
     let (path, lock) = (path.display(), lock.display());
     Error::damaged(format!(
         "the database {path} is missing or empty, and {lock} records that there was one: put it back; or restore a backup with \
-         `article-webhook inbox restore BACKUP {path}`; or, to begin anew, move {lock} away"
+         `article-webhook inbox restore BACKUP {path}`; or, to start with an empty inbox, move {lock} away"
     ))
 }
 

@@ -16,7 +16,7 @@ pub(in crate::store::sqlite) fn validate(path: &Path) -> Result<(), Error> {
         let what = if database.is_none() { "missing" } else { "empty" };
         return Err(Error::damaged(format!(
             "the log {path}-wal holds {bytes} bytes, but the database {path} is {what}: put the database back, or, to \
-             begin anew, move {path}-wal, {path}-shm and {path}-lock away"
+             start with an empty inbox, move {path}-wal, {path}-shm and {path}-lock away"
         )));
     }
     Ok(())
@@ -30,7 +30,7 @@ pub(super) fn regular(path: &Path) -> Result<Option<Metadata>, Error> {
         Err(error) => {
             let path = path.display();
             return Err(Error::unusable(format!(
-                "{path} cannot be looked at: let this process enter its folder"
+                "{path} cannot be inspected: let this process enter its folder"
             ))
             .because(error));
         }

@@ -101,7 +101,7 @@ fn intent(row: &SqlRow<'_>, now: SystemTime, findings: &Findings) -> Result<Inte
     let at = from_millis(number(4)?);
     if !is_sound {
         findings.add(Part::Ledger, format!(
-            "the intent {}: its checksum does not match; the outcome of its order is taken for unknown",
+            "the intent {}: its checksum does not match; the outcome of its order is treated as unknown",
             name.escape_debug()
         ));
     }

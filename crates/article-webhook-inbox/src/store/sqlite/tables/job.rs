@@ -45,7 +45,7 @@ pub(super) fn load(
         findings.add(
             Part::Ledger,
             format!(
-                "the job {} of the ledger: its checksum does not match; it is taken for {state}",
+                "the job {} of the ledger: its checksum does not match; it is treated as {state}",
                 job_id.as_str().escape_debug(),
             ),
         );

@@ -118,7 +118,7 @@ fn by_time(
             _ => findings.add(
                 Part::Index,
                 format!(
-                    "row {id} is passed over, because its job id cannot be read, or an index differs from its table: {RESTART}"
+                    "row {id} is skipped, because its job id cannot be read, or an index differs from its table: {RESTART}"
                 ),
             ),
         }

@@ -93,7 +93,7 @@ impl WriteConnection {
 
     /// The open connection.
     pub(super) fn get(&mut self) -> Result<&mut Connection, Fault> {
-        self.connection.as_mut().ok_or_else(|| moved().into())
+        self.connection.as_mut().ok_or_else(|| moved(&self.shared.path).into())
     }
 
     /// Makes the connection ready for a commit, unless the last commit has left it so.
@@ -128,7 +128,9 @@ impl WriteConnection {
     pub(super) fn prepare_group(&mut self, now: SystemTime) -> Result<Acknowledged, Fault> {
         let is_exclusive = self.access() == Access::Exclusive;
         let back = self.last_commit.and_then(|last| last.duration_since(now).ok());
-        let Some(connection) = &mut self.connection else { return Err(moved().into()) };
+        let Some(connection) = &mut self.connection else {
+            return Err(moved(&self.shared.path).into());
+        };
         let began_at = change_counter::read(connection)?;
         if self.numbers_log {
             wal_identity::number_wal(connection)?;
@@ -337,7 +339,7 @@ impl WriteConnection {
         }
         match self.files.change(&self.shared.path) {
             Change::Nothing => Ok(()),
-            Change::DatabaseMoved => Err(moved()),
+            Change::DatabaseMoved => Err(moved(&self.shared.path)),
             Change::LogReplaced => Err(log_replaced(&self.shared.path)),
         }
     }
@@ -346,14 +348,14 @@ impl WriteConnection {
         let (path, access) = (&self.shared.path, self.access());
         self.ahead = None;
         if !self.files.has_database_of(path) {
-            return Err(moved());
+            return Err(moved(path));
         }
         files::validate(path)?;
         let connection = connection::open(path, access)?;
         connection::make_durable(&connection, path, access)?;
         let files = FilesInUse::at(path);
         if !self.files.has_database_of(path) {
-            return Err(moved());
+            return Err(moved(path));
         }
         self.files = files;
         self.connection = Some(connection);

@@ -143,8 +143,9 @@ pub(in crate::store::sqlite) fn store_has_stopped() -> Error {
 }
 
 /// The error of every call while the database is not at its path. What is committed to it would be lost.
-pub(super) fn moved() -> Error {
-    Error::unavailable("the database was moved, removed or replaced: put it back")
+pub(super) fn moved(path: &Path) -> Error {
+    let path = path.display();
+    Error::unavailable(format!("the database {path} was moved, removed or replaced: put it back"))
 }
 
 /// The error of every call after the log was removed or replaced.

@@ -576,10 +576,11 @@ mod tests {
         assert_eq!(fixture.probe().unwrap(), 1);
 
         std::fs::rename(&path, &away).unwrap();
-        let gone = "the database was moved, removed or replaced: put it back";
+        let gone =
+            format!("the database {} was moved, removed or replaced: put it back", path.display());
         // It is committed to the file that is away.
         assert_eq!(fixture.probe().unwrap_err().to_string(), gone);
-        assert_eq!(fixture.writer.shared.status.blocked().as_deref(), Some(gone));
+        assert_eq!(fixture.writer.shared.status.blocked().as_ref(), Some(&gone));
         // From then on nothing is.
         assert_eq!(fixture.probe().unwrap_err().to_string(), gone);
         std::fs::write(&path, "").unwrap();
