@@ -1,6 +1,8 @@
 use std::{num::NonZeroU32, time::Duration};
 
-use article_webhook_client::{AuthToken, Error, ErrorCode, JobStatus, NewArticle, PublishTarget};
+use article_webhook_client::{
+    AuthToken, Error, ErrorCode, JobStatus, NewArticle, PublishTarget, StatusCode,
+};
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock, Step};
 use serde_json::json;
 
@@ -31,7 +33,8 @@ fn shoes() -> NewArticle {
 }
 
 fn is(error: &Error, code: &ErrorCode, status: u16) {
-    assert_eq!((error.code(), error.status()), (Some(code), Some(status)), "{error}");
+    assert_eq!(error.code(), Some(code), "{error}");
+    assert_eq!(error.status().unwrap(), status, "{error}");
     assert!(!error.is_outcome_unknown(), "{error}");
     assert!(error.message().is_some_and(|message| !message.is_empty()), "{error}");
 }
@@ -148,7 +151,7 @@ async fn plan_required() {
 
 #[tokio::test]
 async fn an_order_whose_answer_is_lost_is_not_repeated() {
-    for fault in [Fault::ApiMalformed, Fault::ApiStatus(502)] {
+    for fault in [Fault::ApiMalformed, Fault::ApiStatus(StatusCode::BAD_GATEWAY)] {
         let simulator = start(ready().fault(Rule::new(fault))).await;
         let error = client(&simulator, KEY).create_article(&shoes()).await;
         assert!(error.is_err_and(|error| error.is_outcome_unknown()), "{fault:?}");

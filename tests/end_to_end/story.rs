@@ -55,7 +55,7 @@ impl Story {
         let attempts = self.simulator.attempts();
         let first = attempts.first().map(|attempt| attempt.at).unwrap_or_default();
         let attempts = attempts.iter().map(|attempt| {
-            let status = attempt.outcome.answer.as_ref().ok().map(|answer| answer.status);
+            let status = attempt.outcome.answer.as_ref().ok().map(|answer| answer.status.as_u16());
             ((attempt.at - first).as_secs(), status)
         });
         attempts.collect()

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+use article_webhook_client::{
+    ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response, StatusCode,
+};
 use article_webhook_collector::{Api, Calling, Collector};
 use article_webhook_inbox::{Clock, Inbox, MemoryStore};
 use bytes::Bytes;
@@ -48,7 +50,7 @@ impl Api for Answers {
         Box::pin(async move {
             let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").expect("the key is valid");
             let headers = [("Content-Type", "application/json")];
-            let raw = RawResponse::new(200, &headers, self.0.clone(), SystemTime::now());
+            let raw = RawResponse::new(StatusCode::OK, &headers, self.0.clone(), SystemTime::now());
             Ok(Response::classify(&key, job_id, raw))
         })
     }

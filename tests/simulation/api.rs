@@ -1,6 +1,8 @@
 use std::{cell::Cell, future::pending, sync::Arc, time::Duration};
 
-use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+use article_webhook_client::{
+    ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response, StatusCode,
+};
 use article_webhook_collector::{Api, Calling};
 use article_webhook_simulator::SimulatedJobState;
 use bytes::Bytes;
@@ -176,6 +178,7 @@ impl ApiConnection {
 
     fn raw(&self, status: u16, retry_after: &str, body: impl Into<Bytes>) -> RawResponse {
         let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
+        let status = StatusCode::from_u16(status).expect("it is a status");
         RawResponse::new(status, headers, body, self.world.time())
     }
 }

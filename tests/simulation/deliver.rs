@@ -5,7 +5,7 @@ use std::sync::Arc;
 use article_webhook::{AuthToken, Receiver, adapter::dispatch};
 use article_webhook_simulator::{DeliveryOutcome, Push};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use tokio::time::{sleep, timeout};
 
 use crate::{
@@ -76,8 +76,8 @@ pub(crate) async fn send(
     world: &Arc<World>,
     push: &Push,
     change: impl FnOnce(&mut HeaderMap, Bytes) -> Bytes,
-) -> u16 {
-    let Some(node) = world.any_node() else { return 502 };
+) -> StatusCode {
+    let Some(node) = world.any_node() else { return StatusCode::BAD_GATEWAY };
     let id = push.job_id();
     let (mut parts, body) = push.request().into_parts();
     let body = change(&mut parts.headers, world.sent_body(Route::Pushed, id, body));
@@ -93,7 +93,7 @@ pub(crate) async fn receive(
     uri: &Uri,
     headers: &HeaderMap,
     body: Bytes,
-) -> u16 {
+) -> StatusCode {
     let receiver = Receiver::new(AuthToken::new(TOKEN).expect("the token is valid"));
     let (path, now) = (uri.path(), world.time());
     let opened = match path.starts_with("/orders/") {
@@ -102,7 +102,7 @@ pub(crate) async fn receive(
     };
     let received = opened.and_then(|envelope| envelope.read(body));
     let sink = Arc::new(node.inbox.clone());
-    dispatch(&receiver, received, sink, tokio::spawn, sleep).await.status().as_u16()
+    dispatch(&receiver, received, sink, tokio::spawn, sleep).await.status()
 }
 
 /// Sends a delivery of a job of which no copy can be understood, when nothing fails. It is refused, and kept as it came.
@@ -113,7 +113,7 @@ pub(crate) async fn send_unreadable(world: &Arc<World>, push: &Push) {
         body
     })
     .await;
-    if !matches!(status, 400 | 422) {
+    if !matches!(status.as_u16(), 400 | 422) {
         world.fail(&format!("{id} cannot be understood, and is answered {status}"));
     } else if !world.is_quarantined(id, &sent).await {
         world.fail(&format!("{id} was refused, and its body is not in quarantine"));
@@ -122,7 +122,7 @@ pub(crate) async fn send_unreadable(world: &Arc<World>, push: &Push) {
 }
 
 /// A delivery whose body is no article.
-pub(crate) async fn send_undecodable(world: &Arc<World>, push: &Push) -> u16 {
+pub(crate) async fn send_undecodable(world: &Arc<World>, push: &Push) -> StatusCode {
     let (id, number) = (push.job_id(), world.draw(|rng| rng.u8(1..8)));
     // Also if the answer says otherwise: the body may be stored all the same.
     send(world, push, |_, _| not_an_article(id, number)).await

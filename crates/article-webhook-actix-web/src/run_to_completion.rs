@@ -16,7 +16,7 @@ use actix_web::{
     },
 };
 use article_webhook::{
-    Delivery, Receiver,
+    Delivery, Receiver, StatusCode,
     adapter::{MountId, RunSlot},
 };
 
@@ -136,8 +136,10 @@ where
         let extracted = Rc::<OnceCell<HttpRequest>>::default();
         let place = Place { slot: slot.clone(), extracted: Rc::clone(&extracted) };
         request.extensions_mut().insert(place);
+        // actix-web uses http 0.2, which has its own `StatusCode`.
         let status = |result: &Result<ServiceResponse<B>, Error>| {
-            result.as_ref().ok().map(|response| response.status().as_u16())
+            let status = result.as_ref().ok()?.status();
+            StatusCode::from_u16(status.as_u16()).ok()
         };
         let inner = self.inner.call(request);
         Box::pin(async move {

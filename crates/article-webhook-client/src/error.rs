@@ -5,6 +5,8 @@ use std::{error::Error as StdError, time::Duration};
 
 pub(crate) use kind::Kind;
 
+use article_webhook::StatusCode;
+
 use crate::response::{ErrorCode, Reported, Response};
 
 /// Why a call failed.
@@ -86,7 +88,7 @@ impl Error {
 
     /// The HTTP status, if the service answered.
     #[must_use]
-    pub fn status(&self) -> Option<u16> {
+    pub fn status(&self) -> Option<StatusCode> {
         self.response().map(|response| response.status)
     }
 

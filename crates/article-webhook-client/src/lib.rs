@@ -14,7 +14,7 @@ mod http;
 
 mod calls;
 
-pub use article_webhook::{ArticleResult, AuthToken, InvalidJobId, JobId, TokenError};
+pub use article_webhook::{ArticleResult, AuthToken, InvalidJobId, JobId, StatusCode, TokenError};
 
 pub use api_key::{ApiKey, KeyError};
 pub use calls::Wait;

@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ApiKey, Response,
+        ApiKey, Response, StatusCode,
         response::{Length, RawResponse, Secrets},
     };
 
@@ -80,7 +80,7 @@ mod tests {
         let retry_after = retry_after.map(Duration::from_secs);
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
         let raw = RawResponse {
-            status: 503,
+            status: StatusCode::SERVICE_UNAVAILABLE,
             sent_at: None,
             retry_after,
             body: Bytes::new(),
@@ -98,7 +98,7 @@ mod tests {
             async { Err::<(), _>(busy(retry_after)) }
         };
         let error = retry(PAUSES, DEADLINE, call, Error::is_transient).await.unwrap_err();
-        assert_eq!(error.status(), Some(503));
+        assert_eq!(error.status(), Some(StatusCode::SERVICE_UNAVAILABLE));
         (calls, start.elapsed().as_secs_f64())
     }
 

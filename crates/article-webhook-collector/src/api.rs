@@ -27,7 +27,7 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+/// use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response, StatusCode};
 /// use article_webhook_collector::{Api, Calling};
 ///
 /// /// A service that takes every order and finishes none.
@@ -35,12 +35,12 @@ pub type Calling<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 ///
 /// impl Api for Slow {
 ///     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
-///         let raw = RawResponse::new(202, &[("", ""); 0], r#"{"job_id":"job_1"}"#, SystemTime::now());
+///         let raw = RawResponse::new(StatusCode::ACCEPTED, &[("", ""); 0], r#"{"job_id":"job_1"}"#, SystemTime::now());
 ///         Box::pin(async { Created::classify(&self.0, article, Ok(raw)) })
 ///     }
 ///
 ///     fn poll<'a>(&'a self, job_id: &'a JobId) -> Calling<'a, Response> {
-///         let raw = RawResponse::new(200, &[("", ""); 0], r#"{"status":"queued"}"#, SystemTime::now());
+///         let raw = RawResponse::new(StatusCode::OK, &[("", ""); 0], r#"{"status":"queued"}"#, SystemTime::now());
 ///         Box::pin(async { Ok(Response::classify(&self.0, job_id, raw)) })
 ///     }
 ///

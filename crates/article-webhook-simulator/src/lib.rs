@@ -2,6 +2,7 @@
 
 pub mod articles;
 mod seeded_rng;
+mod status_number;
 
 mod pipeline;
 
@@ -19,6 +20,9 @@ mod service;
 mod api;
 
 mod simulator;
+
+#[doc(no_inline)]
+pub use article_webhook::StatusCode;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
 pub use api::openapi;

@@ -7,7 +7,7 @@ mod http_service;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -99,13 +99,13 @@ impl Simulator {
             .header(header::AUTHORIZATION, format!("Bearer {}", self.api_key))
             .header(header::CONTENT_TYPE, "application/json")
             .body(json!({ "topic": topic }).to_string().into());
-        let request = request.map_err(|_| CallError::new(401, ""))?;
+        let request = request.map_err(|_| CallError::new(StatusCode::UNAUTHORIZED, ""))?;
         let response = self.call(request).await;
         let created: Option<Value> = serde_json::from_slice(response.body()).ok();
         let job_id = created.as_ref().and_then(|body| body.get("job_id")?.as_str());
         let job = job_id.and_then(|id| self.engine.with(|service, now| service.job(now, id)));
         let body = String::from_utf8_lossy(response.body());
-        job.ok_or_else(|| CallError::new(response.status().as_u16(), &body))
+        job.ok_or_else(|| CallError::new(response.status(), &body))
     }
 
     /// Makes any call of the API without a socket.
@@ -176,7 +176,8 @@ mod tests {
         let request = Request::get("/v1/content/articles/job_1").body(Bytes::new()).unwrap();
         assert_eq!(simulator.call(request).await.status(), 401);
         let calls = simulator.drain_calls().into_iter();
-        let calls: Vec<_> = calls.map(|call| (call.method, call.path, call.status)).collect();
+        let calls: Vec<_> =
+            calls.map(|call| (call.method, call.path, call.status.as_u16())).collect();
         let order = |status| ("POST".to_owned(), "/v1/content/articles".to_owned(), status);
         let get = ("GET".to_owned(), "/v1/content/articles/job_1".to_owned(), 401);
         assert_eq!(calls, [order(202), order(402), get]);
@@ -188,7 +189,7 @@ mod tests {
         let builder = Simulator::builder().clock(SimulatorClock::stepped()).attempts_kept(1);
         let builder = builder.publish_target("https://localhost/", "Bearer secret");
         let simulator = builder.start().await.unwrap();
-        simulator.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
+        simulator.set_faults(vec![Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE))]);
         assert_eq!(simulator.order("Shoes").await.unwrap_err().status(), 503);
         simulator.set_faults(Vec::new());
         assert!(simulator.order("Shoes").await.is_ok());

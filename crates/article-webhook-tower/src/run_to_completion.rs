@@ -128,9 +128,7 @@ where
             poll_fn(|context| inner.poll_ready(context)).await?;
             inner.call(request).await
         };
-        let status = |result: &Result<Response<R>, _>| {
-            result.as_ref().ok().map(|response| response.status().as_u16())
-        };
+        let status = |result: &Result<Response<R>, _>| result.as_ref().ok().map(Response::status);
         Box::pin(async move {
             // hyper drops this future when the sender disconnects. A handler that runs continues.
             match slot.supervise(inner, status, task::spawn, sleep).await {

@@ -33,6 +33,8 @@ pub use article::{
 pub use auth::{AuthToken, Targets, TokenError};
 #[cfg(feature = "capability")]
 pub use auth::{Capability, CapabilityError, CapabilityKey};
+#[doc(no_inline)]
+pub use http::StatusCode;
 pub use json::{Kind, MalformedJson, Repair};
 pub use receiver::{BuildError, Delivery, Envelope, Receiver, ReceiverBuilder};
 #[cfg(feature = "sanitize")]

@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use http::StatusCode;
+
 use crate::{
     answer::{Reply, ServiceHeader},
     article::{Drift, Event, JobId},
@@ -80,16 +82,18 @@ mod enabled {
     }
 
     /// A handler has responded with this status, or with an error.
-    pub(crate) fn handler_ended(status: Option<u16>, current: &CurrentDelivery) {
+    pub(crate) fn handler_ended(status: Option<StatusCode>, current: &CurrentDelivery) {
         let job_id = current.job_id().map(JobId::as_str);
         match status {
-            Some(200..=299) if current.was_late() => {
-                tracing::info!(target: TARGET, job_id, "the handler that continued has ended with success");
+            Some(status) if status.is_success() => {
+                if current.was_late() {
+                    tracing::info!(target: TARGET, job_id, "the handler that continued has ended with success");
+                }
             }
-            Some(200..=299) => {}
             // The line of a `Retry` says more.
             _ if current.has_logged_a_retry() => {}
             Some(status) => {
+                let status = status.as_u16();
                 tracing::warn!(target: TARGET, job_id, "the handler responded with {status}, after which the service retries");
             }
             None => {
@@ -153,7 +157,7 @@ mod disabled {
     pub(crate) fn handler_overtaken(_: &JobId) {}
     pub(crate) fn joined(_: Reply, _: Option<&JobId>) {}
     pub(crate) fn handler_late(_: Duration, _: Option<&JobId>) {}
-    pub(crate) fn handler_ended(_: Option<u16>, _: &CurrentDelivery) {}
+    pub(crate) fn handler_ended(_: Option<StatusCode>, _: &CurrentDelivery) {}
     pub(crate) fn misconfigured(_: &str) {}
     pub(crate) fn refusal_report_panicked(_: Option<&JobId>) {}
     pub(crate) fn retry(_: &str) {}
@@ -181,7 +185,7 @@ mod tests {
     };
 
     use crate::{
-        AuthToken, Delivery, Receiver, Refused, Reply, Sink, TokenError,
+        AuthToken, Delivery, Receiver, Refused, Reply, Sink, StatusCode, TokenError,
         adapter::{self, MountId, RetryReason, RunSlot},
         fixture::{self, Defect, DeliveryRequest},
     };
@@ -323,7 +327,7 @@ mod tests {
             let handler = async {
                 extractor.admit(&delivery).await;
                 let reason = RetryReason::of("the disk is full");
-                Some(if is_returned { reason.answer().status().as_u16() } else { 200 })
+                Some(if is_returned { reason.answer().status() } else { StatusCode::OK })
             };
             let spawn = async |work| Ok::<_, ()>(pin!(work).await);
             let layer = pin!(slot.supervise(handler, |status| *status, spawn, |_| pending()));

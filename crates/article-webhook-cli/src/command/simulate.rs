@@ -134,26 +134,27 @@ async fn simulate(
 }
 
 fn show_call(call: &Call, output: &Output) -> Result<(), Failure> {
+    let status = call.status.as_u16();
     let value = json!({
         "called": call.path,
         "method": call.method,
         "at_seconds": call.at.as_secs_f64(),
-        "status": call.status,
+        "status": status,
     });
-    let tone = if call.status < 400 { Tone::Good } else { Tone::Bad };
+    let tone = if status < 400 { Tone::Good } else { Tone::Bad };
     let line = format!(
         "{:>7}  {} {}  {}",
         moment::span(call.at),
         escape::line(&call.method),
         escape::line(&call.path),
-        output.paint(tone, &call.status.to_string()),
+        output.paint(tone, &status.to_string()),
     );
     output.either("call", &value, &line)
 }
 
 fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
     let (status, why) = match &attempt.outcome.answer {
-        Ok(answer) => (Some(answer.status), None),
+        Ok(answer) => (Some(answer.status.as_u16()), None),
         Err(why) => (None, Some(why)),
     };
     if output.is_json() {

@@ -29,8 +29,7 @@ impl Client {
         }
         let response = request.send().await.map_err(transport_error)?;
         let status = response.status();
-        let raw =
-            RawResponse::new(status.as_u16(), response.headers(), Bytes::new(), SystemTime::now());
+        let raw = RawResponse::new(status, response.headers(), Bytes::new(), SystemTime::now());
         if !status.is_success() {
             return Ok(RawResponse { body: read_start(response).await, ..raw });
         }

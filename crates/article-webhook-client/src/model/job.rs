@@ -1,21 +1,21 @@
 use std::{fmt, time::Duration};
 
-use article_webhook::{ArticleResult, JobId};
+use article_webhook::{ArticleResult, JobId, StatusCode};
 use bytes::Bytes;
 
 /// A job that the service has accepted.
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_webhook_client::{ApiKey, Created, Error, NewArticle, RawResponse};
+/// use article_webhook_client::{ApiKey, Created, Error, NewArticle, RawResponse, StatusCode};
 ///
 /// let (key, article) = (ApiKey::new("sk-5f2b9c0e7a1d4e38")?, NewArticle::new("Shoes"));
 /// let raw = |status, body: &'static str| RawResponse::new(status, &[("", ""); 0], body, SystemTime::now());
-/// let created = Created::classify(&key, &article, Ok(raw(202, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#)))?;
+/// let created = Created::classify(&key, &article, Ok(raw(StatusCode::ACCEPTED, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#)))?;
 /// assert_eq!(created.job_id.as_str(), "job_7c1e4a52");
 ///
 /// // The service has not taken an order that it refuses, but may have taken one that it did not answer.
-/// let error = Created::classify(&key, &article, Ok(raw(402, ""))).unwrap_err();
+/// let error = Created::classify(&key, &article, Ok(raw(StatusCode::PAYMENT_REQUIRED, ""))).unwrap_err();
 /// assert!(!error.is_outcome_unknown());
 /// let error = Created::classify(&key, &article, Err(Error::unanswered("the connection broke"))).unwrap_err();
 /// assert!(error.is_outcome_unknown());
@@ -27,7 +27,7 @@ pub struct Created {
     /// The id of the job, in its delivery and in calls of the API.
     pub job_id: JobId,
     /// The HTTP status of the response. The document does not show which.
-    pub status: u16,
+    pub status: StatusCode,
     /// The pause that the service asks for, from `Retry-After`, as in [`Response`](crate::Response::retry_after).
     pub retry_after: Option<Duration>,
     /// The whole response, a JSON object.

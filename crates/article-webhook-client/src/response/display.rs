@@ -5,7 +5,7 @@ use super::{outcome::CallOutcome, response::Response};
 /// Texts of the service are escaped, so that they cannot control a terminal.
 impl fmt::Display for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = self.status;
+        let status = self.status.as_u16();
         match &self.outcome {
             CallOutcome::Complete(_) => f.write_str("the job is complete"),
             CallOutcome::Unfinished { status: Some(status) } => {
@@ -49,7 +49,7 @@ impl fmt::Display for Response {
 
 impl Response {
     fn fmt_refusal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = self.status;
+        let status = self.status.as_u16();
         if let Some(reported) = &self.reported {
             return write!(f, "{} ({status}): {}", reported.code, reported.message.escape_debug());
         }

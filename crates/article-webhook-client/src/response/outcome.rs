@@ -1,4 +1,4 @@
-use article_webhook::{ArticleResult, DecodeError};
+use article_webhook::{ArticleResult, DecodeError, StatusCode};
 
 use super::{code::ErrorCode, reported::Reported};
 
@@ -11,7 +11,7 @@ use super::{code::ErrorCode, reported::Reported};
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_webhook_client::{ApiKey, CallOutcome, RawResponse, Response};
+/// use article_webhook_client::{ApiKey, CallOutcome, RawResponse, Response, StatusCode};
 ///
 /// /// Whether to ask again later.
 /// fn is_open(outcome: &CallOutcome) -> bool {
@@ -20,7 +20,7 @@ use super::{code::ErrorCode, reported::Reported};
 ///
 /// let key = ApiKey::new("sk-5f2b9c0e7a1d4e38")?;
 /// let failed = r#"{"error":"generation_failed","message":"at the outline","details":{"step":"outline","credits_refunded":3}}"#;
-/// for (status, body, expected) in [(429, "", true), (500, failed, false)] {
+/// for (status, body, expected) in [(StatusCode::TOO_MANY_REQUESTS, "", true), (StatusCode::INTERNAL_SERVER_ERROR, failed, false)] {
 ///     let raw = RawResponse::new(status, &[("Content-Type", "application/json")], body, SystemTime::now());
 ///     let response = Response::classify(&key, &"job_7c1e4a52".parse()?, raw);
 ///     assert_eq!(is_open(&response.outcome), expected);
@@ -103,8 +103,8 @@ pub enum CallOutcome {
 
 impl CallOutcome {
     /// The outcome of a response that is not a success.
-    pub(super) fn of_refusal(status: u16, reported: Option<&Reported>) -> Self {
-        match (status, reported) {
+    pub(super) fn of_refusal(status: StatusCode, reported: Option<&Reported>) -> Self {
+        match (status.as_u16(), reported) {
             (500, Some(reported)) if reported.code == ErrorCode::GenerationFailed => Self::Failed {
                 step: reported.step.clone(),
                 credits_refunded: reported.credits_refunded,

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::adapter::Headers;
+use article_webhook::{StatusCode, adapter::Headers};
 use bytes::Bytes;
 
 use super::retry_after::{retry_after, sent_at};
@@ -17,21 +17,21 @@ pub(crate) const MAX_SHORT_BODY: usize = 1 << 20;
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use article_webhook_client::RawResponse;
+/// use article_webhook_client::{RawResponse, StatusCode};
 ///
 /// let headers = [("Retry-After", "86400")];
-/// let busy = RawResponse::new(429, &headers, "", SystemTime::now());
+/// let busy = RawResponse::new(StatusCode::TOO_MANY_REQUESTS, &headers, "", SystemTime::now());
 /// assert_eq!(busy.retry_after(), Some(Duration::from_secs(86400)));
 ///
 /// let headers = [("Retry-After", "soon")]; // neither seconds nor a date
-/// let busy = RawResponse::new(429, &headers, "", SystemTime::now());
+/// let busy = RawResponse::new(StatusCode::TOO_MANY_REQUESTS, &headers, "", SystemTime::now());
 /// assert_eq!(busy.retry_after(), None);
 /// ```
 ///
 /// [`Response::classify`]: crate::Response::classify
 #[derive(Clone)]
 pub struct RawResponse {
-    pub(crate) status: u16,
+    pub(crate) status: StatusCode,
     pub(crate) sent_at: Option<SystemTime>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
@@ -50,7 +50,7 @@ impl RawResponse {
     /// A response with its whole body. `now` is the time at which it came: a `Retry-After` that is a date is measured
     /// against it, if the response has no valid `Date`.
     pub fn new(
-        status: u16,
+        status: StatusCode,
         headers: &(impl Headers + ?Sized),
         body: impl Into<Bytes>,
         now: SystemTime,
@@ -66,7 +66,7 @@ impl RawResponse {
     }
 
     pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
+        self.status.is_success()
     }
 }
 

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{ArticleResult, JobId, Status};
+use article_webhook::{ArticleResult, JobId, Status, StatusCode};
 use bytes::Bytes;
 
 use super::{
@@ -20,18 +20,18 @@ use crate::ApiKey;
 ///
 /// ```
 /// use std::time::SystemTime;
-/// use article_webhook_client::{ApiKey, JobId, CallOutcome, RawResponse, Response};
+/// use article_webhook_client::{ApiKey, JobId, CallOutcome, RawResponse, Response, StatusCode};
 ///
 /// let (key, asked) = (ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "job_7c1e4a52".parse::<JobId>()?);
 /// let classify = |status, body: &'static str| {
 ///     let raw = RawResponse::new(status, &[("Content-Type", "application/json")], body, SystemTime::now());
 ///     Response::classify(&key, &asked, raw)
 /// };
-/// let response = classify(200, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
+/// let response = classify(StatusCode::OK, r#"{"job_id":"job_7c1e4a52","status":"queued"}"#);
 /// assert!(matches!(response.outcome, CallOutcome::Unfinished { status: Some(ref status), .. } if status == "queued"));
 /// assert_eq!(response.sent_at, None); // it had no `Date`
 ///
-/// let response = classify(200, "<h1>Welcome</h1>"); // a proxy's page
+/// let response = classify(StatusCode::OK, "<h1>Welcome</h1>"); // a proxy's page
 /// assert!(matches!(response.outcome, CallOutcome::Page));
 /// assert_eq!(response.body, "<h1>Welcome</h1>");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,7 +40,7 @@ use crate::ApiKey;
 #[non_exhaustive] // the service may report more
 pub struct Response {
     /// The HTTP status.
-    pub status: u16,
+    pub status: StatusCode,
     /// When the service answered, by its own clock, to the second: its `Date`. With the time on this machine it tells
     /// whether one of the clocks is wrong.
     pub sent_at: Option<SystemTime>,
@@ -137,14 +137,14 @@ impl Response {
     pub(crate) fn is_transient(&self) -> bool {
         // Statuses from 600 are read as 5xx (RFC 9110, section 15).
         matches!(self.outcome, CallOutcome::RateLimited | CallOutcome::Unavailable)
-            || matches!(self.outcome, CallOutcome::UnknownStatus if self.status >= 600)
+            || matches!(self.outcome, CallOutcome::UnknownStatus if self.status.as_u16() >= 600)
     }
 
     /// Whether the service itself refused a call that changes something. A 408 or 5xx may come from a proxy, which
     /// does not know what the service did. A redirect is a usual response to a form that was carried out, unless it asks
     /// to send the same request elsewhere (301, 307 and 308).
     pub(crate) fn is_certain_refusal(&self) -> bool {
-        match self.status {
+        match self.status.as_u16() {
             301 | 307 | 308 => true,
             300..400 | 408 => false,
             400..500 => true,

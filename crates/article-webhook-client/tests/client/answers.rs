@@ -135,7 +135,7 @@ async fn a_redirect_is_not_followed_and_the_key_goes_nowhere_else() {
         {
             let service = Service::start([answer(status, &format!("location: {place}\r\n"), "")]);
             let error = service.client().article(&"job_1".parse().unwrap()).await.unwrap_err();
-            assert_eq!(error.status(), Some(status));
+            assert_eq!(error.status().unwrap(), status);
             assert!(error.to_string().contains("a redirect, which is not followed"), "{error}");
             assert!(!error.is_transient());
             assert_eq!(service.count(), 1);

@@ -42,7 +42,7 @@ async fn an_order_is_repeated_only_after_429() {
     assert_eq!(service.count(), 3);
 
     let service = Service::start([busy]);
-    assert_eq!(order(&service).await.unwrap_err().status(), Some(429));
+    assert_eq!(order(&service).await.unwrap_err().status().unwrap(), 429);
     assert_eq!(service.count(), 4);
 }
 

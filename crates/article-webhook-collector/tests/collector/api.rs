@@ -7,7 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_client::{ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response};
+use article_webhook_client::{
+    ApiKey, Created, Error, JobId, NewArticle, RawResponse, Response, StatusCode,
+};
 use article_webhook_collector::{Api, Calling};
 use article_webhook_inbox::Clock;
 use tokio::{sync::Notify, task::yield_now};
@@ -140,6 +142,7 @@ impl Script {
 
     fn raw(&self, status: u16, retry_after: &str, body: String) -> RawResponse {
         let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
+        let status = StatusCode::from_u16(status).unwrap();
         RawResponse::new(status, headers, body, self.0.clock.now())
     }
 

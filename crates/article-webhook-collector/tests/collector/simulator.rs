@@ -7,7 +7,7 @@ use article_webhook_collector::{Collector, OrderOutcome};
 use article_webhook_inbox::{EntryKey, Job, JobState, Source, State, store::Store};
 use article_webhook_simulator::{
     DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorBuilder,
-    SimulatorClock,
+    SimulatorClock, StatusCode,
 };
 
 use crate::world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes};
@@ -19,7 +19,7 @@ struct Down;
 
 impl Sender for Down {
     fn send<'a>(&'a self, _: &'a Push) -> Sending<'a> {
-        Box::pin(async { DeliveryOutcome::status(503) })
+        Box::pin(async { DeliveryOutcome::status(StatusCode::SERVICE_UNAVAILABLE) })
     }
 }
 
@@ -113,7 +113,7 @@ async fn every_order_ends_although_the_api_fails_now_and_then() {
     let shop = Shop::open(|simulator| {
         simulator
             .fault(Rule::new(Fault::ApiMalformed).nth(3))
-            .fault(Rule::new(Fault::ApiStatus(503)).nth(5))
+            .fault(Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).nth(5))
             .fault(Rule::new(Fault::ApiRateLimited(MINUTE)).nth(8))
     })
     .await;
@@ -139,7 +139,7 @@ async fn every_order_ends_although_the_api_fails_now_and_then() {
     assert_eq!((unknown, shop.simulator.jobs().len()), (2, 19), "the 503 was not carried out");
 
     shop.simulator.set_faults(vec![
-        Rule::new(Fault::ApiStatus(503)).probability(0.2),
+        Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).probability(0.2),
         Rule::new(Fault::ApiRateLimited(30 * SECOND)).probability(0.1),
         Rule::new(Fault::ApiMalformed).probability(0.1),
     ]);

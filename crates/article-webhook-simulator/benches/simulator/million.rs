@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_webhook_simulator::{
-    DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorClock,
+    DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorClock, StatusCode,
 };
 
 use crate::{peak_memory, processor_time};
@@ -36,7 +36,7 @@ impl Sender for Receiver {
             let number: usize = number.expect("an id ends with its number");
             self.stored[number - 1].store(true, Relaxed);
         }
-        let status = if is_refused { 503 } else { 200 };
+        let status = if is_refused { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         Box::pin(async move { DeliveryOutcome::status(status) })
     }
 }

@@ -32,7 +32,7 @@ impl Service {
             at: now,
             method: request.method().to_string(),
             path: request.uri().path().to_owned(),
-            status: response.status().as_u16(),
+            status: response.status(),
         });
         response
     }

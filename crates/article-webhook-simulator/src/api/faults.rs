@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::Response;
 
 use crate::{
     Fault,
@@ -10,10 +10,9 @@ use crate::{
 pub(super) fn response_instead(faults: &[Fault]) -> Option<Response<Bytes>> {
     faults.iter().find_map(|fault| match fault {
         Fault::ApiStatus(status) => {
-            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY);
             // HTML, as a proxy in front of the service sends it.
             let body = "<h1>the service is out of order</h1>";
-            Some(response_of_type(status, "text/html", body.into()))
+            Some(response_of_type(*status, "text/html", body.into()))
         }
         Fault::ApiRateLimited(wait) => Some(ApiError::RateLimitExceeded { wait: *wait }.into()),
         _ => None,

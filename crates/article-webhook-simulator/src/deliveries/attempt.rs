@@ -76,7 +76,7 @@ mod tests {
             number,
             at: Duration::ZERO,
             faults: Vec::new(),
-            outcome: DeliveryOutcome::status(200),
+            outcome: DeliveryOutcome::status(http::StatusCode::OK),
         };
         let mut log = Latest::new(2);
         (1..=3).for_each(|number| log.add(attempt(number)));

@@ -1,14 +1,15 @@
 use std::time::Duration;
 
+use http::StatusCode;
 use serde::Serialize;
 
 /// The outcome of a [`Push`](crate::Push).
 ///
 /// ```
-/// use article_webhook_simulator::DeliveryOutcome;
+/// use article_webhook_simulator::{DeliveryOutcome, StatusCode};
 ///
-/// assert!(DeliveryOutcome::status(204).is_success());
-/// assert!(!DeliveryOutcome::status(302).is_success()); // redirects are not followed
+/// assert!(DeliveryOutcome::status(StatusCode::NO_CONTENT).is_success());
+/// assert!(!DeliveryOutcome::status(StatusCode::FOUND).is_success()); // redirects are not followed
 /// assert!(!DeliveryOutcome::failed("connection refused").is_success());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,7 +24,7 @@ pub struct DeliveryOutcome {
 impl DeliveryOutcome {
     /// An immediate answer without a body.
     #[must_use]
-    pub fn status(status: u16) -> Self {
+    pub fn status(status: StatusCode) -> Self {
         Self { answer: Ok(DeliveryAnswer { status, start: String::new() }), took: Duration::ZERO }
     }
 
@@ -36,23 +37,40 @@ impl DeliveryOutcome {
     /// Whether the answer was a 2xx (service document, section 6.2).
     #[must_use]
     pub fn is_success(&self) -> bool {
-        self.answer.as_ref().is_ok_and(|answer| (200..300).contains(&answer.status))
+        self.answer.as_ref().is_ok_and(|answer| answer.status.is_success())
     }
 }
 
 /// The answer of a receiver.
 ///
 /// ```
-/// use article_webhook_simulator::DeliveryOutcome;
+/// use article_webhook_simulator::{DeliveryOutcome, StatusCode};
 ///
-/// let answer = DeliveryOutcome::status(401).answer.unwrap();
-/// assert_eq!((answer.status, &*answer.start), (401, ""));
+/// let answer = DeliveryOutcome::status(StatusCode::UNAUTHORIZED).answer.unwrap();
+/// assert_eq!((answer.status, &*answer.start), (StatusCode::UNAUTHORIZED, ""));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive] // an answer may get its headers
 pub struct DeliveryAnswer {
     /// The status.
-    pub status: u16,
+    #[serde(serialize_with = "crate::status_number::serialize")]
+    pub status: StatusCode,
     /// The first bytes of the body, as text.
     pub start: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Fault;
+
+    #[test]
+    fn a_status_is_a_number_in_json() {
+        let outcome = json!(DeliveryOutcome::status(StatusCode::NO_CONTENT));
+        assert_eq!(outcome["answer"]["Ok"], json!({ "status": 204, "start": "" }));
+        let fault = Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(json!(fault), json!({ "api_status": 503 }));
+    }
 }

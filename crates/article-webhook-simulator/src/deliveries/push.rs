@@ -14,7 +14,7 @@ const JOB_ID: HeaderName = HeaderName::from_static("x-service-job-id");
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// use std::{sync::{Arc, Mutex}, time::Duration};
-/// use article_webhook_simulator::{SimulatorClock, DeliveryOutcome, Push, Sender, Sending, Simulator};
+/// use article_webhook_simulator::{SimulatorClock, DeliveryOutcome, Push, Sender, Sending, Simulator, StatusCode};
 ///
 /// /// A sender without sockets, for a receiver that refuses everything.
 /// #[derive(Default)]
@@ -24,7 +24,7 @@ const JOB_ID: HeaderName = HeaderName::from_static("x-service-job-id");
 ///     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
 ///         assert_eq!(push.request().headers()["x-service-job-id"], push.job_id());
 ///         self.0.lock().unwrap().push(push.attempt());
-///         Box::pin(async { DeliveryOutcome::status(503) })
+///         Box::pin(async { DeliveryOutcome::status(StatusCode::SERVICE_UNAVAILABLE) })
 ///     }
 /// }
 ///

@@ -9,7 +9,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = DeliveryOutcome> + Send + 'a>
 /// milliseconds.
 ///
 /// ```
-/// use article_webhook_simulator::{DeliveryOutcome, Push, Sender, Sending};
+/// use article_webhook_simulator::{DeliveryOutcome, Push, Sender, Sending, StatusCode};
 ///
 /// /// A receiver without sockets that checks the token only.
 /// struct Lenient;
@@ -17,7 +17,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = DeliveryOutcome> + Send + 'a>
 /// impl Sender for Lenient {
 ///     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
 ///         let token = push.request().headers().get("authorization").cloned();
-///         let status = if token.is_some_and(|token| token == "Bearer secret") { 200 } else { 401 };
+///         let status = if token.is_some_and(|token| token == "Bearer secret") { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
 ///         Box::pin(async move { DeliveryOutcome::status(status) })
 ///     }
 /// }

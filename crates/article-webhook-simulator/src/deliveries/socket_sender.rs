@@ -96,7 +96,7 @@ impl Sender for SocketSender {
 }
 
 async fn answer(response: Response<Incoming>) -> DeliveryAnswer {
-    let status = response.status().as_u16();
+    let status = response.status();
     let (mut body, mut start, mut read) = (response.into_body(), Vec::new(), 0);
     // The status counts, even if the body is incomplete.
     while let Some(Ok(frame)) = body.frame().await {

@@ -1,15 +1,17 @@
 use std::time::Duration;
 
+use http::StatusCode;
+
 use super::context::FaultSite;
 use crate::Step;
 
 /// A fault. A [`Rule`](crate::Rule) says when it happens.
 ///
 /// ```
-/// use article_webhook_simulator::{Fault, Rule};
+/// use article_webhook_simulator::{Fault, Rule, StatusCode};
 ///
 /// let flaky = Rule::new(Fault::AnswerLost).probability(0.1);
-/// let once = Rule::new(Fault::ApiStatus(503)).nth(1);
+/// let once = Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).nth(1);
 /// assert_ne!(flaky.fault(), once.fault());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -48,7 +50,7 @@ pub enum Fault {
     /// The response to a call is delayed by this real time.
     ApiLatency(Duration),
     /// A call is not carried out, and answered with this status and an undocumented body.
-    ApiStatus(u16),
+    ApiStatus(#[serde(serialize_with = "crate::status_number::serialize")] StatusCode),
     /// A call is not carried out, and answered 429 with this `Retry-After`.
     ApiRateLimited(Duration),
     /// A call is carried out, and its response is cut in the middle.

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use http::StatusCode;
+
 /// A call of the API that was answered.
 ///
 /// ```
@@ -17,5 +19,5 @@ pub struct Call {
     /// The path, without a query.
     pub path: String,
     /// The status of the answer.
-    pub status: u16,
+    pub status: StatusCode,
 }

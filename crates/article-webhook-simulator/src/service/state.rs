@@ -21,7 +21,7 @@ const ARTICLE: u64 = 3;
 ///
 /// ```
 /// use std::time::Duration;
-/// use article_webhook_simulator::{DeliveryOutcome, Service, Settings, Tenant};
+/// use article_webhook_simulator::{DeliveryOutcome, Service, Settings, StatusCode, Tenant};
 /// use http::Request;
 ///
 /// let tenant = Tenant::new("sk-1").deliver_to("http://receiver.test/", "Bearer secret")?;
@@ -38,7 +38,7 @@ const ARTICLE: u64 = 3;
 /// let push = &service.due(done)[0];
 /// assert_eq!(push.url(), "http://receiver.test/");
 ///
-/// service.pushed(done, push, DeliveryOutcome::status(503));
+/// service.pushed(done, push, DeliveryOutcome::status(StatusCode::SERVICE_UNAVAILABLE));
 /// assert_eq!(service.next_due(), Some(done + Duration::from_secs(10)));
 /// # Ok::<(), article_webhook_simulator::InvalidTarget>(())
 /// ```

@@ -1,6 +1,7 @@
 use std::{fmt, io};
 
 use article_webhook::adapter::Causes;
+use http::StatusCode;
 
 use crate::InvalidTarget;
 
@@ -67,9 +68,9 @@ impl From<InvalidTarget> for StartError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the simulator answered {status}: {body}")]
+#[error("the simulator answered {}: {body}", .status.as_u16())]
 pub struct CallError {
-    status: u16,
+    status: StatusCode,
     body: String,
 }
 
@@ -81,13 +82,13 @@ impl fmt::Debug for CallError {
 }
 
 impl CallError {
-    pub(crate) fn new(status: u16, body: &str) -> Self {
+    pub(crate) fn new(status: StatusCode, body: &str) -> Self {
         Self { status, body: body.to_owned() }
     }
 
     /// The status of the response.
     #[must_use]
-    pub fn status(&self) -> u16 {
+    pub fn status(&self) -> StatusCode {
         self.status
     }
 }

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 use article_webhook::ArticleResult;
 use article_webhook_simulator::{
-    DeliveryOutcome, Fault, Rule, Settings, SimulatedJobState, Step, Tenant,
+    DeliveryOutcome, Fault, Rule, Settings, SimulatedJobState, StatusCode, Step, Tenant,
 };
 use http::{Method, Request};
 use serde_json::{Value, json};
@@ -199,7 +199,7 @@ fn a_later_failure_fails_the_job_at_its_time_and_is_refunded_then() {
             SimulatedJobState::Failed(*step)
         );
         assert!(
-            api.run(seconds(3600), |_| DeliveryOutcome::status(200)).is_empty(),
+            api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::OK)).is_empty(),
             "nothing is delivered"
         );
         assert_eq!(api.credits(), 1000, "refunded once");
@@ -329,7 +329,9 @@ fn the_image_of_a_result_is_served_without_a_key() {
 #[test]
 fn api_faults_happen_only_at_their_calls() {
     let mut api = Api::delivering();
-    api.service.set_faults(vec![Rule::new(Fault::ApiStatus(503)).topic("Hats").nth(1)]);
+    api.service.set_faults(vec![
+        Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).topic("Hats").nth(1),
+    ]);
     api.ordered(&shoes());
     let hats = json!({ "topic": "Hats" });
     assert_eq!(api.order(&hats).status, 503);

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use article_webhook_client::{
     ApiKey, CallOutcome, Created, Error, JobId, NewArticle, RawResponse, Response,
 };
-use article_webhook_simulator::{Fault, Rule, Step};
+use article_webhook_simulator::{Fault, Rule, StatusCode, Step};
 use http::Method;
 
 use crate::common::{Api, KEY, request, seconds, shoes};
@@ -13,7 +13,7 @@ use crate::common::{Api, KEY, request, seconds, shoes};
 fn raw(api: &mut Api, method: Method, path: &str, body: String) -> RawResponse {
     let response = api.service.call(api.now, &request(method, path, body));
     let (parts, body) = response.into_parts();
-    RawResponse::new(parts.status.as_u16(), &parts.headers, body, SystemTime::UNIX_EPOCH)
+    RawResponse::new(parts.status, &parts.headers, body, SystemTime::UNIX_EPOCH)
 }
 
 fn order(api: &mut Api) -> Result<Created, Error> {
@@ -30,7 +30,7 @@ fn ask(api: &mut Api, job_id: &JobId) -> Response {
 fn a_job_is_followed_from_its_order_to_its_article() {
     let mut api = Api::delivering();
     let created = order(&mut api).unwrap();
-    assert_eq!((created.status, created.retry_after), (202, None));
+    assert_eq!((created.status, created.retry_after), (StatusCode::ACCEPTED, None));
     let response = ask(&mut api, &created.job_id);
     assert!(
         matches!(&response.outcome, CallOutcome::Unfinished { status: Some(status), .. } if status == "queued"),
@@ -81,7 +81,7 @@ fn a_limit_asks_for_a_pause_and_an_outage_for_none() {
     assert_eq!(error.retry_after(), Some(seconds(7200)));
     assert!(!error.is_outcome_unknown());
 
-    api.service.set_faults(vec![Rule::new(Fault::ApiStatus(503))]);
+    api.service.set_faults(vec![Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE))]);
     let response = ask(&mut api, &created.job_id);
     assert!(matches!(response.outcome, CallOutcome::Unavailable), "{response:?}");
     assert_eq!(response.retry_after, None);

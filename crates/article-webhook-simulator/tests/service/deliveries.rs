@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use article_webhook_simulator::{DeliveryOutcome, Settings, Tenant};
+use article_webhook_simulator::{DeliveryOutcome, Settings, StatusCode, Tenant};
 use serde_json::json;
 
 use crate::common::{Api, KEY, Sent, TOKEN, URL, request, seconds, settings, shoes};
@@ -16,7 +16,7 @@ fn pauses(sent: &[Sent]) -> Vec<u64> {
 fn a_delivery_has_the_four_headers_and_the_body_that_polling_gives() {
     let mut api = Api::delivering();
     let job_id = api.ordered(&shoes());
-    let sent = api.run(seconds(180), |_| DeliveryOutcome::status(200));
+    let sent = api.run(seconds(180), |_| DeliveryOutcome::status(StatusCode::OK));
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].at, api.service.job(api.now, &job_id).unwrap().ends_at);
     let delivery = sent[0].push.request();
@@ -44,7 +44,9 @@ fn a_delivery_has_the_four_headers_and_the_body_that_polling_gives() {
 fn retries_come_10_60_and_300_seconds_after_the_failure_and_then_never_again() {
     let mut api = Api::delivering();
     api.ordered(&shoes());
-    let sent = api.run(seconds(30 * 24 * 3600), |_| DeliveryOutcome::status(500));
+    let sent = api.run(seconds(30 * 24 * 3600), |_| {
+        DeliveryOutcome::status(StatusCode::INTERNAL_SERVER_ERROR)
+    });
     assert_eq!(pauses(&sent), [0, 10, 70, 370]);
     assert_eq!(sent.iter().map(|sent| sent.push.attempt()).collect::<Vec<_>>(), [1, 2, 3, 4]);
     let bodies: Vec<_> = sent.iter().map(|sent| sent.push.request().into_body()).collect();
@@ -69,7 +71,8 @@ fn success_is_2xx_and_nothing_else() {
     for status in 100..600 {
         let mut api = Api::delivering();
         api.ordered(&shoes());
-        let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(status));
+        let answer = StatusCode::from_u16(status).unwrap();
+        let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(answer));
         let expected = if (200..300).contains(&status) { 1 } else { 4 };
         assert_eq!(sent.len(), expected, "{status}");
     }
@@ -84,7 +87,9 @@ fn a_retry_that_succeeds_is_the_last() {
         let mut api = Api::delivering();
         api.ordered(&shoes());
         let sent = api.run(seconds(3600), |push| {
-            DeliveryOutcome::status(if push.attempt() == last { 204 } else { 503 })
+            let is_last = push.attempt() == last;
+            let (success, failure) = (StatusCode::NO_CONTENT, StatusCode::SERVICE_UNAVAILABLE);
+            DeliveryOutcome::status(if is_last { success } else { failure })
         });
         assert_eq!(sent.len(), usize::from(last));
     }
@@ -96,7 +101,8 @@ fn a_publish_target_and_a_webhook_url_are_both_delivered_to_and_retried_separate
     let own = "http://other.test/orders/1";
     api.ordered(&json!({ "topic": "Shoes", "webhook_url": own }));
     let sent = api.run(seconds(3600), |push| {
-        DeliveryOutcome::status(if push.url() == own { 500 } else { 200 })
+        let (success, failure) = (StatusCode::OK, StatusCode::INTERNAL_SERVER_ERROR);
+        DeliveryOutcome::status(if push.url() == own { failure } else { success })
     });
     assert_eq!(sent.iter().filter(|sent| sent.push.url() == URL).count(), 1);
     let own: Vec<_> = sent.into_iter().filter(|sent| sent.push.url() == own).collect();
@@ -110,9 +116,9 @@ fn a_webhook_url_needs_no_publish_target() {
     settings.tenants = vec![Tenant { brand_id: Some("b".into()), ..Tenant::new(KEY) }];
     let mut api = Api::new(settings);
     api.ordered(&shoes());
-    assert!(api.run(seconds(3600), |_| DeliveryOutcome::status(200)).is_empty());
+    assert!(api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::OK)).is_empty());
     api.ordered(&json!({ "topic": "Shoes", "webhook_url": URL }));
-    assert_eq!(api.run(seconds(3600), |_| DeliveryOutcome::status(200)).len(), 1);
+    assert_eq!(api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::OK)).len(), 1);
 }
 
 #[test]
@@ -120,13 +126,13 @@ fn new_targets_replace_the_old_but_retries_carry_the_old_token() {
     let mut api = Api::delivering();
     api.ordered(&shoes());
     let done = api.service.next_due().unwrap();
-    assert_eq!(api.run(done, |_| DeliveryOutcome::status(401)).len(), 1);
+    assert_eq!(api.run(done, |_| DeliveryOutcome::status(StatusCode::UNAUTHORIZED)).len(), 1);
 
     let target = json!({ "type": "webhook", "name": "n", "url": URL, "auth_token": "Bearer new" });
     let targets = json!({ "brand_id": "brand_1", "targets": [target] });
     assert_eq!(api.post("/v1/config/publish-targets", &targets).status, 200);
     api.ordered(&shoes());
-    let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(401));
+    let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::UNAUTHORIZED));
     let tokens: Vec<_> = sent
         .iter()
         .map(|sent| {
@@ -146,7 +152,7 @@ fn every_attempt_is_logged_with_its_answer() {
         if push.attempt() == 1 {
             DeliveryOutcome::failed("connection refused")
         } else {
-            DeliveryOutcome::status(200)
+            DeliveryOutcome::status(StatusCode::OK)
         }
     });
     let attempts = api.service.drain_attempts();
@@ -162,7 +168,7 @@ fn every_attempt_is_logged_with_its_answer() {
         seen,
         [
             (1, Duration::ZERO, DeliveryOutcome::failed("connection refused")),
-            (2, seconds(10), DeliveryOutcome::status(200)),
+            (2, seconds(10), DeliveryOutcome::status(StatusCode::OK)),
         ]
     );
     assert!(api.service.attempts().is_empty());
@@ -173,7 +179,8 @@ fn the_same_seed_and_the_same_calls_give_the_same_run() {
     let run = |seed| {
         let mut api = Api::new(Settings { seed, ..settings() });
         (0..20).for_each(|_| _ = api.ordered(&shoes()));
-        let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(500));
+        let sent =
+            api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::INTERNAL_SERVER_ERROR));
         sent.into_iter().map(|sent| (sent.at, sent.push.request().into_body())).collect::<Vec<_>>()
     };
     assert_eq!(run(1), run(1));
@@ -189,7 +196,10 @@ fn many_deliveries_at_once_are_due_in_batches_and_none_is_lost() {
     (0..5000).for_each(|_| _ = api.ordered(&shoes()));
     let batch = api.service.due(seconds(60)).len();
     assert!((1..5000).contains(&batch));
-    assert_eq!(batch + api.run(seconds(60), |_| DeliveryOutcome::status(200)).len(), 5000);
+    assert_eq!(
+        batch + api.run(seconds(60), |_| DeliveryOutcome::status(StatusCode::OK)).len(),
+        5000
+    );
 }
 
 #[test]
@@ -201,7 +211,7 @@ fn an_article_goes_to_the_targets_of_its_brand_the_last_one_if_none_is_named() {
     assert_eq!(api.post("/v1/config/publish-targets", &targets).status, 200);
     let goes_to = |api: &mut Api, order| {
         api.ordered(&order);
-        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(200));
+        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(StatusCode::OK));
         sent.iter().map(|sent| sent.push.url().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(goes_to(&mut api, shoes()), [URL], "brand_2 is not configured yet");

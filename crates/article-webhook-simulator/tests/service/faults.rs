@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use article_webhook::{AuthToken, Receiver};
-use article_webhook_simulator::{DeliveryOutcome, Fault, Rule, SendMode, Settings};
+use article_webhook_simulator::{DeliveryOutcome, Fault, Rule, SendMode, Settings, StatusCode};
 
 use crate::common::{Api, Sent, TOKEN, seconds, settings, shoes};
 
@@ -18,7 +18,7 @@ fn deliveries(rule: Rule) -> (Api, Vec<Sent>) {
             .open(request.headers())
             .and_then(|envelope| envelope.read(request.body().clone()));
         DeliveryOutcome::status(
-            read.map_or_else(|refused| refused.answer().status().as_u16(), |_| 200),
+            read.map_or_else(|refused| refused.answer().status(), |_| StatusCode::OK),
         )
     });
     (api, sent)
@@ -27,7 +27,7 @@ fn deliveries(rule: Rule) -> (Api, Vec<Sent>) {
 fn statuses(rule: Rule) -> Vec<u16> {
     let (api, _) = deliveries(rule);
     let attempts = api.service.attempts().into_iter();
-    attempts.map(|attempt| attempt.outcome.answer.unwrap().status).collect()
+    attempts.map(|attempt| attempt.outcome.answer.unwrap().status.as_u16()).collect()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_duplicate_comes_at_the_same_time_and_is_not_retried() {
     let mut api =
         Api::new(Settings { faults: vec![Rule::new(Fault::Duplicate).attempt(1)], ..settings() });
     api.ordered(&shoes());
-    let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(503));
+    let sent = api.run(seconds(3600), |_| DeliveryOutcome::status(StatusCode::SERVICE_UNAVAILABLE));
     let first = sent[0].at;
     let seen: Vec<_> =
         sent.iter().map(|sent| (sent.push.attempt(), (sent.at - first).as_secs())).collect();
@@ -106,7 +106,7 @@ fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
         let mut api = Api::new(Settings { faults, ..settings() });
         let ids: Vec<_> = (0..50).map(|_| api.ordered(&shoes())).collect();
         (0..extra).for_each(|_| _ = api.ordered(&serde_json::json!({ "topic": "Hats" })));
-        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(200));
+        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(StatusCode::OK));
         let struck = sent.iter().filter(|sent| !sent.push.faults().is_empty());
         let struck: Vec<_> = struck.map(|sent| sent.push.job_id().to_owned()).collect();
         ids.into_iter().filter(|id| struck.contains(id)).collect::<Vec<_>>()

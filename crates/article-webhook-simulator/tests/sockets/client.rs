@@ -1,7 +1,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use article_webhook_client::{
-    ApiKey, AuthToken, Client, ErrorCode, JobId, JobStatus, NewArticle, PublishTarget,
+    ApiKey, AuthToken, Client, ErrorCode, JobId, JobStatus, NewArticle, PublishTarget, StatusCode,
 };
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock};
 use serde_json::json;
@@ -59,7 +59,10 @@ async fn invalid_api_key() {
     let simulator = stepped().start().await.unwrap();
     let stranger = Client::new(ApiKey::new("sk-other").unwrap(), &simulator.base_url()).unwrap();
     let error = stranger.create_article(&shoes()).await.unwrap_err();
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::InvalidApiKey), Some(401)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::InvalidApiKey), Some(StatusCode::UNAUTHORIZED))
+    );
     assert_eq!(error.message(), Some("The API key is bad or missing."));
 }
 
@@ -67,7 +70,10 @@ async fn invalid_api_key() {
 async fn credits_exhausted() {
     let simulator = stepped().credits(0).brand("brand_1").start().await.unwrap();
     let error = refused(&simulator, shoes()).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::CreditsExhausted), Some(402)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::CreditsExhausted), Some(StatusCode::PAYMENT_REQUIRED))
+    );
     assert_eq!(error.credits_remaining(), Some(0));
     assert_eq!(error.upgrade_url(), Some(&*format!("{}/account", simulator.base_url())));
 }
@@ -76,7 +82,10 @@ async fn credits_exhausted() {
 async fn not_configured() {
     let simulator = stepped().start().await.unwrap();
     let error = refused(&simulator, shoes()).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::NotConfigured), Some(400)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::NotConfigured), Some(StatusCode::BAD_REQUEST))
+    );
     assert!(error.message().unwrap().contains("POST /v1/config/brand"));
 }
 
@@ -89,7 +98,10 @@ async fn rate_limit_exceeded() {
     assert_eq!(client.article(&id).await.unwrap_err().code(), Some(&ErrorCode::JobNotFound));
     // The clock stands still, so the retries of the client fail as well.
     let error = client.article(&id).await.unwrap_err();
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::RateLimitExceeded), Some(429)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::RateLimitExceeded), Some(StatusCode::TOO_MANY_REQUESTS))
+    );
     assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
 
     simulator.advance(Duration::from_secs(1)).await;
@@ -100,7 +112,10 @@ async fn rate_limit_exceeded() {
 async fn job_not_found() {
     let simulator = stepped().start().await.unwrap();
     let error = client(&simulator).article(&"job_1".parse().unwrap()).await.unwrap_err();
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::JobNotFound), Some(404)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::JobNotFound), Some(StatusCode::NOT_FOUND))
+    );
 }
 
 #[tokio::test]
@@ -108,7 +123,10 @@ async fn generation_failed() {
     let simulator = stepped().price(3).brand("brand_1").start().await.unwrap();
     let failing = |step: &str| shoes().field("fail_at", step.into());
     let error = refused(&simulator, failing("outline")).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::GenerationFailed), Some(500)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::GenerationFailed), Some(StatusCode::INTERNAL_SERVER_ERROR))
+    );
     assert_eq!((error.step(), error.credits_refunded()), (Some("outline"), Some(3)));
     assert!(!error.is_outcome_unknown());
 
@@ -117,7 +135,10 @@ async fn generation_failed() {
     assert_eq!(simulator.credits(KEY), Some(997));
     simulator.advance(HOUR).await;
     let error = client.article(&created.job_id).await.unwrap_err();
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::GenerationFailed), Some(500)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::GenerationFailed), Some(StatusCode::INTERNAL_SERVER_ERROR))
+    );
     assert_eq!((error.step(), error.credits_refunded()), (Some("image"), Some(3)));
     assert!(error.message().unwrap().contains("image"));
     assert_eq!(simulator.credits(KEY), Some(1000));
@@ -127,14 +148,20 @@ async fn generation_failed() {
 async fn ga4_not_connected() {
     let simulator = stepped().brand("brand_1").start().await.unwrap();
     let error = refused(&simulator, shoes().field("analytics", true.into())).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::Ga4NotConnected), Some(400)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::Ga4NotConnected), Some(StatusCode::BAD_REQUEST))
+    );
 }
 
 #[tokio::test]
 async fn invalid_request() {
     let simulator = stepped().brand("brand_1").start().await.unwrap();
     let error = refused(&simulator, NewArticle::new(" ")).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::InvalidRequest), Some(400)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::InvalidRequest), Some(StatusCode::BAD_REQUEST))
+    );
     assert!(error.message().unwrap().contains("topic"));
 }
 
@@ -143,7 +170,10 @@ async fn plan_required() {
     let article = || shoes().field("plan_feature", "white_label".into());
     let simulator = stepped().brand("brand_1").start().await.unwrap();
     let error = refused(&simulator, article()).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::PlanRequired), Some(403)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::PlanRequired), Some(StatusCode::FORBIDDEN))
+    );
 
     let simulator = stepped().brand("brand_1").paid_plan().start().await.unwrap();
     assert!(client(&simulator).create_article(&article()).await.is_ok());
@@ -160,10 +190,10 @@ async fn an_order_with_a_malformed_response_was_accepted() {
 
 #[tokio::test]
 async fn a_transient_failure_of_the_api_is_retried_for_questions_and_not_for_orders() {
-    let rule = Rule::new(Fault::ApiStatus(503)).nth(1);
+    let rule = Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).nth(1);
     let simulator = stepped().brand("brand_1").fault(rule.clone()).start().await.unwrap();
     let error = refused(&simulator, shoes()).await;
-    assert_eq!((error.status(), error.code()), (Some(503), None));
+    assert_eq!((error.status(), error.code()), (Some(StatusCode::SERVICE_UNAVAILABLE), None));
     assert!(error.is_outcome_unknown() && simulator.jobs().is_empty());
 
     let created = client(&simulator).create_article(&shoes()).await.unwrap();
@@ -186,7 +216,10 @@ async fn a_slow_api_exceeds_the_timeout_of_the_client() {
 async fn a_call_of_more_than_a_mebibyte_is_refused() {
     let simulator = stepped().brand("brand_1").start().await.unwrap();
     let error = refused(&simulator, NewArticle::new(&"x".repeat(2 << 20))).await;
-    assert_eq!((error.code(), error.status()), (Some(&ErrorCode::InvalidRequest), Some(400)));
+    assert_eq!(
+        (error.code(), error.status()),
+        (Some(&ErrorCode::InvalidRequest), Some(StatusCode::BAD_REQUEST))
+    );
     assert!(error.message().unwrap().contains("1 MiB"));
     assert!(simulator.jobs().is_empty());
 }

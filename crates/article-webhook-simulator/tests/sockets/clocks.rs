@@ -9,6 +9,7 @@ use std::{
 
 use article_webhook_simulator::{
     DeliveryOutcome, Push, Sender, Sending, SimulatedJobState, Simulator, SimulatorClock,
+    StatusCode,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -28,7 +29,8 @@ struct Reluctant(AtomicU64);
 impl Sender for Reluctant {
     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
         self.0.fetch_add(1, Relaxed);
-        let status = if push.attempt() < 3 { 503 } else { 200 };
+        let status =
+            if push.attempt() < 3 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         Box::pin(async move { DeliveryOutcome::status(status) })
     }
 }

@@ -28,7 +28,7 @@ async fn day_of(builder: SimulatorBuilder) -> (Simulator, Vec<Attempt>) {
 }
 
 fn status(attempt: &Attempt) -> u16 {
-    attempt.outcome.answer.as_ref().map_or(0, |answer| answer.status)
+    attempt.outcome.answer.as_ref().map_or(0, |answer| answer.status.as_u16())
 }
 
 fn why(attempt: &Attempt) -> &str {

@@ -11,6 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use http::StatusCode;
+
 use crate::{
     answer::{Answer, Reply},
     log::{self, CurrentDelivery, InDelivery},
@@ -25,18 +27,18 @@ use crate::{
 ///
 /// ```
 /// use std::{convert::Infallible, future::pending, time::Instant};
-/// use article_webhook::{Answer, AuthToken, Delivery, Receiver, adapter::{MountId, RunSlot}};
+/// use article_webhook::{Answer, AuthToken, Delivery, Receiver, StatusCode, adapter::{MountId, RunSlot}};
 ///
 /// /// Handles a delivery. The output of the handler is the status of its response.
-/// async fn handle(receiver: &Receiver, delivery: &Delivery) -> Result<u16, Answer> {
+/// async fn handle(receiver: &Receiver, delivery: &Delivery) -> Result<StatusCode, Answer> {
 ///     let headers = [("Host", "blog.example")];
 ///     let slot = RunSlot::new(receiver, MountId::SHARED, &headers, "/webhooks/articles", Instant::now);
 ///     let extractor = slot.clone();
 ///     let inner = async {
 ///         extractor.admit(delivery).await;
-///         204
+///         StatusCode::NO_CONTENT
 ///     };
-///     let spawn = |work| async { Ok::<u16, Infallible>(work.await) }; // the runtime's spawn
+///     let spawn = |work| async { Ok::<StatusCode, Infallible>(work.await) }; // the runtime's spawn
 ///     let no_timer = |_| pending(); // the runtime's sleep
 ///     slot.supervise(inner, |status| Some(*status), spawn, no_timer).await
 /// }
@@ -51,7 +53,7 @@ use crate::{
 ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
 /// let delivery = receiver.open(&headers)?.read(r#"{"job_id": "job_1"}"#)?;
 ///
-/// assert_eq!(block_on(handle(&receiver, &delivery)), Ok(204));
+/// assert_eq!(block_on(handle(&receiver, &delivery)), Ok(StatusCode::NO_CONTENT));
 /// // The same delivery again is answered without the handler.
 /// let answer = block_on(handle(&receiver, &delivery)).unwrap_err();
 /// assert_eq!((answer.status().as_u16(), answer.body()), (200, r#"{"status":"duplicate"}"#));
@@ -168,7 +170,7 @@ impl RunSlot {
     pub async fn supervise<F, T, E, W>(
         &self,
         inner: F,
-        status: fn(&F::Output) -> Option<u16>,
+        status: fn(&F::Output) -> Option<StatusCode>,
         spawn: impl FnOnce(HandlerRun<F>) -> T,
         sleep: impl FnOnce(Duration) -> W,
     ) -> Result<F::Output, Answer>
@@ -263,7 +265,7 @@ async fn yield_once() {
 /// The rest of an inner service, for the runtime to run in a task of its own.
 pub struct HandlerRun<F: Future> {
     inner: InDelivery<F>,
-    status: fn(&F::Output) -> Option<u16>,
+    status: fn(&F::Output) -> Option<StatusCode>,
     run: Option<OpenRun>,
 }
 
@@ -299,10 +301,10 @@ struct OpenRun {
 
 impl OpenRun {
     /// The handler responded with this status, or with an error.
-    fn respond(mut self, status: Option<u16>) {
+    fn respond(mut self, status: Option<StatusCode>) {
         // Section 6.2: any 2xx is a success.
         self.end = Some(match status {
-            Some(200..=299) => RunEnd::Succeeded,
+            Some(status) if status.is_success() => RunEnd::Succeeded,
             _ => RunEnd::Failed,
         });
         log::handler_ended(status, &self.current);
@@ -342,7 +344,7 @@ mod tests {
     type Work<T> = Pin<Box<dyn Future<Output = T>>>;
 
     /// The status of the handler's response.
-    type Response = Option<u16>;
+    type Response = Option<StatusCode>;
 
     fn receiver() -> Receiver {
         Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())
@@ -460,9 +462,9 @@ mod tests {
     #[test]
     fn a_retry_joins_the_handler_that_runs_and_is_answered_as_it_ends() {
         for (status, answer) in [
-            (Some(204), (200, "duplicate")),
-            (Some(503), (503, "retry_later")),
-            (Some(302), (503, "retry_later")),
+            (Some(StatusCode::NO_CONTENT), (200, "duplicate")),
+            (Some(StatusCode::SERVICE_UNAVAILABLE), (503, "retry_later")),
+            (Some(StatusCode::FOUND), (503, "retry_later")),
             (None, (503, "retry_later")),
         ] {
             let (receiver, handler) = (receiver(), Handler::default());
@@ -479,7 +481,7 @@ mod tests {
     #[test]
     fn a_success_is_remembered_and_a_failure_is_not() {
         let receiver = receiver();
-        for status in [Some(500), Some(200)] {
+        for status in [Some(StatusCode::INTERNAL_SERVER_ERROR), Some(StatusCode::OK)] {
             let mut request = Request::new(&receiver, BODY, ready(status));
             assert_eq!(request.poll(), Poll::Ready(Ok(status)));
         }
@@ -492,11 +494,11 @@ mod tests {
         let mut first = Request::new(&receiver, BODY, handler.run());
         assert!(first.poll().is_pending());
         let other = r#"{"job_id": "job_1", "a": 1}"#;
-        let mut other = Request::new(&receiver, other, ready(Some(200)));
+        let mut other = Request::new(&receiver, other, ready(Some(StatusCode::OK)));
         assert!(other.poll().is_pending());
-        handler.respond(Some(204));
+        handler.respond(Some(StatusCode::NO_CONTENT));
         assert!(first.poll().is_ready());
-        assert_eq!(other.poll(), Poll::Ready(Ok(Some(200))));
+        assert_eq!(other.poll(), Poll::Ready(Ok(Some(StatusCode::OK))));
     }
 
     #[test]
@@ -505,8 +507,8 @@ mod tests {
         let mut first = Request::new(&receiver, BODY, handler.run());
         assert!(first.poll().is_pending());
         let mut task = first.give_up().expect("the handler runs in a task");
-        handler.respond(Some(204));
-        assert_eq!(poll(&mut task), Poll::Ready(Some(204)));
+        handler.respond(Some(StatusCode::NO_CONTENT));
+        assert_eq!(poll(&mut task), Poll::Ready(Some(StatusCode::NO_CONTENT)));
         assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
     }
 
@@ -517,7 +519,7 @@ mod tests {
         assert_eq!(first.answer(), (503, "unavailable"));
         let mut retry = Request::with_deadline(&receiver, BODY, runs_twice(), ready(()));
         assert_eq!(retry.answer(), (503, "unavailable"));
-        handler.respond(Some(204));
+        handler.respond(Some(StatusCode::NO_CONTENT));
         let mut task = first.give_up().expect("the handler runs in a task");
         assert!(poll(&mut task).is_ready());
         assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
@@ -534,7 +536,7 @@ mod tests {
         drop(first.task.take());
         assert_eq!(first.answer(), (500, "internal"));
         assert_eq!(retry.answer(), (503, "retry_later"));
-        assert!(Request::new(&receiver, BODY, ready(Some(200))).poll().is_ready());
+        assert!(Request::new(&receiver, BODY, ready(Some(StatusCode::OK))).poll().is_ready());
     }
 
     #[test]
@@ -562,7 +564,7 @@ mod tests {
             RunSlot::new(&receiver, mount, &[("Host", host)], uri, || *START)
         };
         let run = |slot: RunSlot| {
-            Request::in_slot(&receiver, slot, BODY, ready(Some(200)), pending()).poll()
+            Request::in_slot(&receiver, slot, BODY, ready(Some(StatusCode::OK)), pending()).poll()
         };
         let slots = || {
             [
@@ -574,7 +576,7 @@ mod tests {
             ]
         };
         for slot in slots() {
-            assert_eq!(run(slot), Poll::Ready(Ok(Some(200))));
+            assert_eq!(run(slot), Poll::Ready(Ok(Some(StatusCode::OK))));
         }
         let [again, ..] = slots();
         assert!(matches!(run(again), Poll::Ready(Err(_))), "the same handler");
@@ -592,7 +594,12 @@ mod tests {
             poll_fn(|context| Poll::Ready(admitted.as_mut().poll(context))).await.is_pending()
         };
         let spawn = |_| -> std::future::Ready<Result<_, ()>> { panic!("nothing is left to run") };
-        let mut layer = pin!(slot.supervise(inner, |_| Some(500), spawn, |_| pending()));
+        let mut layer = pin!(slot.supervise(
+            inner,
+            |_| Some(StatusCode::INTERNAL_SERVER_ERROR),
+            spawn,
+            |_| pending()
+        ));
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(layer.as_mut().poll(&mut context), Poll::Ready(Ok(true)));
         assert!(pin!(receiver.handlers_ended()).poll(&mut context).is_ready());
@@ -605,7 +612,7 @@ mod tests {
         let (extractor, delivery) = (slot.clone(), delivery(&receiver, BODY));
         let mut elsewhere: Work<Response> = Box::pin(async move {
             extractor.admit(&delivery).await;
-            Some(204)
+            Some(StatusCode::NO_CONTENT)
         });
         let response = Rc::<RefCell<Option<Response>>>::default();
         let inner = {
@@ -622,7 +629,10 @@ mod tests {
         assert!(woken.0.load(Relaxed), "the layer is woken when the handler may run");
         let Poll::Ready(status) = poll(&mut elsewhere) else { panic!("the handler runs") };
         *response.borrow_mut() = Some(status);
-        assert_eq!(layer.as_mut().poll(&mut context), Poll::Ready(Ok(Some(204))));
+        assert_eq!(
+            layer.as_mut().poll(&mut context),
+            Poll::Ready(Ok(Some(StatusCode::NO_CONTENT)))
+        );
         assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
     }
 
@@ -645,7 +655,7 @@ mod tests {
         let mut layer = pin!(slot.supervise(inner.run(), |_| None, spawn, no_timer));
         let mut poll = || layer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll().is_pending());
-        inner.respond(Some(404));
-        assert_eq!(poll(), Poll::Ready(Ok(Some(404))));
+        inner.respond(Some(StatusCode::NOT_FOUND));
+        assert_eq!(poll(), Poll::Ready(Ok(Some(StatusCode::NOT_FOUND))));
     }
 }

@@ -72,7 +72,7 @@ impl From<Attempt> for Attempted {
         let is_heard = attempt.outcome.is_success() && !answer_lost;
         let pause = if is_heard { None } else { pause_after(attempt.number) };
         let (status, error) = match attempt.outcome.answer {
-            Ok(answer) => (Some(answer.status), None),
+            Ok(answer) => (Some(answer.status.as_u16()), None),
             Err(why) => (None, Some(why)),
         };
         Self {

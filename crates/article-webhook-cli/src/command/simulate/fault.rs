@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
-use article_webhook_simulator::{Fault, Rule, Step};
+use article_webhook_simulator::{Fault, Rule, StatusCode, Step};
 
 use crate::text::moment;
 
@@ -53,7 +53,10 @@ fn fault(text: &str) -> Result<Fault, String> {
         "slow" => Fault::Slow(time()?),
         "large" => Fault::Oversized(number(needs("BYTES")?, 1..=1 << 30)?),
         "api-latency" => Fault::ApiLatency(time()?),
-        "api-status" => Fault::ApiStatus(number(needs("STATUS")?, 200..=599)?),
+        "api-status" => {
+            let status = number(needs("STATUS")?, 200..=599)?;
+            Fault::ApiStatus(StatusCode::from_u16(status).expect("it has three digits"))
+        }
         "api-rate-limited" => Fault::ApiRateLimited(time()?),
         "step-fails" => Fault::StepFails(step(needs("STEP")?)?),
         _ if value.is_some() => return Err(format!("{name} takes no value, or is not a fault")),
@@ -108,6 +111,7 @@ mod tests {
         for (text, expected) in [
             ("gone", "not a fault"),
             ("late", "expected late=TIME"),
+            ("api-status=600", "from 200 to 599, found `600`"),
             ("cut=1", "cut takes no value"),
             ("cut@attempt=5", "from 1 to 4, found `5`"),
             ("cut@probability=NaN", "from 0 to 1"),

@@ -1,6 +1,6 @@
 use std::{sync::LazyLock, time::SystemTime};
 
-use article_webhook_client::{ApiKey, RawResponse};
+use article_webhook_client::{ApiKey, RawResponse, StatusCode};
 use article_webhook_inbox::{JobState, Reason, store::JobRow};
 use tokio::time::Instant;
 
@@ -49,7 +49,8 @@ fn began(time: SystemTime) -> CallStart {
 
 fn response(status: u16, retry_after: &str, body: &str) -> Response {
     let headers: &[(&str, &str)] = &[("Retry-After", retry_after)];
-    let raw = RawResponse::new(status, headers, body.to_owned(), NOW);
+    let raw =
+        RawResponse::new(StatusCode::from_u16(status).unwrap(), headers, body.to_owned(), NOW);
     Response::classify(&ApiKey::new(KEY).unwrap(), &"job_1".parse().unwrap(), raw)
 }
 
