@@ -226,7 +226,7 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
     browser.click("#refused section:last-of-type td.what a").await;
     browser.wait("return document.querySelector('#why')?.textContent.includes('It is quarantined: the body is malformed')").await;
     let button = browser.wait("return document.querySelector('#state button')?.textContent").await;
-    assert_eq!(button, "Reload");
+    assert_eq!(button, "Read again");
     browser.click("#state button").await;
     browser.wait("return document.querySelector('.notice')?.textContent.startsWith('Nothing was changed')").await;
     browser.open(&format!("{}/", listening.base)).await;

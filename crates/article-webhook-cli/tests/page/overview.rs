@@ -144,7 +144,7 @@ async fn what_is_in_quarantine_is_read_anew_and_told() {
     let visitor = Visitor::of(&page).await;
     let list = visitor.get("/").await.text;
     assert!(list.contains("<strong>2 quarantined</strong>"), "{list}");
-    assert!(list.contains("Reload all 2</button>"), "{list}");
+    assert!(list.contains("Read all 2 again</button>"), "{list}");
     let path = action(&list, "not+read");
     let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
     let answer = visitor.post(visitor.below(&path), &token).await;

@@ -147,7 +147,7 @@ fn actions(shared: &Shared, shown: &Shown) -> Markup {
                 EntryState::Leased => span.quiet { "a worker has it now" },
                 EntryState::Waiting => (button(shared, &path("requeue"), "Try now", "primary")),
                 EntryState::Quarantined => {
-                    (button(shared, &path("requeue"), "Reload", "primary"))
+                    (button(shared, &path("requeue"), "Read again", "primary"))
                 }
                 _ => (button(shared, &path("requeue"), "Requeue", "primary")),
             }

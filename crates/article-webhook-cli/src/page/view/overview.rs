@@ -167,9 +167,9 @@ fn cause(group: &CauseCount) -> &str {
 /// What is in quarantine is read anew. A group without a cause has no filter of its own, so it has no button.
 fn buttons(shared: &Shared, group: &CauseCount) -> Markup {
     let all = match group.state {
-        State::Quarantined if group.count == 1 => "Reload it".to_owned(),
+        State::Quarantined if group.count == 1 => "Read it again".to_owned(),
         _ if group.count == 1 => "Requeue it".to_owned(),
-        State::Quarantined => format!("Reload all {}", number(group.count)),
+        State::Quarantined => format!("Read all {} again", number(group.count)),
         _ => format!("Requeue all {}", number(group.count)),
     };
     let path = shared.access.path(&format!("/requeue{}", Query::of_group(group).text()));
