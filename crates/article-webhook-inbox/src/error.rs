@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use article_webhook::adapter::Causes;
 
@@ -32,10 +32,11 @@ use article_webhook::adapter::Causes;
 ///     assert_eq!(error.to_string(), "the inbox is closed");
 /// }
 /// ```
+#[derive(Clone)]
 pub struct Error {
     kind: Kind,
     message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Error {
     #[doc(hidden)]
     #[must_use]
     pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { source: Some(source.into()), ..self }
+        Self { source: Some(Arc::from(source.into())), ..self }
     }
 
     /// Whether the same call may succeed later without a change by an operator.

@@ -417,7 +417,7 @@ pub(crate) fn easily_lost(path: &std::path::Path, why: &str) {
 
 /// What the next start would refuse, while the store is open.
 #[cfg(feature = "sqlite")]
-pub(crate) fn next_start_is_refused(why: &str) {
+pub(crate) fn next_start_is_refused(why: &Error) {
     log!(warn: "the next start would be refused: {why}");
 }
 

@@ -289,7 +289,7 @@ impl Worker {
     ///     let delivery = fixture::complete().delivery()?;
     ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     ///     let failure = inbox.health().await.workers.failure.unwrap();
-    ///     assert_eq!(failure.error, "worker: concurrency: expected at least 1, found 0");
+    ///     assert_eq!(failure.error.to_string(), "worker: concurrency: expected at least 1, found 0");
     ///     Ok(())
     /// }
     /// ```

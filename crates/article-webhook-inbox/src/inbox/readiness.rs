@@ -5,6 +5,8 @@ use std::{
 
 use article_webhook::JobId;
 
+use crate::Error;
+
 /// How long a stored delivery, or a probe that succeeded, shows that the store is ready.
 const READY_FOR: Duration = Duration::from_secs(10);
 
@@ -20,7 +22,7 @@ const FAILURES_COUNT_FOR: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(crate) struct Readiness {
     /// What was found last, and until when it is used.
-    last: Option<(Instant, Result<(), String>)>,
+    last: Option<(Instant, Result<(), Error>)>,
     failing: Option<Failing>,
     /// Whether the last probe failed.
     probe_failed: bool,
@@ -32,14 +34,14 @@ struct Failing {
     since: Instant,
     first: JobId,
     /// Why the last one failed, once another job than the first did.
-    why: Option<String>,
+    why: Option<Error>,
     /// Whether a probe failed too, and so is good to show that the cause is gone.
     seen_by_probe: bool,
 }
 
 impl Readiness {
     /// What is known. `None` if it is too old: the store must be probed.
-    pub(crate) fn known(&self, now: Instant) -> Option<Result<(), String>> {
+    pub(crate) fn known(&self, now: Instant) -> Option<Result<(), Error>> {
         let (until, result) = self.last.as_ref()?;
         (now < *until).then(|| result.clone())
     }
@@ -52,7 +54,7 @@ impl Readiness {
 
     /// A delivery could not be stored. A single job may have a cause of its own, such as an entry that is locked: then the next
     /// probe decides. Two show that the store is not ready.
-    pub(crate) fn failed(&mut self, now: Instant, job_id: &JobId, why: &str) {
+    pub(crate) fn failed(&mut self, now: Instant, job_id: &JobId, why: &Error) {
         let failing = self.failing.get_or_insert_with(|| Failing {
             since: now,
             first: job_id.clone(),
@@ -60,15 +62,15 @@ impl Readiness {
             seen_by_probe: false,
         });
         if failing.first != *job_id && now < failing.since + FAILURES_COUNT_FOR {
-            failing.why = Some(why.to_owned());
-            self.last = Some((now + NOT_READY_FOR, Err(why.to_owned())));
+            failing.why = Some(why.clone());
+            self.last = Some((now + NOT_READY_FOR, Err(why.clone())));
         } else if self.last.as_ref().is_some_and(|(_, last)| last.is_ok()) {
             self.last = None;
         }
     }
 
     /// The store was probed. Returns whether the probe before ended otherwise.
-    pub(crate) fn probed(&mut self, now: Instant, result: Result<(), String>) -> bool {
+    pub(crate) fn probed(&mut self, now: Instant, result: Result<(), Error>) -> bool {
         let probe_failed = result.is_err();
         let unseen = self.failing.as_ref().filter(|failing| !failing.seen_by_probe);
         let unseen = unseen
@@ -96,75 +98,83 @@ mod tests {
         format!("job_{number}").parse().unwrap()
     }
 
+    fn down() -> Error {
+        Error::unavailable("the store is down")
+    }
+
+    fn known(readiness: &Readiness, now: Instant) -> Option<Result<(), String>> {
+        readiness.known(now).map(|known| known.map_err(|error| error.to_string()))
+    }
+
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn a_success_is_used_for_ten_seconds_and_a_failure_for_one() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
-        assert_eq!(readiness.known(now), None);
+        assert_eq!(known(&readiness, now), None);
         readiness.probed(now, Ok(()));
-        assert_eq!(readiness.known(now + SECOND * 9), Some(Ok(())));
-        assert_eq!(readiness.known(now + READY_FOR), None);
-        readiness.probed(now, Err("the disk is full".to_owned()));
+        assert_eq!(known(&readiness, now + SECOND * 9), Some(Ok(())));
+        assert_eq!(known(&readiness, now + READY_FOR), None);
+        readiness.probed(now, Err(down()));
         assert!(readiness.known(now).is_some_and(|known| known.is_err()));
-        assert_eq!(readiness.known(now + NOT_READY_FOR), None);
+        assert_eq!(known(&readiness, now + NOT_READY_FOR), None);
     }
 
     #[test]
     fn a_stored_delivery_needs_no_probe() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.probed(now, Err("the disk is full".to_owned()));
+        readiness.probed(now, Err(down()));
         readiness.stored(now);
-        assert_eq!(readiness.known(now + SECOND * 9), Some(Ok(())));
+        assert_eq!(known(&readiness, now + SECOND * 9), Some(Ok(())));
     }
 
     #[test]
     fn one_job_that_fails_leads_to_a_probe_and_two_to_a_store_that_is_not_ready() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
         readiness.stored(now);
-        readiness.failed(now, &job(1), "locked");
-        readiness.failed(now, &job(1), "locked");
-        assert_eq!(readiness.known(now), None, "its entry may be locked");
-        readiness.failed(now + SECOND, &job(2), "the disk is full");
+        readiness.failed(now, &job(1), &down());
+        readiness.failed(now, &job(1), &down());
+        assert_eq!(known(&readiness, now), None, "its entry may be locked");
+        readiness.failed(now + SECOND, &job(2), &down());
         assert!(readiness.known(now + SECOND).is_some_and(|known| known.is_err()));
-        assert_eq!(readiness.known(now + SECOND * 2), None, "a probe follows");
+        assert_eq!(known(&readiness, now + SECOND * 2), None, "a probe follows");
     }
 
     #[test]
     fn a_probe_that_does_not_meet_what_deliveries_meet_is_believed_after_half_a_minute() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.failed(now, &job(1), "the disk is full");
-        readiness.failed(now, &job(2), "the disk is full");
+        readiness.failed(now, &job(1), &down());
+        readiness.failed(now, &job(2), &down());
         readiness.probed(now + SECOND, Ok(()));
-        let full = Some(Err("the disk is full".to_owned()));
-        assert_eq!(readiness.known(now + SECOND * 29), full);
-        assert_eq!(readiness.known(now + SECOND * 30), None);
+        let is_down = Some(Err("the store is down".to_owned()));
+        assert_eq!(known(&readiness, now + SECOND * 29), is_down);
+        assert_eq!(known(&readiness, now + SECOND * 30), None);
         readiness.probed(now + SECOND * 30, Ok(()));
-        assert_eq!(readiness.known(now + SECOND * 31), Some(Ok(())));
+        assert_eq!(known(&readiness, now + SECOND * 31), Some(Ok(())));
     }
 
     #[test]
     fn a_probe_that_failed_as_deliveries_did_shows_at_once_that_the_cause_is_gone() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.failed(now, &job(1), "down");
-        readiness.failed(now, &job(2), "down");
-        assert!(readiness.probed(now + SECOND, Err("down".to_owned())), "it was not known");
-        assert!(!readiness.probed(now + SECOND * 2, Err("down".to_owned())));
+        readiness.failed(now, &job(1), &down());
+        readiness.failed(now, &job(2), &down());
+        assert!(readiness.probed(now + SECOND, Err(down())), "it was not known");
+        assert!(!readiness.probed(now + SECOND * 2, Err(down())));
         assert!(readiness.probed(now + SECOND * 5, Ok(())));
-        assert_eq!(readiness.known(now + SECOND * 6), Some(Ok(())));
+        assert_eq!(known(&readiness, now + SECOND * 6), Some(Ok(())));
         assert!(!readiness.probed(now + SECOND * 15, Ok(())));
     }
 
     #[test]
     fn after_half_a_minute_of_failures_the_probe_alone_decides() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.failed(now, &job(1), "down");
-        readiness.failed(now + SECOND * 31, &job(2), "down");
-        assert_eq!(readiness.known(now + SECOND * 31), None);
+        readiness.failed(now, &job(1), &down());
+        readiness.failed(now + SECOND * 31, &job(2), &down());
+        assert_eq!(known(&readiness, now + SECOND * 31), None);
         readiness.probed(now + SECOND * 31, Ok(()));
-        assert_eq!(readiness.known(now + SECOND * 32), Some(Ok(())));
-        readiness.failed(now + SECOND * 32, &job(1), "down");
-        readiness.failed(now + SECOND * 32, &job(2), "down");
+        assert_eq!(known(&readiness, now + SECOND * 32), Some(Ok(())));
+        readiness.failed(now + SECOND * 32, &job(1), &down());
+        readiness.failed(now + SECOND * 32, &job(2), &down());
         assert!(readiness.known(now + SECOND * 32).is_some_and(|known| known.is_err()), "anew");
     }
 }

@@ -53,7 +53,7 @@ impl Sink for Inbox {
                 Reply::Retry
             }
             Err(error) => {
-                self.readiness().failed(now, delivery.job_id(), &error.to_string());
+                self.readiness().failed(now, delivery.job_id(), &error);
                 self.expect_refused(delivery.job_id().clone(), delivery.intent(), "unavailable");
                 Reply::Unavailable
             }
@@ -154,7 +154,7 @@ impl Inbox {
         telemetry::quarantined(&job_id, &quarantined);
         if let (Err(error), Some(expect)) = (&quarantined, expect) {
             let now = Instant::now().into_std();
-            self.readiness().failed(now, &job_id, &error.to_string());
+            self.readiness().failed(now, &job_id, error);
             self.expect_later([expect]);
         }
         quarantined

@@ -33,11 +33,11 @@ use crate::{
 ///
 ///     let workers = inbox.health().await.workers;
 ///     assert_eq!((workers.started, workers.running), (1, 0));
-///     assert_eq!(workers.failure.unwrap().error, "the inbox is closed");
+///     assert!(workers.failure.unwrap().error.is_closed());
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive] // more may be reported
 pub struct Workers {
     /// How many run now.
@@ -62,21 +62,22 @@ pub struct Workers {
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() {
 ///     let inbox = Inbox::memory();
-///     assert_eq!(inbox.health().await.workers.failure, None);
+///     assert!(inbox.health().await.workers.failure.is_none());
 ///
 ///     let worker = inbox.worker(|_| async { Ok(()) }).attempts(0);
 ///     assert!(worker.run(std::future::pending::<()>()).await.is_err());
 ///     let failure = inbox.health().await.workers.failure.unwrap();
-///     assert_eq!(failure.error, "worker: attempts: expected at least 1, found 0");
+///     assert!(failure.error.is_invalid());
+///     assert_eq!(failure.error.to_string(), "worker: attempts: expected at least 1, found 0");
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive] // more may be reported
 pub struct WorkerFailure {
     /// When it ended.
     pub at: SystemTime,
     /// The error with which it ended, or that it was dropped.
-    pub error: String,
+    pub error: Error,
 }
 
 /// A handler that goes on although its attempt was given up: it ran into its time limit, its lease was lost, or its
@@ -369,7 +370,7 @@ impl RunningWorker {
         self.has_ended = true;
         let failure = result.as_ref().err().map(|error| {
             telemetry::worker_failed(error);
-            WorkerFailure { at: self.store.now(), error: error.to_string() }
+            WorkerFailure { at: self.store.now(), error: error.clone() }
         });
         self.registry.end_worker(self.events, failure);
     }
@@ -381,7 +382,7 @@ impl Drop for RunningWorker {
             return;
         }
         telemetry::worker_dropped();
-        let error = "the worker was dropped before a stop was requested".to_owned();
+        let error = Error::unavailable("the worker was dropped before a stop was requested");
         let failure = WorkerFailure { at: self.store.now(), error };
         self.registry.end_worker(self.events, Some(failure));
     }

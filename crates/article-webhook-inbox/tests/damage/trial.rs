@@ -209,7 +209,7 @@ impl Trial {
         if let Err(error) = health.writable
             && self.observed.met.is_empty()
         {
-            let is_damage = error.contains("is damaged");
+            let is_damage = error.to_string().contains("is damaged");
             let Observed { met, failed, .. } = &mut self.observed;
             if is_damage { met } else { failed }.push(format!("health: {error}"));
         }

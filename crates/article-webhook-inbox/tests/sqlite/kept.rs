@@ -97,7 +97,7 @@ async fn a_tool_sees_why_the_receiver_stores_nothing() {
     let fixture = Fixture::new();
     let store = fixture.open();
     let tool = SqliteStore::open_shared(&fixture.path).unwrap();
-    let seen = async || tool.health().await.unwrap().blocked;
+    let seen = async || tool.health().await.unwrap().blocked.map(|why| why.to_string());
     assert_eq!(seen().await, None);
     fs::rename(fixture.beside("-lock"), fixture.beside("-lock-away")).unwrap();
     let why = store.probe().await.unwrap_err().to_string();

@@ -1,7 +1,10 @@
 //! Programs that read for long: they delay nothing, and where they must be waited for, the store says so and goes on
 //! by itself.
 
-use article_webhook_inbox::store::{Recorded, Store};
+use article_webhook_inbox::{
+    SqliteStore,
+    store::{Recorded, Store},
+};
 
 use super::{CLAIM, Fixture, arrival, reader, record, within};
 
@@ -19,13 +22,17 @@ async fn after_an_orderly_stop_a_reader_hinders_no_start() {
         drop(store);
         assert!(fixture.beside("-wal").metadata().unwrap().len() > 0);
         let store = fixture.open();
-        assert_eq!(store.health().await.unwrap().blocked, None);
+        assert_eq!(blocked(&store).await, None);
         let job = format!("next_{start}");
         assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Stored);
         drop(store);
         drop(reader);
     }
     assert_eq!(fixture.total().await, 7);
+}
+
+async fn blocked(store: &SqliteStore) -> Option<String> {
+    store.health().await.unwrap().blocked.map(|why| why.to_string())
 }
 
 fn blocked_by_a_reader(fixture: &Fixture) -> String {
@@ -50,7 +57,7 @@ async fn after_a_crash_the_store_waits_for_a_reader_and_goes_on_by_itself() {
     let error = store.record(arrival("job_3", "{}")).await.unwrap_err();
     assert!(error.is_transient());
     assert_eq!(error.to_string(), blocked_by_a_reader(&fixture));
-    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&fixture)));
+    assert_eq!(blocked(&store).await, Some(blocked_by_a_reader(&fixture)));
     assert_eq!(store.counts().await.unwrap().total(), 3);
     drop(reader);
 
@@ -73,7 +80,7 @@ async fn a_commit_after_an_orderly_stop_takes_the_trust_away() {
     fixture.sql().execute("UPDATE article_inbox_entries SET target = 'x'", []).unwrap();
 
     let store = fixture.open();
-    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&fixture)));
+    assert_eq!(blocked(&store).await, Some(blocked_by_a_reader(&fixture)));
     drop(reader);
     within(2, async || store.health().await.unwrap().blocked.is_none()).await;
 }
@@ -88,13 +95,13 @@ async fn a_crash_after_a_trusted_start_takes_the_trust_away() {
     record(&store, 1..2).await;
     drop(store);
     let store = fixture.open();
-    assert_eq!(store.health().await.unwrap().blocked, None);
+    assert_eq!(blocked(&store).await, None);
     let crashed = fixture.after_a_kill();
     drop((store, first));
 
     let reader = reader(&crashed);
     let store = crashed.open();
-    assert_eq!(store.health().await.unwrap().blocked, Some(blocked_by_a_reader(&crashed)));
+    assert_eq!(blocked(&store).await, Some(blocked_by_a_reader(&crashed)));
     drop(reader);
 }
 
@@ -158,7 +165,7 @@ async fn a_program_that_replicates_the_log_costs_no_delivery_and_no_start() {
         record(&store, round * 10..round * 10 + 10).await;
         replication.checkpoint();
     }
-    assert_eq!(store.health().await.unwrap().blocked, None);
+    assert_eq!(blocked(&store).await, None);
     store.close().await.unwrap();
     drop(store);
     assert_eq!(fixture.total().await, 50);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use article_webhook_inbox::{
-    Counts, JobState, LedgerCounts, Since, State, UNCLAIMED_AFTER, store::StoreHealth,
+    Counts, Error, JobState, LedgerCounts, Since, State, UNCLAIMED_AFTER, store::StoreHealth,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ struct Status {
     counts: Counts,
     jobs: LedgerCounts,
     /// `None`: not tried, because nothing may be changed.
-    writable: Option<Result<(), String>>,
+    writable: Option<Result<(), Error>>,
     due_for: Option<Duration>,
     paused_since: Option<Since>,
     store: StoreHealth,
@@ -72,7 +72,7 @@ async fn look(
     let ledger = inbox.ledger();
     let writable = match access {
         Access::ReadOnly => None,
-        Access::Full => Some(inbox.ready().await.map_err(|error| error.to_string())),
+        Access::Full => Some(inbox.ready().await),
     };
     let mut checked = None;
     if arguments.full {
@@ -122,13 +122,13 @@ impl Status {
             "overdue_jobs": self.jobs.overdue,
             "unknown_orders": self.jobs.unknown_intents,
             "writable": self.writable.as_ref().map(Result::is_ok),
-            "why_not": self.writable.as_ref().and_then(|writable| writable.as_ref().err()),
+            "why_not": self.writable.as_ref().and_then(|it| it.as_ref().err()).map(ToString::to_string),
             "due_since_seconds": self.due_for.map(|due_for| due_for.as_secs()),
             "paused_since": self.paused_since.as_ref().map(|since| moment::exact(since.at)),
             "paused_by": self.paused_since.as_ref().and_then(|since| since.by.as_deref()),
             "wal_bytes": self.store.wal_bytes,
-            "blocked": self.store.blocked,
-            "next_start": self.store.next_start,
+            "blocked": self.store.blocked.as_ref().map(ToString::to_string),
+            "next_start": self.store.next_start.as_ref().map(ToString::to_string),
             "findings": self.store.findings,
             "warnings": self.store.warnings,
             "damage": self.checked.as_ref().map(|[damage, _]| damage),
@@ -166,7 +166,7 @@ impl Status {
         let mut table = Table::plain();
         match &self.writable {
             Some(Ok(())) => table.named("writable", Tone::Good, "yes"),
-            Some(Err(why)) => table.named("writable", Tone::Bad, escape::line(why)),
+            Some(Err(why)) => table.named("writable", Tone::Bad, escape::line(&why.to_string())),
             None => table.named("writable", Tone::Quiet, "not tried, because of --read-only"),
         }
         if let Some(since) = &self.paused_since {
@@ -191,10 +191,14 @@ impl Status {
             table.named("WAL", Tone::Plain, log);
         }
         if let Some(blocked) = &self.store.blocked {
-            table.named("blocked", Tone::Bad, escape::line(blocked));
+            table.named("blocked", Tone::Bad, escape::line(&blocked.to_string()));
         }
         if let Some(next_start) = &self.store.next_start {
-            table.named("next start", Tone::Bad, format!("refused: {}", escape::line(next_start)));
+            table.named(
+                "next start",
+                Tone::Bad,
+                format!("refused: {}", escape::line(&next_start.to_string())),
+            );
         }
         for finding in &self.store.findings {
             table.named("found", Tone::Bad, escape::line(finding));

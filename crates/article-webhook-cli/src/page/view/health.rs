@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook_inbox::{UNCLAIMED_AFTER, store::StoreHealth};
+use article_webhook_inbox::{Error, UNCLAIMED_AFTER, store::StoreHealth};
 use axum::extract::State;
 use maud::{Markup, html};
 
@@ -15,9 +15,9 @@ use crate::{
 
 /// What was seen of the inbox. `None` of `writable`: not tried, because the page is read-only.
 struct Health {
-    writable: Option<Result<(), String>>,
-    overdue: Result<Option<Duration>, String>,
-    store: Result<StoreHealth, String>,
+    writable: Option<Result<(), Error>>,
+    overdue: Result<Option<Duration>, Error>,
+    store: Result<StoreHealth, Error>,
 }
 
 pub(in crate::page) async fn health(State(shared): State<Arc<Shared>>) -> Markup {
@@ -49,8 +49,8 @@ async fn look(shared: &Shared) -> Health {
     }
     Health {
         writable: None,
-        overdue: shared.inbox.due_for().await.map_err(|error| error.to_string()),
-        store: shared.inbox.ledger().health().await.map_err(|error| error.to_string()),
+        overdue: shared.inbox.due_for().await,
+        store: shared.inbox.ledger().health().await,
     }
 }
 
@@ -70,7 +70,7 @@ fn writable(health: &Health) -> Markup {
             "Deliveries can be stored",
             &html! { "A small change was committed just now." },
         ),
-        Some(Err(why)) => check("bad", "Deliveries cannot be stored", &text(why)),
+        Some(Err(why)) => check("bad", "Deliveries cannot be stored", &text(&why.to_string())),
         None => {
             check("busy", "Not tried", &html! { "The page is read-only, so it commits nothing." })
         }
@@ -90,20 +90,20 @@ fn worker(health: &Health) -> Markup {
             "Entries wait for a worker",
             &html! { "The oldest that is due waits for " (span(*age)) ". Does the application run its worker? Until it does, nothing is lost." },
         ),
-        Err(why) => check("bad", "Unknown whether a worker keeps up", &text(why)),
+        Err(why) => check("bad", "Unknown whether a worker keeps up", &text(&why.to_string())),
     }
 }
 
 fn store(health: &Health) -> Markup {
     match &health.store {
-        Err(why) => check("bad", "The store does not answer", &text(why)),
+        Err(why) => check("bad", "The store does not answer", &text(&why.to_string())),
         Ok(store) => {
             let log = html! {
                 @if store.wal_bytes > 0 { "The log beside the database has " (size(store.wal_bytes)) "." }
                 @else { "The command below reads everything that is stored." }
             };
             html! {
-                @if let Some(blocked) = &store.blocked { (check("bad", "The store is blocked", &text(blocked))) }
+                @if let Some(blocked) = &store.blocked { (check("bad", "The store is blocked", &text(&blocked.to_string()))) }
                 @for finding in &store.findings { (check("bad", "Damage was found", &text(finding))) }
                 @for warning in &store.warnings { (check("busy", "A warning of the store", &text(warning))) }
                 @if store.blocked.is_none() && store.findings.is_empty() {

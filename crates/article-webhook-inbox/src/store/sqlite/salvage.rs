@@ -174,7 +174,7 @@ impl SqliteStore {
     ///
     ///     SqliteStore::salvage(&damaged, &salvaged)?;
     ///     inbox.copy_from(&Inbox::open(&salvaged).await?).await?;
-    ///     assert_eq!(inbox.health().await.paused_since, Ok(None));
+    ///     assert_eq!(inbox.health().await.paused_since?, None);
     ///     Ok(())
     /// }
     /// ```

@@ -265,10 +265,12 @@ pub(super) fn kept_jobs(notes: &Notes) -> Vec<Expect> {
 }
 
 /// Why the receiver of this database can commit nothing, as it has left it in its lock file.
-fn of_receiver(path: &Path) -> Option<String> {
+fn of_receiver(path: &Path) -> Option<Error> {
     let reason = Notes::beside(path)?.read(Note::Failure);
     let reason = String::from_utf8_lossy(&reason);
-    (!reason.is_empty()).then(|| format!("the receiver cannot commit: {reason}"))
+    // The note does not say of which kind the failure was. The receiver goes on by itself once its cause has ended.
+    let failed = || Error::unavailable(format!("the receiver cannot commit: {reason}"));
+    (!reason.is_empty()).then(failed)
 }
 
 impl Run for SqliteStore {

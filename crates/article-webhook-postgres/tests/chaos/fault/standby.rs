@@ -121,7 +121,10 @@ pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
     let waiting = database.run(waits).len();
     assert_eq!(waiting, 1, "the commit goes on without its caller");
     let blocked = wait(store.health()).unwrap().blocked;
-    assert!(blocked.is_some_and(|blocked| blocked.contains("unknown")), "health says it");
+    assert!(
+        blocked.is_some_and(|blocked| blocked.to_string().contains("unknown")),
+        "health says it"
+    );
 
     // That commit holds the job, so that the next delivery waits for it.
     let error = record().join().unwrap().unwrap_err();
@@ -129,7 +132,7 @@ pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
     database.run("ALTER SYSTEM RESET synchronous_standby_names");
     database.run("SELECT pg_reload_conf()");
     assert_eq!(record().join().unwrap().unwrap(), Recorded::Duplicate);
-    assert_eq!(wait(store.health()).unwrap().blocked, None);
+    assert!(wait(store.health()).unwrap().blocked.is_none());
     println!(
         "postgres: cancelled_wait: neither the row nor its duplicate is acknowledged before it is safe"
     );

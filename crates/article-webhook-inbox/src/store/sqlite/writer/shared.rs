@@ -1,6 +1,6 @@
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
@@ -41,11 +41,11 @@ impl Shared {
 #[derive(Debug, Default)]
 pub(in crate::store::sqlite) struct Status {
     /// Why no transaction can begin.
-    blocked: Mutex<Option<String>>,
+    blocked: Mutex<Option<Error>>,
     /// Why the last commit failed.
-    failed: Mutex<Option<String>>,
+    failed: Mutex<Option<Error>>,
     /// Why the next start would be refused.
-    next_start: Mutex<Option<String>>,
+    next_start: Mutex<Option<Error>>,
     /// Where tools find the reason.
     notes: Option<Notes>,
     /// When retention begins; `None` before the start.
@@ -60,26 +60,23 @@ impl Status {
         status
     }
 
-    pub(in crate::store::sqlite) fn blocked(&self) -> Option<String> {
-        let reason =
-            |of: &Mutex<Option<String>>| of.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        reason(&self.blocked).or_else(|| reason(&self.failed))
+    pub(in crate::store::sqlite) fn blocked(&self) -> Option<Error> {
+        lock(&self.blocked).clone().or_else(|| lock(&self.failed).clone())
     }
 
     pub(in crate::store::sqlite) fn retention_from(&self) -> Option<SystemTime> {
-        *self.retention_from.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.retention_from)
     }
 
     pub(super) fn begin_retention(&self, from: SystemTime) {
-        *self.retention_from.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
+        *lock(&self.retention_from) = Some(from);
     }
 
     /// Takes note of a commit, or of a call that found no room for what it writes.
     pub(super) fn note_commit(&self, committed: Result<(), &Error>) {
-        let reason = committed.err().map(ToString::to_string);
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if *failed != reason {
-            *failed = reason;
+        let (mut failed, reason) = (lock(&self.failed), committed.err());
+        if text(failed.as_ref()) != text(reason) {
+            *failed = reason.cloned();
             drop(failed);
             self.leave_reason();
         }
@@ -87,32 +84,31 @@ impl Status {
 
     /// Takes note whether a transaction can begin. Logs that it can again, and why it cannot if the reason is new.
     pub(in crate::store::sqlite) fn note(&self, ready: Result<(), &Error>) {
-        let reason = ready.err().map(ToString::to_string);
-        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        if *blocked == reason {
+        let (mut blocked, reason) = (lock(&self.blocked), ready.err());
+        if text(blocked.as_ref()) == text(reason) {
             return;
         }
-        match ready {
-            Ok(()) => telemetry::unblocked(),
-            Err(error) => telemetry::blocked(error),
+        match reason {
+            None => telemetry::unblocked(),
+            Some(error) => telemetry::blocked(error),
         }
-        *blocked = reason;
+        *blocked = reason.cloned();
         drop(blocked);
         self.leave_reason();
     }
 
     /// Why the next start would be refused, as the last check found.
-    pub(in crate::store::sqlite) fn next_start(&self) -> Option<String> {
-        self.next_start.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(in crate::store::sqlite) fn next_start(&self) -> Option<Error> {
+        lock(&self.next_start).clone()
     }
 
     /// Takes note of a check of what a start would refuse. It is logged each time.
     pub(super) fn note_next_start(&self, outcome: Result<(), Error>) {
-        let reason = outcome.err().map(|error| error.to_string());
+        let reason = outcome.err();
         if let Some(reason) = &reason {
             telemetry::next_start_is_refused(reason);
         }
-        *self.next_start.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+        *lock(&self.next_start) = reason;
     }
 
     /// The store is closed: its reason says nothing of the next receiver.
@@ -125,7 +121,7 @@ impl Status {
     /// Leaves it to tools why nothing can be committed. They alone miss a note that cannot be written.
     fn leave_reason(&self) {
         if let Some(notes) = &self.notes {
-            let reason = self.blocked().unwrap_or_default();
+            let reason = text(self.blocked().as_ref()).unwrap_or_default();
             let length = reason.len().min(Note::Failure.room());
             let _ = notes.write(Note::Failure, &reason.as_bytes()[..length]);
         }
@@ -135,6 +131,14 @@ impl Status {
     pub(in crate::store::sqlite) fn notes(&self) -> Option<&Notes> {
         self.notes.as_ref()
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(reason: Option<&Error>) -> Option<String> {
+    reason.map(ToString::to_string)
 }
 
 /// The error for a caller whose call the writer will never answer.
