@@ -156,8 +156,8 @@ async fn prune(world: &World) {
     let prune = Prune {
         bodies_before: now - HOUR,
         entries_before: now - 2 * HOUR,
-        dead_before: None,
         limit: 100,
+        ..Prune::default()
     };
     let pruned = timeout(10 * SECOND, node.inbox.prune(prune)).await;
     let kept = world.draw(|rng| span(rng, 3 * HOUR, 2 * DAY));

@@ -175,8 +175,8 @@ impl Scene {
                 let prune = Prune {
                     bodies_before: now,
                     entries_before: now,
-                    dead_before: None,
                     limit: 100,
+                    ..Prune::default()
                 };
                 store.prune(prune).await.unwrap();
                 // A job that was not known before is left by an entry that was done.

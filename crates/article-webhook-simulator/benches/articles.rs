@@ -9,11 +9,10 @@ const ARTICLES: u32 = 200_000;
 
 fn main() {
     let order = ArticleSpec {
-        job_id: "job_7c1e4a52",
-        topic: "How to choose running shoes",
         image_base: "http://127.0.0.1:4000/images",
         credits_used: 3,
         length: Length::Bytes(16_384),
+        ..ArticleSpec::new("job_7c1e4a52", "How to choose running shoes")
     };
     let start = Instant::now();
     let bytes: usize =

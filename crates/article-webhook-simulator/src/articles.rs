@@ -1,14 +1,11 @@
 //! Articles as the service writes them. The same seed and the same specification give the same bytes.
 //!
 //! ```
-//! use article_webhook_simulator::articles::{self, Length, ArticleSpec};
+//! use article_webhook_simulator::articles::{self, ArticleSpec};
 //!
 //! let spec = ArticleSpec {
-//!     job_id: "job_1",
-//!     topic: "How to choose running shoes",
 //!     image_base: "http://127.0.0.1:4000/images",
-//!     credits_used: 3,
-//!     length: Length::Drawn,
+//!     ..ArticleSpec::new("job_1", "How to choose running shoes")
 //! };
 //! let body = articles::generate(7, &spec);
 //! assert_eq!(body, articles::generate(7, &spec));

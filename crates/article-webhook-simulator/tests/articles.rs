@@ -5,11 +5,10 @@ use article_webhook_simulator::articles::{ArticleSpec, Length, generate, image};
 
 fn order(length: Length) -> ArticleSpec<'static> {
     ArticleSpec {
-        job_id: "job_1",
-        topic: "",
         image_base: "http://127.0.0.1:4000/images",
         credits_used: 3,
         length,
+        ..ArticleSpec::new("job_1", "")
     }
 }
 

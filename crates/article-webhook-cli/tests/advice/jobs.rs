@@ -235,7 +235,7 @@ fn what_retention_has_removed_is_asked_of_the_service() {
         settle_one(store, Outcome::Done).await;
         let now = SystemTime::now() + Duration::from_secs(60);
         let entries_before = now - Duration::from_secs(3600);
-        let prune = Prune { bodies_before: now, entries_before, dead_before: None, limit: 10 };
+        let prune = Prune { bodies_before: now, entries_before, limit: 10, ..Prune::default() };
         assert_eq!(store.prune(prune).await.unwrap().bodies, 1);
     });
     let fix = format!("fix:   get the article from the service: article-webhook get --wait {job}");

@@ -121,7 +121,7 @@ async fn deliver(store: &SqliteStore, count: u64) {
 
 async fn prune(store: &SqliteStore, before: SystemTime) {
     let prune =
-        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 500 };
+        Prune { bodies_before: before, entries_before: before, limit: 500, ..Prune::default() };
     while store.prune(prune).await.unwrap().more {}
 }
 

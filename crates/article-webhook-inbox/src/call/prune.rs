@@ -12,7 +12,7 @@ use std::time::SystemTime;
 ///     let inbox = Inbox::memory();
 ///     inbox.accept(fixture::complete().delivery()?).await;
 ///     let soon = SystemTime::now() + Duration::from_secs(1);
-///     let all = Prune { bodies_before: soon, entries_before: soon, dead_before: None, limit: 500 };
+///     let all = Prune { bodies_before: soon, entries_before: soon, ..Prune::default() };
 ///     assert_eq!(inbox.prune(all).await?.entries, 0, "it is not done");
 ///
 ///     inbox.worker(|_| async { Ok(()) }).run_until_idle().await?;
@@ -21,7 +21,7 @@ use std::time::SystemTime;
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a store obeys every field")]
+#[expect(clippy::exhaustive_structs, reason = "a literal of it needs `..Prune::default()`")]
 pub struct Prune {
     /// Bodies of entries that were done before this time lose their bytes.
     pub bodies_before: SystemTime,
@@ -31,6 +31,22 @@ pub struct Prune {
     pub dead_before: Option<SystemTime>,
     /// Maximum number of bodies and of entries, each.
     pub limit: u32,
+    /// A literal without `..Prune::default()` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
+}
+
+/// Removes nothing: both times are the Unix epoch, and dead entries are kept. At most 500 bodies and entries.
+impl Default for Prune {
+    fn default() -> Self {
+        Self {
+            bodies_before: SystemTime::UNIX_EPOCH,
+            entries_before: SystemTime::UNIX_EPOCH,
+            dead_before: None,
+            limit: 500,
+            more: (),
+        }
+    }
 }
 
 /// What retention removed.

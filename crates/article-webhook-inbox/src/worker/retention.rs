@@ -6,9 +6,6 @@ use crate::{
     store::Store,
 };
 
-/// How many bodies, entries, jobs and intents one batch removes, each.
-const ROWS_PER_BATCH: u32 = 500;
-
 /// The service's last attempt comes 370 seconds after the first. A job that is removed sooner is stored twice.
 const MIN_RETENTION: Duration = Duration::from_secs(3600);
 
@@ -107,9 +104,9 @@ impl Retention {
         let before = |age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
         let (bodies_before, entries_before) = (before(self.bodies), before(self.entries));
         let dead_before = self.dead.map(before);
-        let prune = Prune { bodies_before, entries_before, dead_before, limit: ROWS_PER_BATCH };
+        let prune = Prune { bodies_before, entries_before, dead_before, ..Prune::default() };
         let entries = store.prune(prune).await?;
-        let ledger = store.prune_ledger(before(self.ledger), ROWS_PER_BATCH).await?;
+        let ledger = store.prune_ledger(before(self.ledger), prune.limit).await?;
         Ok(Some(Removed { entries, ledger }))
     }
 }

@@ -67,8 +67,8 @@ impl<'a> Story<'a> {
         let prune = Prune {
             bodies_before: before,
             entries_before: before - 30 * day,
-            dead_before: None,
             limit: 100,
+            ..Prune::default()
         };
         self.store.prune(prune).await.expect("pruned");
         for number in 0..5 {

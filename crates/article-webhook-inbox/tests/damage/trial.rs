@@ -185,7 +185,7 @@ impl Trial {
     async fn prune(&mut self, store: &SqliteStore) {
         let before = SystemTime::UNIX_EPOCH + START + Duration::from_secs(1);
         let prune =
-            Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 100 };
+            Prune { bodies_before: before, entries_before: before, limit: 100, ..Prune::default() };
         while self.ok("prune", store.prune(prune).await).is_some_and(|pruned| pruned.more) {}
     }
 

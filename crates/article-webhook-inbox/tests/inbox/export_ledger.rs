@@ -158,7 +158,7 @@ async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
     from.clock.advance(MINUTE);
     let before = from.clock.now();
     let prune =
-        Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 9 };
+        Prune { bodies_before: before, entries_before: before, limit: 9, ..Prune::default() };
     assert_eq!(from.inbox.prune(prune).await.unwrap().entries, 1);
     let lines = exported(&from.inbox).await;
     let to = elsewhere();

@@ -114,7 +114,7 @@ async fn an_operators_prune_removes_no_more_than_its_batch() {
     scene.inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
     scene.clock.advance(HOUR);
     let now = scene.clock.now();
-    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 2 };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 2, ..Prune::default() };
     let first = scene.inbox.prune(prune).await.unwrap();
     assert_eq!((first.entries, first.more), (2, true));
     let second = scene.inbox.prune(prune).await.unwrap();

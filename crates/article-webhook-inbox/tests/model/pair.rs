@@ -161,7 +161,8 @@ impl Pair {
                 let now = self.clock.now();
                 let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
                 let dead_before = dead_ago.map(|ago| now - ago);
-                let prune = Prune { bodies_before, entries_before, dead_before, limit };
+                let prune =
+                    Prune { bodies_before, entries_before, dead_before, limit, ..Prune::default() };
                 Answer::Pruned(store.prune(prune).await?)
             }
             Step::Counts => Answer::Counts(store.counts().await?),

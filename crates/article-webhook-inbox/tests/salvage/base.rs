@@ -174,7 +174,7 @@ impl Base {
         }
         let after = store.now() + Duration::from_secs(1);
         let prune =
-            Prune { bodies_before: after, entries_before: after, dead_before: None, limit: 100 };
+            Prune { bodies_before: after, entries_before: after, limit: 100, ..Prune::default() };
         store.prune(prune).await.expect("pruned");
     }
 

@@ -79,7 +79,7 @@ async fn retention_does_not_let_the_log_grow_without_limit() {
     fixture.clock.advance(Duration::from_secs(8 * 24 * 3600));
     let now = store.now();
     let (bodies_before, entries_before) = (now, now - Duration::from_secs(30 * 24 * 3600));
-    let prune = Prune { bodies_before, entries_before, dead_before: None, limit: 500 };
+    let prune = Prune { bodies_before, entries_before, limit: 500, ..Prune::default() };
     let (mut batches, mut bodies) = (0, 0);
     loop {
         let pruned = store.prune(prune).await.unwrap();

@@ -70,7 +70,7 @@ async fn damaged(record: Record, handled: &Counts, orders: &Counts) -> Fixture {
         worker(&inbox, handled).run_until_idle().await.unwrap();
         let now = fixture.clock.now() + MINUTE;
         let prune =
-            Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 100 };
+            Prune { bodies_before: now, entries_before: now, limit: 100, ..Prune::default() };
         if handled.lock().unwrap().len() == 10 {
             while store.prune(prune).await.unwrap().more {}
         }

@@ -169,7 +169,7 @@ async fn retention_removes_only_what_is_old_in_the_table() {
         fixture.damage_index(index, damage);
         let before = store.now() - Duration::from_secs(60);
         let prune =
-            Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 100 };
+            Prune { bodies_before: before, entries_before: before, limit: 100, ..Prune::default() };
         let pruned = store.prune(prune).await.unwrap();
         assert_eq!((pruned.bodies, pruned.entries, pruned.more), (0, 0, false), "{damage}");
         for job in 1..=4 {

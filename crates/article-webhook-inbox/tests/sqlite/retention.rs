@@ -22,7 +22,7 @@ async fn complete(fixture: &Fixture, store: &impl Store) -> Prune {
     fixture.clock.advance(Duration::from_secs(1));
     let now = fixture.clock.now();
     let entries_before = now - Duration::from_secs(30);
-    Prune { bodies_before: now, entries_before, dead_before: None, limit: 60 }
+    Prune { bodies_before: now, entries_before, limit: 60, ..Prune::default() }
 }
 
 #[tokio::test]

@@ -258,7 +258,7 @@ async fn what_is_removed_on_purpose_is_not_missed() {
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
     store.settle(lease, Outcome::Done).await.unwrap();
     let now = fixture.clock.now() + Duration::from_secs(3600);
-    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 10, ..Prune::default() };
     store.prune(prune).await.unwrap();
     let killed = killed(&fixture);
     assert_eq!(jobs(&killed).await, 2);

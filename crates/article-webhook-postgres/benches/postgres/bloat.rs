@@ -118,7 +118,8 @@ async fn round(store: &PostgresStore, entries: usize) -> f64 {
 async fn pruned(store: &PostgresStore, client: &Client) -> [f64; 2] {
     // One entry that was done just now would keep all pages before its own.
     let soon = store.now() + Duration::from_secs(60);
-    let prune = Prune { bodies_before: soon, entries_before: soon, dead_before: None, limit: 1000 };
+    let prune =
+        Prune { bodies_before: soon, entries_before: soon, limit: 1000, ..Prune::default() };
     while store.prune(prune).await.unwrap().more {}
     vacuum(client).await;
     mebibytes(client).await

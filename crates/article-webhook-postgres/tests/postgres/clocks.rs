@@ -224,7 +224,7 @@ fn work(by: &'static str) {
 
         let before = |age: Duration| {
             let then = other.now() - age;
-            Prune { bodies_before: then, entries_before: then, dead_before: None, limit: 100 }
+            Prune { bodies_before: then, entries_before: then, limit: 100, ..Prune::default() }
         };
         assert_eq!(other.prune(before(PATIENCE * 5)).await.unwrap().entries, 0);
         assert_eq!(other.prune(before(Duration::ZERO)).await.unwrap().entries, 3);

@@ -95,7 +95,7 @@ fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
         scene::connect(&near).await.batch_execute(&old).await.unwrap();
         let before = SystemTime::now() - Duration::from_secs(60);
         let prune =
-            Prune { bodies_before: before, entries_before: before, dead_before: None, limit: 500 };
+            Prune { bodies_before: before, entries_before: before, limit: 500, ..Prune::default() };
         let pruned = store.prune(prune).await.unwrap();
         assert_eq!((pruned.entries, pruned.more), (500, false));
         assert_eq!(store.record(arrival("job_500", "{}")).await.unwrap(), Recorded::Duplicate);

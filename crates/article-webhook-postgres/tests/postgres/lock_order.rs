@@ -179,6 +179,7 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
                 entries_before: now,
                 dead_before: Some(now),
                 limit: 10,
+                ..Prune::default()
             };
             store.prune(prune).await?;
         }

@@ -147,6 +147,7 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
                 entries_before: future,
                 dead_before: Some(future),
                 limit,
+                ..Prune::default()
             })
             .await
             .unwrap();
@@ -157,7 +158,7 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
         let (entry, _) = store.show(key).await.unwrap().unwrap();
         assert_eq!(
             entry.cause.as_deref(),
-            Some("a newer version of the inbox has it as \"parked\"")
+            Some("a newer version of the inbox stored the state \"parked\"")
         );
         assert_eq!(stored(&client, all).await, before);
     });

@@ -17,10 +17,9 @@ const LONGEST_TITLE: usize = 120;
 /// call for the job, and the body of a delivery. Social posts are strings, because their shape is not documented.
 ///
 /// ```
-/// use article_webhook_simulator::articles::{Length, ArticleSpec, generate};
+/// use article_webhook_simulator::articles::{ArticleSpec, generate};
 ///
-/// let spec = ArticleSpec { job_id: "job_1", topic: "", image_base: "", credits_used: 1, length: Length::Drawn };
-/// let body = generate(7, &spec);
+/// let body = generate(7, &ArticleSpec::new("job_1", ""));
 /// assert!(body.starts_with(br#"{"job_id":"job_1","status":"complete","article":{"title":""#));
 /// ```
 #[must_use]

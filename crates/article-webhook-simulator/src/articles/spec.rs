@@ -3,13 +3,13 @@
 /// ```
 /// use article_webhook_simulator::articles::{Length, ArticleSpec, generate};
 ///
-/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Bytes(64_000) };
+/// let spec = ArticleSpec { length: Length::Bytes(64_000), ..ArticleSpec::new("job_1", "Shoes") };
 /// assert!((63_360..=64_000).contains(&generate(7, &spec).len()));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "it is written as a literal, and every field must be given"
+    reason = "it is written as a literal with `..ArticleSpec::new(job_id, topic)`"
 )]
 pub struct ArticleSpec<'a> {
     /// The id of the job. It is not validated.
@@ -22,6 +22,17 @@ pub struct ArticleSpec<'a> {
     pub credits_used: u64,
     /// The length.
     pub length: Length,
+    /// A literal without `..ArticleSpec::new(job_id, topic)` would not compile with a version that has more fields.
+    #[doc(hidden)]
+    pub more: (),
+}
+
+impl<'a> ArticleSpec<'a> {
+    /// An article of a drawn length that used one credit. The URL of its image has no base.
+    #[must_use]
+    pub fn new(job_id: &'a str, topic: &'a str) -> Self {
+        Self { job_id, topic, image_base: "", credits_used: 1, length: Length::Drawn, more: () }
+    }
 }
 
 /// The length of an article.
@@ -29,7 +40,7 @@ pub struct ArticleSpec<'a> {
 /// ```
 /// use article_webhook_simulator::articles::{Length, ArticleSpec, generate};
 ///
-/// let spec = ArticleSpec { job_id: "job_1", topic: "Shoes", image_base: "", credits_used: 1, length: Length::Words(800) };
+/// let spec = ArticleSpec { length: Length::Words(800), ..ArticleSpec::new("job_1", "Shoes") };
 /// let result = article_webhook::ArticleResult::from_json(&generate(7, &spec))?;
 /// assert_eq!(result.article.word_count, Some(800));
 /// # Ok::<(), article_webhook::DecodeError>(())

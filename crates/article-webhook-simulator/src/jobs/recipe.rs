@@ -20,11 +20,10 @@ impl Recipe {
     /// The response to `GET /v1/content/articles/{job_id}`, and the body of every delivery.
     pub(crate) fn body(&self) -> Bytes {
         let spec = ArticleSpec {
-            job_id: &self.job_id,
-            topic: &self.topic,
             image_base: &self.image_base,
             credits_used: self.credits_used,
             length: self.length,
+            ..ArticleSpec::new(&self.job_id, &self.topic)
         };
         articles::generate(self.seed, &spec)
     }

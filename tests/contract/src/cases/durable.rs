@@ -94,12 +94,8 @@ pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     trial.put("job_2", State::Done).await;
     trial.advance(2);
     trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let (bodies_before, entries_before) = (trial.now(), std::time::SystemTime::UNIX_EPOCH);
-    trial
-        .store()
-        .prune(Prune { bodies_before, entries_before, dead_before: None, limit: 10 })
-        .await
-        .unwrap();
+    let bodies_before = trial.now();
+    trial.store().prune(Prune { bodies_before, ..Prune::default() }).await.unwrap();
     trial.reopen();
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
     assert_eq!(trial.bodies("job_2").await, [None]);

@@ -24,8 +24,8 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     let prune = Prune {
         bodies_before: trial.now(),
         entries_before: trial.now(),
-        dead_before: None,
         limit: 1,
+        ..Prune::default()
     };
     trial.store().prune(prune).await.unwrap();
     assert_eq!(damage_in(trial.store()).await, [""; 0]);
@@ -77,7 +77,7 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let (store, now) = (trial.store(), trial.now());
     let (entry, bodies) = trial.shown("job_1").await;
-    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 1 };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 1, ..Prune::default() };
     store.close().await.unwrap();
     let errors: [(&str, Option<Error>); 17] = [
         ("record", store.record(arrival("job_1", FIRST)).await.err()),

@@ -62,8 +62,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     let between = trial.now();
     trial.advance(2);
     trial.record("job_1", "[]").await;
-    let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
-    let prune = Prune { bodies_before: between, entries_before, dead_before, limit: 100 };
+    let prune = Prune { bodies_before: between, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
     assert!(
         trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]

@@ -17,11 +17,11 @@ use crate::{
 const NEVER: SystemTime = SystemTime::UNIX_EPOCH;
 
 fn bodies(bodies_before: SystemTime) -> Prune {
-    Prune { bodies_before, entries_before: NEVER, dead_before: None, limit: 100 }
+    Prune { bodies_before, limit: 100, ..Prune::default() }
 }
 
 fn entries(entries_before: SystemTime) -> Prune {
-    Prune { bodies_before: NEVER, entries_before, dead_before: None, limit: 100 }
+    Prune { entries_before, limit: 100, ..Prune::default() }
 }
 
 /// Prunes batch by batch until nothing is left to remove.
@@ -254,8 +254,8 @@ pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
     let prune = Prune {
         bodies_before: trial.now(),
         entries_before: trial.now(),
-        dead_before: None,
         limit: 100,
+        ..Prune::default()
     };
     assert_eq!(trial.store().prune(prune).await.unwrap(), Pruned::default());
 }

@@ -219,7 +219,7 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
     assert_eq!((trial.kept().await, trial.state_of_job().await), (None, Some(JobState::Arrived)));
     trial.advance(2);
     let now = trial.now();
-    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 10, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
     assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
     assert_eq!(trial.kept().await, None);
@@ -281,8 +281,13 @@ pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Tria
     trial.quarantine("{").await;
     trial.advance(400 * 24 * 3600);
     let now = trial.now();
-    let prune =
-        Prune { bodies_before: now, entries_before: now, dead_before: Some(now), limit: 10 };
+    let prune = Prune {
+        bodies_before: now,
+        entries_before: now,
+        dead_before: Some(now),
+        limit: 10,
+        ..Prune::default()
+    };
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 0);
     assert!(trial.kept().await.is_some());
 
@@ -349,7 +354,7 @@ pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     let done = vec![entry_line(trial.entry("job_1").await, Vec::new())];
     trial.advance(2);
     let now = trial.now();
-    let prune = Prune { bodies_before: now, entries_before: now, dead_before: None, limit: 10 };
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 10, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
     let removed = vec![job_line(trial.store().job(job("job_1")).await.unwrap().unwrap())];
     for merge in [Merge::Lines(done), Merge::RemovedJobs(removed)] {

@@ -1,6 +1,6 @@
 //! Calls that only read.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_webhook_inbox::{
     CauseCount, Counts, EntryKey, Failure, Filter, HourCount, ListOrder, MAX_FAILURES_PER_ENTRY,
@@ -195,9 +195,8 @@ pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subje
 
     let lease = trial.lease("job_1").await;
     trial.settle(lease, Outcome::Done).await;
-    let (entries_before, dead_before) = (SystemTime::UNIX_EPOCH, None);
     let bodies_before = trial.now() + Duration::from_secs(1);
-    let prune = Prune { bodies_before, entries_before, dead_before, limit: 100 };
+    let prune = Prune { bodies_before, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 3);
     let entry = trial.entry("job_1").await;
     assert_eq!((entry.length, entry.title), (None, None), "what is removed is not shown");

@@ -17,7 +17,7 @@ use crate::{
 /// Removes every entry that was done or unhandled before now.
 pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
     let (before, limit) = (trial.now(), 100);
-    let prune = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    let prune = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
 }
 

@@ -315,7 +315,7 @@ pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
     trial.work("job_1", Outcome::Done).await;
     trial.advance(9);
     let (before, limit) = (trial.now(), 100);
-    let old = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    let old = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
     assert_eq!(trial.store().prune(old).await.unwrap().entries, 0, "both are in doubt");
     assert_eq!(trial.state("job_1").await, JobState::Expected);
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
@@ -490,7 +490,7 @@ pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl LedgerSubj
     trial.work("job_1", Outcome::Done).await;
     trial.advance(9);
     let (before, limit) = (trial.now(), 100);
-    let old = Prune { bodies_before: before, entries_before: before, dead_before: None, limit };
+    let old = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
     assert_eq!(trial.store().prune(old).await.unwrap().entries, 0);
     let poll = trial.poll("job_1").await;
     trial.settle_poll(poll, answered(&article("job_1"))).await;

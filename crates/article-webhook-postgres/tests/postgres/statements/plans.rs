@@ -78,8 +78,13 @@ async fn call_each(store: &PostgresStore) {
     store.erase(vec![job(1005)]).await.unwrap();
     store.import(lines).await.unwrap();
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(5000);
-    let prune =
-        Prune { bodies_before: old, entries_before: old, dead_before: Some(old), limit: 100 };
+    let prune = Prune {
+        bodies_before: old,
+        entries_before: old,
+        dead_before: Some(old),
+        limit: 100,
+        ..Prune::default()
+    };
     store.prune(prune).await.unwrap();
 
     store.expect(vec![Expect::job(job(6), old), Expect::job(job(40_000), old)]).await.unwrap();
