@@ -224,7 +224,7 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
     assert!(shown.contains("not an accepted token") && shown.contains("malformed JSON"), "{shown}");
     assert!(!shown.contains("0000"), "{shown}");
     browser.click("#refused section:last-of-type td.what a").await;
-    browser.wait("return document.querySelector('#why')?.textContent.includes('It is quarantined: the body is malformed')").await;
+    browser.wait("return document.querySelector('#why')?.textContent.includes('The entry is quarantined: the body is malformed')").await;
     let button = browser.wait("return document.querySelector('#state button')?.textContent").await;
     assert_eq!(button, "Read again");
     browser.click("#state button").await;

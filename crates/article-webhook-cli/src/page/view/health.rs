@@ -71,9 +71,11 @@ fn writable(health: &Health) -> Markup {
             &html! { "A small change was committed just now." },
         ),
         Some(Err(why)) => check("bad", "Deliveries cannot be stored", &text(&why.to_string())),
-        None => {
-            check("busy", "Not tried", &html! { "The page is read-only, so it commits nothing." })
-        }
+        None => check(
+            "busy",
+            "Storing was not tried",
+            &html! { "The page is read-only, so it commits nothing." },
+        ),
     }
 }
 

@@ -35,7 +35,7 @@ pub(in crate::page) fn ledger(shared: &Shared, jobs: &Jobs) -> Markup {
             } @else {
                 (figures(jobs))
                 @if let Some(paused) = jobs.health.paused {
-                    p.notice.bad { "Polling and ordering is paused. It goes on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
+                    p.notice.bad { "Polls and orders are paused. They go on " (age(paused.until, jobs.now)) ": " (paused.why.as_str()) "." }
                 }
                 (unknown(shared, jobs))
                 (open(shared, jobs))
@@ -70,7 +70,7 @@ fn unknown(shared: &Shared, jobs: &Jobs) -> Markup {
         @if !jobs.unknown.is_empty() {
             section.card {
                 h2 { "Orders whose outcome is unknown" }
-                p { "The service may or may not have taken them. Look there first; then order again or give up." }
+                p { "The service may or may not have taken these orders. Look at the service first. Then order again, or abandon the intent." }
                 ul.plain {
                     @for intent in &jobs.unknown {
                         li { strong { (text(&intent.name)) } (topic(intent.topic.as_ref())) " " span.quiet { "since " (age(intent.created_at, jobs.now)) } }
