@@ -1,90 +1,89 @@
-//! The spots that are damaged: every page of the database and of its log, by kind.
+//! The damages: bits and pages in every kind of page of the files, and sectors from end to end.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    ops::Range,
-};
+use std::{collections::BTreeMap, fmt, ops::Range};
 
 use rusqlite::Connection;
 
-use super::base::{self, Base, Files};
+use super::base::{self, Base, ENDINGS, Files};
 
-/// The kind of a page of an index.
-const INDEX: &str = "index";
+const SECTOR: usize = 4096;
 
-/// What happens to a page.
+/// How much is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Damage {
+pub(super) enum Form {
+    Short,
+    Long,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
     /// One bit is flipped.
-    Bit,
-    /// The page is zeros.
+    Bit(u8),
+    /// The sector is zeros.
     Zeroed,
-    /// One half is that of another page.
+    /// The sector is anything.
+    Noise,
+    /// One half of the page is that of the next page.
     Torn,
+    /// The file ends here.
+    CutShort,
+}
+
+/// One damage of one file of a base.
+pub(super) struct Damage {
+    pub(super) base: usize,
+    name: &'static str,
+    /// The kind of the page.
+    pub(super) kind: String,
+    /// Its index among the endings.
+    file: usize,
+    /// The page, or the sector.
+    part: Range<usize>,
+    at: usize,
+    what: What,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, kind, file, at, what, .. } = self;
+        write!(f, "{name}, {kind}, inbox.db{}, byte {at}: {what:?}", ENDINGS[*file])
+    }
 }
 
 impl Damage {
-    pub(super) const ALL: [Self; 3] = [Self::Bit, Self::Zeroed, Self::Torn];
-}
-
-/// A part of a file: a page, or a header.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
-    in_log: bool,
-    bytes: Range<usize>,
-}
-
-/// One damage.
-#[derive(Debug)]
-pub(super) struct DamagedSpot {
-    pub(super) base: usize,
-    name: &'static str,
-    pub(super) kind: &'static str,
-    damage: Damage,
-    part: Part,
-    /// The byte, and the bit in it.
-    bit: (usize, u8),
-}
-
-impl fmt::Display for DamagedSpot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, at) = (if self.part.in_log { "log" } else { "database" }, self.part.bytes.start);
-        write!(
-            f,
-            "{}, {} of the {file} at {at}: {:?} {:?}",
-            self.name, self.kind, self.damage, self.bit
-        )
-    }
-}
-
-impl DamagedSpot {
-    /// The files with the damage.
     pub(super) fn damaged(&self, base: &Base) -> Files {
         let mut files = base.files.clone();
-        let bytes = if self.part.in_log { &mut files.log } else { &mut files.database };
-        let part = self.part.bytes.clone();
-        match self.damage {
-            Damage::Bit => bytes[self.bit.0] ^= 1 << self.bit.1,
-            Damage::Zeroed => bytes[part].fill(0),
-            Damage::Torn => {
-                let half = part.len() / 2;
-                let other = if part.end < bytes.len() { part.end } else { 0 };
-                let torn = bytes[other..].iter().take(half).copied().collect::<Vec<_>>();
-                bytes[part.start..][..torn.len()].copy_from_slice(&torn);
+        let bytes = &mut files.0[self.file];
+        let sector = self.at - self.at % SECTOR;
+        let sector = sector..bytes.len().min(sector + SECTOR);
+        match self.what {
+            What::Bit(bit) => bytes[self.at] ^= 1 << bit,
+            What::Zeroed => bytes[sector].fill(0),
+            What::Noise => fastrand::Rng::with_seed(self.at as u64).fill(&mut bytes[sector]),
+            What::Torn => {
+                let half = self.part.len() / 2;
+                let next = if self.part.end < bytes.len() { self.part.end } else { 0 };
+                let torn: Vec<_> = bytes[next..].iter().take(half).copied().collect();
+                bytes[self.part.start..][..torn.len()].copy_from_slice(&torn);
             }
+            What::CutShort => bytes.truncate(self.at),
         }
         files
     }
+
+    /// Whether so much is gone that tables and indexes may lose the same rows: the end of a file, or parts of two pages of one
+    /// commit in the log. Then what is lost may have no name.
+    pub(super) fn is_large(&self) -> bool {
+        match self.what {
+            What::Bit(_) => false,
+            What::CutShort => true,
+            What::Zeroed | What::Noise | What::Torn => self.file == 1,
+        }
+    }
 }
 
-/// Chooses this many spots. Each kind of page gets as many as any other, and its pages take turns.
-pub(super) fn choose(
-    bases: &[Base],
-    damages: &[Damage],
-    count: usize,
-    seed: u64,
-) -> Vec<DamagedSpot> {
+/// This many spots. Each kind of page gets as many as any other, and its pages take turns.
+pub(super) fn spots(bases: &[Base], form: Form, (count, seed): (usize, u64)) -> Vec<Damage> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut kinds = Vec::new();
     for (number, base) in bases.iter().enumerate() {
@@ -96,98 +95,98 @@ pub(super) fn choose(
     (0..count)
         .map(|number| {
             let (base, kind, parts) = &kinds[number % kinds.len()];
-            let part = parts[number / kinds.len() % parts.len()].clone();
-            // One spot in five is a whole page, if that is asked for.
-            let whole = damages.len() > 1 && number % 5 == 0 && part.bytes.len() >= 512;
-            let damage = if whole { damages[1 + random.usize(..2)] } else { Damage::Bit };
-            let bit = bit(&bases[*base].files, &part, &mut random);
-            let name = bases[*base].name;
-            DamagedSpot { base: *base, name, kind, damage, part, bit }
+            let (file, part) = parts[number / kinds.len() % parts.len()].clone();
+            // One spot in five is a whole sector or page, if that is asked for.
+            let is_whole = form == Form::Long && number % 5 == 0 && part.len() >= 512;
+            let what = match random.choice([What::Zeroed, What::Noise, What::Torn]) {
+                Some(what) if is_whole => what,
+                _ => What::Bit(random.u8(..8)),
+            };
+            let (name, kind) = (bases[*base].name, kind.clone());
+            let at = byte(&bases[*base].files.0[file], &part, &mut random);
+            Damage { base: *base, name, kind, file, part, at, what }
         })
         .collect()
 }
 
-/// A bit of a part. Most are in bytes that hold something.
-fn bit(files: &Files, part: &Part, random: &mut fastrand::Rng) -> (usize, u8) {
-    let bytes = if part.in_log { &files.log } else { &files.database };
-    let used: Vec<_> = part.bytes.clone().filter(|byte| bytes[*byte] != 0).collect();
-    let byte = match random.choice(used) {
+/// A byte of a part. Most are bytes that hold something.
+fn byte(bytes: &[u8], part: &Range<usize>, random: &mut fastrand::Rng) -> usize {
+    let used: Vec<_> = part.clone().filter(|byte| bytes[*byte] != 0).collect();
+    match random.choice(used) {
         Some(byte) if random.u8(..4) > 0 => byte,
-        _ => random.usize(part.bytes.clone()),
-    };
-    (byte, random.u8(..8))
+        _ => random.usize(part.clone()),
+    }
 }
 
-/// The pages of a base, by kind.
-fn parts(base: &Base) -> BTreeMap<&'static str, Vec<Part>> {
+/// The pages of a base, by kind: each with the index of its file.
+fn parts(base: &Base) -> BTreeMap<String, Vec<(usize, Range<usize>)>> {
     let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    let Files { database, log } = &base.files;
-    let mut add = |kind, in_log, bytes| kinds.entry(kind).or_default().push(Part { in_log, bytes });
-    add("header", false, 0..100);
-    let free = free_pages(database, base.page);
-    let of_indexes = pages_of_indexes(&base.files);
-    for (index, page) in database.chunks(base.page).enumerate() {
-        let number = index + 1;
-        let bytes = index * base.page..(index + 1) * base.page;
-        match free.get(&number) {
-            Some(kind) => add(kind, false, bytes),
-            None if is_pointer_map(number, base.page) => add("pointer map", false, bytes),
-            None if number == 1 => add("schema", false, 100..base.page),
-            None if of_indexes.contains(&number) => add(INDEX, false, bytes),
-            None => add(kind_of(page), false, bytes),
-        }
+    let mut add = |kind: &str, file, bytes| {
+        kinds.entry(kind.to_owned()).or_default().push((file, bytes));
+    };
+    let [database, log, _] = &base.files.0;
+    let known = kinds_of_pages(database);
+    add("header", 0, 0..100);
+    for (number, start) in (1..).zip((0..database.len()).step_by(base.page)) {
+        let kind = known.get(&number).map_or("free page or pointer map", |kind| kind);
+        add(kind, 0, start.max(100)..start + base.page);
     }
     if !log.is_empty() {
-        add("log header", true, 0..32);
-        let frames = (log.len() - 32) / (base.page + 24);
-        for frame in 0..frames {
-            let start = 32 + frame * (base.page + 24);
-            add("log frame header", true, start..start + 24);
-            add("log frame", true, start + 24..start + 24 + base.page);
+        add("log header", 1, 0..32);
+        for start in (32..log.len()).step_by(base.page + 24) {
+            add("log frame header", 1, start..start + 24);
+            add("log frame", 1, start + 24..start + 24 + base.page);
         }
     }
     kinds
 }
 
-fn kind_of(page: &[u8]) -> &'static str {
-    match page[0] {
-        0x0d => "table leaf",
-        0x05 => "table interior",
-        0x0a | 0x02 => "table with a key",
-        _ => "overflow",
-    }
-}
-
-/// The pages of indexes. What they hold can be built from the tables.
-fn pages_of_indexes(files: &Files) -> BTreeSet<usize> {
+/// The pages of tables and indexes: leaves, those above, and those of long values.
+fn kinds_of_pages(database: &[u8]) -> BTreeMap<i64, String> {
     let folder = base::folder();
-    let files = Files { log: Vec::new(), ..files.clone() };
+    let files = Files([database.to_vec(), Vec::new(), Vec::new()]);
     let connection = Connection::open(files.write(folder.path())).expect("a database");
-    let pages = "SELECT pageno FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'index')";
+    let pages = "SELECT pageno, coalesce(type, 'schema') || ', ' || pagetype FROM dbstat LEFT JOIN sqlite_schema USING (name)";
     let mut pages = connection.prepare(pages).expect("SQLite counts its pages");
-    let pages = pages.query_map([], |row| row.get::<_, i64>(0)).expect("a query");
-    pages.map(|page| usize::try_from(page.expect("a page")).expect("a number of a page")).collect()
+    let pages = pages.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("a query");
+    pages.collect::<Result<_, _>>().expect("kinds of pages")
 }
 
-/// A page that says where each of the pages after it belongs, in a file with automatic vacuum.
-fn is_pointer_map(number: usize, page: usize) -> bool {
-    number >= 2 && (number - 2).is_multiple_of(page / 5 + 1)
-}
-
-/// The pages of the freelist.
-fn free_pages(database: &[u8], page: usize) -> BTreeMap<usize, &'static str> {
-    let number = |at: usize| {
-        let bytes = database[at..at + 4].try_into().expect("four bytes");
-        u32::from_be_bytes(bytes) as usize
-    };
-    let (mut free, mut trunk) = (BTreeMap::new(), number(32));
-    while trunk != 0 {
-        free.insert(trunk, "freelist trunk");
-        let start = (trunk - 1) * page;
-        for leaf in 0..number(start + 4) {
-            free.insert(number(start + 8 + 4 * leaf), "free page");
+/// Sectors from end to end, and bits of the logs, of the bases that are salvaged: every one of them, or a part.
+pub(super) fn sweep(bases: &[Base], form: Form) -> Vec<Damage> {
+    let is_long = form == Form::Long;
+    let mut damages = Vec::new();
+    for (base, of) in bases.iter().enumerate().filter(|(_, base)| base.has_lock()) {
+        for (file, bytes) in of.files.0[..2].iter().enumerate() {
+            let mut add = |at: usize, what| {
+                let part = at..bytes.len().min(at + SECTOR);
+                let (name, kind) = (of.name, "sweep".into());
+                damages.push(Damage { base, name, kind, file, part, at, what });
+            };
+            let step = match of.name {
+                _ if is_long => 1,
+                "closed" => 1,
+                "killed" => 32,
+                _ => 64,
+            };
+            for (number, at) in (0..bytes.len()).step_by(SECTOR * step).enumerate() {
+                if is_long || number % 2 == 0 {
+                    add(at, What::Zeroed);
+                }
+                if is_long || number % 2 == 1 {
+                    add(at, What::Noise);
+                }
+                if at > 0 && (is_long || number % 16 == 4) {
+                    add(at, What::CutShort);
+                }
+            }
+            if file == 1 && !bytes.is_empty() {
+                // A log ends between what was delivered and what was done.
+                (1..10).for_each(|tenth| add(bytes.len() * tenth / 10, What::CutShort));
+                let bits = if is_long { 2000 } else { 15 };
+                (0..bits).for_each(|bit| add(bytes.len() * bit / bits, What::Bit(0)));
+            }
         }
-        trunk = number(start);
     }
-    free
+    damages
 }

@@ -1,4 +1,4 @@
-//! What refuses a salvage, and that the advice of a refused start leads on. Every damage is in the harness `salvage`.
+//! What refuses a salvage, and that the advice of a refused start leads on. Every damage is in the harness `damage`.
 
 use std::{fs, time::Duration};
 
