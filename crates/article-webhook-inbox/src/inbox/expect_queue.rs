@@ -174,34 +174,6 @@ mod tests {
     }
 
     #[test]
-    fn an_erased_job_is_not_held() {
-        let mut jobs = ExpectQueue::default();
-        (1..=3).for_each(|number| _ = jobs.push(job(number)));
-        for number in [2, 9] {
-            jobs.remove(&format!("job_{number}").parse().unwrap());
-        }
-        assert_eq!((jobs.len(), jobs.next()), (2, Some(job(1))));
-        jobs.stored();
-        assert_eq!(jobs.next(), Some(job(3)));
-        jobs.push(job(2));
-        assert_eq!(jobs.len(), 2, "it was refused once more");
-    }
-
-    #[test]
-    fn while_the_store_is_down_a_bounded_number_of_jobs_is_held() {
-        let mut jobs = ExpectQueue::default();
-        for number in 0..MAX_JOBS + 7 {
-            jobs.push(job(number));
-        }
-        assert_eq!((jobs.len(), jobs.dropped), (MAX_JOBS, 7));
-        jobs.release();
-        assert_eq!(jobs.next(), Some(job(0)));
-        jobs.release();
-        jobs.stored();
-        assert!(jobs.push(job(MAX_JOBS)));
-    }
-
-    #[test]
     fn only_a_queue_with_other_jobs_is_kept_anew() {
         let mut jobs = ExpectQueue::default();
         let kept = |jobs: &mut ExpectQueue, room: usize| {

@@ -179,6 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn a_duplicate_changes_no_row_but_a_corrupt_one() {
+        for &state in State::ALL {
+            let recording = row(state).record(bodies(3)[2], &bodies(3), NOW);
+            assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
+        }
+    }
+
+    #[test]
     fn what_came_by_token_gives_way_to_nothing_that_came_to_a_url() {
         let to_url = |body: KnownBody| KnownBody { is_by_capability: true, ..body };
         let new = body(b"new");

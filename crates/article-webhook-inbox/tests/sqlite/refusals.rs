@@ -155,23 +155,6 @@ async fn another_schema_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_changed_schema_is_refused() {
-    let fixture = Fixture::new();
-    drop(fixture.open());
-    fixture.sql().execute_batch("ALTER TABLE article_inbox_bodies ADD COLUMN shop TEXT").unwrap();
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damaged());
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{}: article_inbox_bodies differs from what this version makes: undo the change, or {}",
-            fixture.shown(),
-            fixture.restore_steps()
-        )
-    );
-}
-
-#[test]
 fn a_file_that_another_program_locks_is_refused_transiently() {
     let fixture = Fixture::new();
     drop(fixture.open());

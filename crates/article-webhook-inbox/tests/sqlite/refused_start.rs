@@ -137,18 +137,6 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
 }
 
 #[tokio::test]
-async fn a_newer_schema_keeps_its_log() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..3).await;
-    let newer = "UPDATE article_inbox_meta SET value = 99 WHERE name = 'schema'";
-    fixture.sql().execute(newer, []).unwrap();
-    let crashed = fixture.after_a_kill();
-    set_mode(&crashed.path, 0o644);
-    assert!(refused(&crashed).contains("has schema 99"));
-}
-
-#[tokio::test]
 async fn a_trigger_of_another_program_is_refused_by_its_name() {
     let fixture = Fixture::new();
     let store = fixture.open();

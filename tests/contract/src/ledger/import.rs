@@ -176,21 +176,6 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Ledge
     }
 }
 
-/// An order may be answered between the lines of an export: its intent comes without a job, and then the job.
-pub async fn an_imported_job_resolves_its_intent(trial: Trial<impl LedgerSubject>) {
-    trial.intended("post-17").await;
-    trial.expect_now("job_1").await;
-    let mut shown = trial.job("job_1").await;
-    shown.intent = Some("post-17".into());
-    let mut other = shown.clone();
-    other.job_id = job("job_2");
-    for (imported, is_new) in [(shown, false), (other, true)] {
-        assert_eq!(trial.import(job_line(imported)).await, is_new);
-        let known = trial.intent("post-17").await;
-        assert_eq!((known.state, known.job_id), (IntentState::Ordered, Some(job("job_1"))));
-    }
-}
-
 /// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
 pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;

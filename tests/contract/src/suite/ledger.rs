@@ -156,7 +156,6 @@ macro_rules! ledger_contract {
                 an_imported_job_is_as_it_was_shown,
                 an_imported_job_may_have_arrived,
                 an_imported_job_may_be_bound_by_a_delivery_alone,
-                an_imported_job_resolves_its_intent,
                 an_imported_job_brings_its_intent,
                 an_article_that_was_here_is_not_imported,
                 an_imported_intent_is_as_it_was_shown,

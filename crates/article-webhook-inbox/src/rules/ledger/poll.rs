@@ -158,28 +158,6 @@ mod tests {
         PollOutcome::Unfinished { after: LEASE, cause: "it is queued".into() }
     }
 
-    #[test]
-    fn what_has_to_be_confirmed_is_known_until_the_service_says_something_else() {
-        let said = Digest::of(b"failed");
-        let unconfirmed =
-            PollOutcome::Unconfirmed { after: LEASE, cause: "it failed".into(), said };
-        let end = PollOutcome::NotFound { cause: "job_not_found".into() };
-        for (outcome, expected) in [
-            (unconfirmed.clone(), Some(said)),
-            (again(0), Some(said)),
-            (unfinished(), None),
-            (end, None),
-        ] {
-            let mut row = job();
-            for outcome in [&unconfirmed, &outcome] {
-                let now = row.at;
-                let lease = row.poll(7, LEASE, now);
-                row.settle(lease, outcome, KEY, None, now);
-            }
-            assert_eq!(row.unconfirmed, expected, "{outcome:?}");
-        }
-    }
-
     /// It was delivered to the URL of an order, and nothing else says that it is the job of that.
     #[test]
     fn a_job_in_doubt_is_open_until_the_service_knows_it() {

@@ -132,42 +132,6 @@ fn the_least_and_the_highest_rate_are_those_of_a_millisecond_and_a_minute() {
 }
 
 #[test]
-fn a_longer_pause_is_not_shortened_by_a_shorter_one() {
-    let mut bucket = Bucket::new();
-    bucket.report(limited(90_000), START);
-    let long = pause(0, 90_000, PauseReason::RateLimited);
-    for event in [
-        limited(1),
-        BucketEvent::Unavailable { retry_after: Duration::from_secs(89_999) },
-        REFUSED,
-        BucketEvent::KeyAccepted { key: 1 },
-    ] {
-        bucket.report(event, after(1));
-        assert_eq!(bucket.paused(1, after(1)), Some(long), "{event:?}");
-    }
-    let longer = BucketEvent::Unavailable { retry_after: Duration::from_secs(90_000) };
-    bucket.report(longer, after(1));
-    assert_eq!(bucket.pause, Some(pause(1, 90_001, PauseReason::Unavailable)));
-    bucket.report(BucketEvent::Resumed, after(2));
-    assert!(bucket.take(SETTINGS, after(2)));
-}
-
-/// There is one pause, and what the service asked for counts in full, with each key.
-#[test]
-fn a_pause_of_the_service_takes_the_place_of_that_of_a_refused_key() {
-    let mut bucket = Bucket::new();
-    bucket.report(REFUSED, START);
-    assert_eq!(bucket.pause, Some(pause(0, 300, PauseReason::KeyRefused { key: 1 })));
-    bucket.report(limited(60), START);
-    for key in [1, 2] {
-        assert_eq!(bucket.paused(key, START), Some(pause(0, 60, PauseReason::RateLimited)));
-    }
-    assert!(bucket.take(SETTINGS, after(60)));
-    bucket.report(REFUSED, after(60));
-    assert_eq!(bucket.pause, Some(pause(60, 360, PauseReason::KeyRefused { key: 1 })));
-}
-
-#[test]
 fn a_429_without_a_time_is_no_pause() {
     let mut bucket = Bucket::new();
     bucket.report(limited(0), START);
