@@ -61,7 +61,8 @@ async fn a_flipped_bit_is_told_and_its_bytes_are_given_to_no_other_inbox() {
 
 #[tokio::test]
 async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
-    let cases: [(&str, Change); 4] = [
+    let cases: [(&str, Change); 5] = [
+        ("empty", Vec::clear),
         ("cut", |bytes| bytes.truncate(bytes.len() / 2)),
         ("short", |bytes| bytes.truncate(60)),
         ("no header", |bytes| bytes[..100].fill(0)),
@@ -87,14 +88,6 @@ async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
             assert_eq!(fs::read(&file).unwrap(), before, "{shown}");
         }
     }
-}
-
-#[tokio::test]
-async fn an_empty_file_is_no_inbox() {
-    let (_folder, file) = damaged(Vec::clear).await;
-    let (exit, _, error) = run(&file, &["list"]);
-    assert_eq!(exit, Some(5), "{error}");
-    assert_eq!(fs::read(&file).unwrap(), b"");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook_client::NewArticle;
-use article_webhook_collector::{Collector, OrderOutcome};
+use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
     JobState, PauseReason,
     store::{BucketEvent, Store},
@@ -10,57 +10,12 @@ use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::sleep;
 
 use crate::{
-    api::{Reply, Script},
+    api::Reply,
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
 /// What the store says while it fails.
 const DOWN: &str = "the store is down";
-
-/// After an outage of a day everything is due at once. In any time, no more is polled than the bucket gives.
-#[tokio::test(start_paused = true)]
-async fn the_bucket_spreads_what_is_due_at_once() {
-    let world = World::new();
-    let collector = world.builder().rate(30, 5).build().unwrap();
-    for job in 0..100 {
-        collector.expect(format!("job_{job}").parse().unwrap()).await.unwrap();
-    }
-    world.api.on_poll(Reply::complete);
-    world.clock.advance(DAY);
-    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
-    world.pass(5 * MINUTE, Duration::from_millis(100)).await;
-    let polled = world.api.polled_at();
-    assert_eq!(polled.len(), 100, "all within 5 minutes");
-    for (first, start) in polled.iter().enumerate() {
-        for (last, end) in polled.iter().enumerate().skip(first) {
-            let tokens = 5.0 + 0.5 * end.duration_since(*start).unwrap().as_secs_f64();
-            let sent = u32::try_from(last - first + 1).unwrap();
-            assert!(f64::from(sent) <= tokens + 1e-6, "{sent} sent, {tokens} tokens");
-        }
-    }
-    running.abort();
-}
-
-/// Twice the rate for ten minutes: every order is made, and the polls have all tokens.
-#[tokio::test]
-async fn many_orders_take_nothing_of_the_polls() {
-    let world = World::new();
-    let collector = world.builder().rate(30, 5).build().unwrap();
-    for job in 0..1000 {
-        collector.expect(format!("old_{job}").parse().unwrap()).await.unwrap();
-    }
-    world.api.on_order_of(|topic| Reply::created(&format!("job_{topic}")));
-    world.api.on_poll(Reply::complete);
-    world.clock.advance(HOUR);
-    for second in 0..600 {
-        let article = NewArticle::new(&second.to_string());
-        let outcome = collector.order(&format!("post-{second}"), &article).await.unwrap();
-        assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{outcome:?}");
-        collector.run_until_idle().await.unwrap();
-        world.clock.advance(SECOND);
-    }
-    assert_eq!(world.api.polled().len(), 5 + 299, "the last token is not there yet");
-}
 
 /// It is counted in full, and a token that was saved does not shorten it.
 #[tokio::test]
@@ -89,23 +44,6 @@ async fn nothing_is_polled_within_a_retry_after() {
     for job in ["job_1", "job_2", "job_3"] {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
-}
-
-#[tokio::test]
-async fn a_person_may_lift_a_pause() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
-    world.clock.advance(HOUR);
-    world.api.on_poll(|_| Reply::Says(503, "172800", String::new()));
-    collector.run_until_idle().await.unwrap();
-    world.api.on_poll(Reply::complete);
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.state("job_1").await, JobState::Expected);
-    collector.resume().await.unwrap();
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
 /// What a claim brings was read before that, and is no reason to wait, or to be idle.
@@ -164,41 +102,6 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     for job in &jobs {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
-}
-
-/// Two collectors on one inbox, as while a key is replaced on one node after the other.
-#[tokio::test]
-async fn a_refused_key_stays_paused_beside_another() {
-    let world = World::new();
-    let good = Script::with_key(world.clock.clone(), 18);
-    let refused = world.builder().rate(60, 5).build().unwrap();
-    let accepted = Collector::builder(&world.inbox, good.clone()).rate(60, 5).build().unwrap();
-    let jobs: Vec<_> = (0..60).map(|job| format!("job_{job}")).collect();
-    for job in &jobs {
-        accepted.expect(job.parse().unwrap()).await.unwrap();
-    }
-    world.api.on_poll(|_| Reply::status(401));
-    good.on_poll(|_| Reply::queued());
-    for _ in 0..12 * 60 {
-        world.clock.advance(5 * SECOND);
-        refused.run_until_idle().await.unwrap();
-        accepted.run_until_idle().await.unwrap();
-    }
-    let tries = world.api.polled().len();
-    assert!((8..=12).contains(&tries), "{tries}: one every five minutes, if a job is due then");
-    assert!(good.polled().len() > 150, "{}", good.polled().len());
-    // Between two tries the pause may be over, until a job is due.
-    let mut paused = refused.health().await.unwrap().ledger.paused;
-    for _ in 0..60 {
-        if paused.is_some() {
-            break;
-        }
-        world.clock.advance(5 * SECOND);
-        refused.run_until_idle().await.unwrap();
-        paused = refused.health().await.unwrap().ledger.paused;
-    }
-    assert!(matches!(paused.map(|pause| pause.why), Some(PauseReason::KeyRefused { key: 17, .. })));
-    assert!(accepted.health().await.unwrap().ledger.paused.is_none());
 }
 
 /// A 403 may be about one job: a proxy, or the plan.

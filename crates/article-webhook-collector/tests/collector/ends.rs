@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use article_webhook::{Sink as _, fixture::DeliveryRequest};
 use article_webhook_collector::Collector;
-use article_webhook_inbox::{EntryKey, JobState, State, store::Store};
+use article_webhook_inbox::{EntryKey, JobState, State};
 use tokio::{sync::Notify, time::timeout};
 
 use crate::{
@@ -223,34 +223,6 @@ async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_rep
     assert_eq!(world.inbox.counts().await.unwrap().of(State::Done), 1);
 }
 
-/// It is kept until its article comes, the service gives it up, or a person erases it.
-#[tokio::test]
-async fn an_open_job_is_polled_once_a_day_for_years() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
-    world.api.on_poll(|_| Reply::queued());
-    for _ in 0..4 * 24 {
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
-    }
-    let polled = world.api.polled().len();
-    for _ in 0..700 {
-        world.clock.advance(DAY);
-        collector.run_until_idle().await.unwrap();
-    }
-    assert_eq!(world.api.polled().len(), polled + 700);
-    let pruned = world.ledger.prune_ledger(world.clock.now(), 100).await.unwrap();
-    assert_eq!((pruned.jobs, world.state("job_1").await), (0, JobState::Expected));
-    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 1);
-
-    world.inbox.erase("job_1".parse().unwrap()).await.unwrap();
-    world.clock.advance(DAY);
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.polled().len(), polled + 700);
-    assert_eq!(collector.health().await.unwrap().ledger.counts.overdue, 0);
-}
-
 /// As after a delivery, the worker does not wait until it polls the store.
 #[tokio::test]
 async fn a_collected_article_is_handled_at_once() {
@@ -391,21 +363,4 @@ async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.state("job_1").await, JobState::Collected);
-}
-
-#[tokio::test]
-async fn a_404_that_turns_into_an_article_is_collected() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
-    world.clock.advance(DAY);
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.job("job_1").await.missing.map(|missing| missing.times), Some(1));
-    world.api.on_poll(Reply::complete);
-    world.clock.advance(DAY);
-    collector.run_until_idle().await.unwrap();
-    let job = world.job("job_1").await;
-    assert_eq!((job.state, job.missing), (JobState::Collected, None));
-    let key = EntryKey::article("job_1".parse().unwrap());
-    assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
 }

@@ -1,10 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use article_webhook_collector::OrderOutcome;
-use article_webhook_inbox::{
-    IntentState, JobState, PauseReason, Reason,
-    store::{BucketEvent, Store},
-};
+use article_webhook_inbox::{IntentState, JobState, PauseReason, Reason, store::Store};
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
@@ -233,28 +230,4 @@ async fn a_pause_is_kept_although_the_store_failed_first() {
         assert!(collector.health().await.unwrap().ledger.paused.is_some(), "{failing:?}");
         assert_eq!(world.intent("post-17").await, None);
     }
-}
-
-/// The pause comes while the order waits for its intent to be stored: one transaction looks for it and keeps the intent.
-#[tokio::test(start_paused = true)]
-async fn no_order_begins_after_a_pause_was_stored() {
-    let world = World::new();
-    world.ledger.fault("Intend", Fault::Slow(2 * SECOND));
-    let collector = world.collector();
-    let order = tokio::spawn(async move { order(&collector, "post-17").await });
-    tokio::time::sleep(SECOND).await;
-    world.ledger.report(BucketEvent::RateLimited { retry_after: HOUR }).await.unwrap();
-    assert!(matches!(order.await.unwrap(), OrderOutcome::Paused(_)));
-    assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
-}
-
-/// An order that is known is known in a pause as well.
-#[tokio::test]
-async fn a_known_order_is_told_in_a_pause() {
-    let world = World::new();
-    let collector = world.collector();
-    assert!(order(&collector, "post-17").await.job_id().is_some());
-    world.api.on_order(|| Reply::Says(429, "60", String::new()));
-    assert!(matches!(order(&collector, "post-18").await, OrderOutcome::Refused(_)));
-    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::OrderedBefore(Some(_))));
 }

@@ -1,9 +1,8 @@
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use article_webhook_collector::Schedule;
 use article_webhook_inbox::{EntryKey, JobState, store::Recorded};
 use article_webhook_inbox_contract::faulty::Fault;
-use tokio::sync::Notify;
 
 use crate::{
     api::{Reply, article},
@@ -43,38 +42,6 @@ async fn an_article_that_was_not_delivered_is_collected_byte_for_byte() {
     world.clock.advance(DAY);
     collector.run_until_idle().await.unwrap();
     assert_eq!(world.api.polled().len(), 1);
-}
-
-#[tokio::test]
-async fn an_article_that_was_delivered_is_not_polled() {
-    let world = World::new();
-    let collector = world.collector();
-    assert!(order(&collector, "post-17").await.job_id().is_some());
-    world.deliver("job_1", None).await;
-    poll_for(&world, &collector, DAY).await;
-    assert!(world.api.polled().is_empty());
-}
-
-/// The delivery wins over a poll that is under way.
-#[tokio::test(start_paused = true)]
-async fn an_article_that_is_delivered_during_its_poll_stays() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
-    world.clock.advance(HOUR);
-    let answered = Arc::new(Notify::new());
-    let until = answered.clone();
-    world.api.on_poll(move |_| Reply::Waits(until.clone(), "<html>".to_owned()));
-    let polling = tokio::spawn({
-        let collector = collector.clone();
-        async move { collector.run_until_idle().await }
-    });
-    tokio::time::sleep(SECOND).await;
-    world.deliver("job_1", None).await;
-    answered.notify_one();
-    polling.await.unwrap().unwrap();
-    let job = world.job("job_1").await;
-    assert_eq!((job.state, job.cause), (JobState::Arrived, None));
 }
 
 /// The first poll after ten minutes; each pause at most half as long again, and at least half of that; an hour at most; after
@@ -231,27 +198,4 @@ async fn a_pause_that_is_shorter_than_that_of_the_loop_is_kept() {
     let polled = world.api.polled().len();
     assert!((27..=60).contains(&polled), "polled {polled} times in a minute");
     running.abort();
-}
-
-#[tokio::test(start_paused = true)]
-async fn two_collectors_on_one_store_share_the_jobs() {
-    let world = World::new();
-    let collectors = [world.collector(), world.collector()];
-    let jobs: Vec<_> = (0..50).map(|job| format!("job_{job}")).collect();
-    for job in &jobs {
-        collectors[0].expect(job.parse().unwrap()).await.unwrap();
-    }
-    world.api.on_poll(Reply::complete);
-    world.clock.advance(HOUR);
-    let runs = collectors
-        .clone()
-        .map(|collector| tokio::spawn(async move { collector.run_until_idle().await }));
-    for run in runs {
-        run.await.unwrap().unwrap();
-    }
-    let mut polled = world.api.polled();
-    polled.sort();
-    let mut expected = jobs;
-    expected.sort();
-    assert_eq!(polled, expected, "each once");
 }

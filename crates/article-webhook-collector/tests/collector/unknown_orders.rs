@@ -3,7 +3,7 @@ use std::sync::Arc;
 use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink as _};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
-    IntentState, JobState,
+    IntentState,
     store::{Recorded, Store},
 };
 use article_webhook_inbox_contract::faulty::Fault;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::{
     api::{Reply, article},
-    world::{DAY, HOUR, MINUTE, SECOND, World, order, shoes},
+    world::{DAY, MINUTE, SECOND, World, order, shoes},
 };
 
 /// A world in which the answer to the order of `post-17` was lost.
@@ -56,16 +56,6 @@ async fn a_call_without_a_certain_answer_is_not_repeated() {
         assert_eq!(world.api.orders(), 1, "{reply:?}");
         assert_eq!(collector.health().await.unwrap().ledger.counts.unknown_intents, 1);
     }
-}
-
-#[tokio::test]
-async fn an_unknown_order_resolves_itself_when_its_article_arrives() {
-    let world = after_a_lost_answer().await;
-    let collector = world.collector();
-    assert_eq!(world.deliver("job_1", Some("post-17")).await, Recorded::Stored);
-    let outcome = order(&collector, "post-17").await;
-    assert!(matches!(&outcome, OrderOutcome::OrderedBefore(Some(job)) if job.as_str() == "job_1"));
-    assert_eq!((world.state("job_1").await, world.api.orders()), (JobState::Arrived, 1));
 }
 
 /// The process died in the call, so that its end is not stored.
@@ -125,30 +115,6 @@ async fn an_unknown_order_is_placed_again() {
     assert_eq!(world.deliver("job_1", Some("post-17")).await, Recorded::Stored);
     let outcome = order(&collector, "post-17").await;
     assert!(matches!(outcome, OrderOutcome::OrderedBefore(Some(job)) if job.as_str() == "job_2"));
-}
-
-/// The service refused the second call, and that says nothing about the first.
-#[tokio::test]
-async fn a_refusal_of_the_second_call_leaves_the_first_unknown() {
-    let world = after_a_lost_answer().await;
-    world.clock.advance(HOUR);
-    world.api.on_order(|| Reply::status(402));
-    let outcome = world.collector().order_again("post-17", &shoes()).await.unwrap();
-    assert!(matches!(outcome, OrderOutcome::Refused(_)));
-    assert_eq!(world.intent("post-17").await, Some(IntentState::Unknown));
-}
-
-#[tokio::test]
-async fn an_intent_that_was_given_up_is_ordered_only_again() {
-    let world = after_a_lost_answer().await;
-    let collector = world.collector();
-    assert!(collector.abandon("post-17").await.unwrap());
-    assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Abandoned { .. }));
-    assert_eq!(world.api.orders(), 1);
-    let outcome = collector.order_again("post-17", &shoes()).await.unwrap();
-    assert!(matches!(outcome, OrderOutcome::Ordered(_)));
-    let page = collector.intents(Some(IntentState::Ordered), 0).await.unwrap();
-    assert_eq!(page.items.len(), 1);
 }
 
 /// A proxy may repeat the request that it could not forward.

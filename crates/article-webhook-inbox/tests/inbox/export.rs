@@ -56,28 +56,6 @@ async fn an_exported_entry_is_imported_as_it_was() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_here_already_stays_as_it_is() {
-    let (from, to) = (Scene::new(), Scene::new());
-    from.deliver("job_1").await;
-    to.deliver("job_1").await;
-    to.inbox.discard(key("job_1"), "cancelled").await.unwrap();
-    let before = to.inbox.show(key("job_1")).await.unwrap();
-    let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-    assert_eq!((imported.added, imported.present), (0, 1));
-    assert_eq!(to.inbox.show(key("job_1")).await.unwrap(), before);
-}
-
-#[tokio::test]
-async fn an_entry_that_was_leased_there_waits_here() {
-    let (from, to) = (Scene::new(), Scene::new());
-    from.deliver("job_1").await;
-    from.store.claim(CLAIM_ONE).await.unwrap();
-    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-    let (entry, _) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 1, to.clock.now()));
-}
-
-#[tokio::test]
 async fn lines_before_a_wrong_one_are_imported_of_a_partial_export_and_empty_ones_skipped() {
     let (from, to) = (Scene::new(), Scene::new());
     from.deliver("job_1").await;

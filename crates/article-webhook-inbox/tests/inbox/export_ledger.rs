@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
-    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Prune, Reason,
+    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason,
     store::{
-        ApiAnswer, BucketEvent, BucketSettings, Expect, Intended, Outcome, PollClaim, PollOutcome,
-        Store,
+        ApiAnswer, BucketEvent, BucketSettings, Expect, Intended, PollClaim, PollOutcome, Store,
     },
 };
-use article_webhook_inbox_contract::CLAIM_ONE;
 
 use super::scene::{HOUR, Scene, exported, key};
 
@@ -112,19 +110,6 @@ async fn a_ledger_is_imported_as_it_was() {
     assert_eq!(exported(&to.inbox).await, lines);
 }
 
-/// The API key that was refused there is paused here too, and another is not.
-#[tokio::test]
-async fn a_refused_key_is_imported() {
-    for (key, is_paused) in [(BUCKET.key, true), (BUCKET.key + 1, false)] {
-        let (from, to) = (shop().await, elsewhere());
-        from.store.report(BucketEvent::Resumed).await.unwrap();
-        from.store.report(BucketEvent::KeyRefused { key: BUCKET.key }).await.unwrap();
-        to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-        let intended = to.store.intend("post-9", MINUTE, key, None).await.unwrap();
-        assert_eq!(matches!(intended, Intended::Paused(_)), is_paused, "{intended:?}");
-    }
-}
-
 /// Wherever it ends, the rest is imported by the next, and no job is taken for arrived whose article is not here.
 #[tokio::test]
 async fn a_part_of_an_export_is_imported_and_then_the_rest() {
@@ -145,41 +130,6 @@ async fn a_part_of_an_export_is_imported_and_then_the_rest() {
         let expected = if is_here { Reply::Duplicate } else { Reply::Stored };
         assert_eq!(reply, expected, "after {end} lines");
     }
-}
-
-/// Retention removed the entry of an article there. A late copy is a duplicate here too.
-#[tokio::test]
-async fn a_job_without_an_entry_is_imported_as_a_tombstone() {
-    let from = Scene::new();
-    from.store.expect(vec![Expect::job("job_1".parse().unwrap(), from.store.now())]).await.unwrap();
-    from.deliver("job_1").await;
-    let lease = from.store.claim(CLAIM_ONE).await.unwrap().claimed[0].lease;
-    from.store.settle(lease, Outcome::Done).await.unwrap();
-    from.clock.advance(MINUTE);
-    let before = from.clock.now();
-    let prune =
-        Prune { bodies_before: before, entries_before: before, limit: 9, ..Prune::default() };
-    assert_eq!(from.inbox.prune(prune).await.unwrap().entries, 1);
-    let lines = exported(&from.inbox).await;
-    let to = elsewhere();
-    let imported = to.inbox.import(Cursor::new(&lines)).await.unwrap();
-    assert_eq!((imported.added, imported.ledger_added), (0, 1));
-    let reply = to.accept(&fixture::complete().job_id("job_1")).await;
-    assert_eq!(reply, Reply::Duplicate);
-}
-
-/// A lease of the other store does not hold, and an article that is here already ends its job.
-#[tokio::test]
-async fn a_job_that_was_polled_there_is_due_here() {
-    let (from, to) = (Scene::new(), Scene::new());
-    let jobs = ["job_1", "job_2"].map(|id| Expect::job(id.parse().unwrap(), from.store.now()));
-    from.store.expect(jobs.into()).await.unwrap();
-    from.store.claim_polls(PollClaim { limit: 2, lease: HOUR, bucket: BUCKET }).await.unwrap();
-    to.deliver("job_2").await;
-    to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
-    let states = ledger(&to).await.0.into_iter().map(|job| (job.state, job.at));
-    let now = to.clock.now();
-    assert!(states.eq([(JobState::Expected, now), (JobState::Arrived, now)]));
 }
 
 #[tokio::test]

@@ -1,8 +1,7 @@
 use std::{future::pending, time::Duration};
 
 use article_webhook::{Reply, fixture};
-use article_webhook_inbox::store::Store;
-use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
+use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::{Instant, advance};
 
 use super::scene::{HOUR, Scene};
@@ -66,22 +65,6 @@ async fn a_duplicate_makes_no_inbox_ready_that_cannot_store() {
     assert_eq!(scene.accept(&known).await, Reply::Duplicate);
     assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
     scene.deliver("job_2").await;
-    scene.inbox.ready().await.unwrap();
-}
-
-/// A balancer that has taken the receiver out sends nothing that could be stored.
-#[tokio::test(start_paused = true)]
-async fn after_an_outage_that_probes_saw_the_next_probe_makes_the_inbox_ready() {
-    let scene = Scene::new();
-    let calls = ["Record", "Probe"];
-    calls.iter().for_each(|call| scene.store.fault(call, Fault::DOWN));
-    for job in ["job_1", "job_2"] {
-        scene.accept(&fixture::complete().job_id(job)).await;
-    }
-    advance(Duration::from_secs(1)).await;
-    scene.inbox.ready().await.unwrap_err();
-    scene.store.repair();
-    advance(Duration::from_secs(1)).await;
     scene.inbox.ready().await.unwrap();
 }
 
@@ -152,18 +135,6 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
     scene.deliver("job_1").await;
     scene.clock.advance(HOUR);
     assert_eq!(scene.inbox.health().await.overdue.unwrap(), Some(HOUR));
-}
-
-/// Its worker was killed, and none has claimed it since.
-#[tokio::test]
-async fn an_entry_whose_lease_has_ended_is_overdue() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    assert_eq!(scene.store.claim(CLAIM_ONE).await.unwrap().claimed.len(), 1);
-    scene.clock.advance(HOUR / 2);
-    assert_eq!(scene.inbox.health().await.overdue.unwrap(), None, "it is worked on");
-    scene.clock.advance(HOUR);
-    assert_eq!(scene.inbox.health().await.overdue.unwrap(), Some(HOUR / 2));
 }
 
 #[tokio::test(start_paused = true)]

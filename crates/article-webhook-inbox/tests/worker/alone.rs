@@ -32,7 +32,6 @@ struct Seen(Arc<Mutex<Handlers>>);
 #[derive(Default)]
 struct Handlers {
     running: u32,
-    most: u32,
     ended: Vec<(String, u32, u32)>,
 }
 
@@ -41,7 +40,6 @@ impl Seen {
         let began_beside = {
             let mut handlers = self.0.lock().unwrap();
             handlers.running += 1;
-            handlers.most = handlers.most.max(handlers.running);
             handlers.running - 1
         };
         work.await;
@@ -53,11 +51,6 @@ impl Seen {
 
     fn running(&self) -> u32 {
         self.0.lock().unwrap().running
-    }
-
-    /// How many ran at once.
-    fn most(&self) -> u32 {
-        self.0.lock().unwrap().most
     }
 
     /// As which handler that of this job ended, and beside how many others it began and ended.
@@ -134,67 +127,10 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     assert_eq!(seen.of("job_bad"), Some((2, 0, 0)), "next, and beside no other");
 }
 
-/// With a single attempt, each is the last.
-#[tokio::test]
-async fn last_attempts_run_beside_each_other() {
-    let (scene, seen) = (Scene::new(), Seen::default());
-    for job in ["job_1", "job_2", "job_3"] {
-        scene.deliver(job).await;
-    }
-    let watched = seen.clone();
-    let worker = scene.inbox.worker(move |job: Job| {
-        let (seen, all) = (watched.clone(), watched.clone());
-        async move {
-            seen.run(job, until_true(|| all.most() == 3)).await;
-            Ok(())
-        }
-    });
-    bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
-}
-
-/// The process ended under the last attempts of two entries, and one of them may be the cause.
-#[tokio::test]
-async fn after_an_interrupted_last_attempt_one_more_runs_alone() {
-    let (scene, seen) = (Scene::new(), Seen::default());
-    for job in ["job_1", "job_2"] {
-        scene.deliver(job).await;
-    }
-    let last = Claim { limit: 4, attempts: 1, ..CLAIM };
-    assert_eq!(scene.store.claim(last).await.unwrap().claimed.len(), 2);
-    scene.clock.advance(LEASE);
-    scene.deliver("job_3").await;
-    let watched = seen.clone();
-    let worker = scene.inbox.worker(move |job: Job| {
-        let seen = watched.clone();
-        async move {
-            let is_one_more = job.job_id().as_str() != "job_3";
-            assert_eq!(job.attempt(), 1 + u32::from(is_one_more));
-            seen.run(job, tokio::time::sleep(Duration::from_millis(20))).await;
-            Ok(())
-        }
-    });
-    bounded(worker.attempts(1).poll(HOUR).run(scene.until(State::Done, 3))).await.unwrap();
-    assert_eq!(seen.most(), 1);
-
-    // One whose additional attempt is interrupted as well is dead.
-    scene.deliver("job_bad").await;
-    for _ in 0..2 {
-        assert_eq!(scene.store.claim(last).await.unwrap().claimed.len(), 1);
-        scene.clock.advance(LEASE);
-    }
-    assert_eq!(scene.store.claim(last).await.unwrap().discarded.len(), 1);
-    assert_eq!(scene.show("job_bad").await.0.attempts, 2);
-}
-
 /// Two workers of one inbox know of each other.
 #[tokio::test]
 async fn an_entry_runs_alone_beside_another_worker() {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    };
-
-    let scene = Scene::real();
+    let (scene, seen) = (Scene::real(), Seen::default());
     for job in 0..6 {
         scene.deliver(&format!("job_{job}")).await;
     }
@@ -204,15 +140,12 @@ async fn an_entry_runs_alone_beside_another_worker() {
         scene.store.claim(claim).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let (running, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let handler = || {
-        let (running, most) = (Arc::clone(&running), Arc::clone(&most));
-        move |_| {
-            let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+        let watched = seen.clone();
+        move |job| {
+            let seen = watched.clone();
             async move {
-                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                tokio::time::sleep(Duration::from_millis(30)).await;
-                running.fetch_sub(1, Ordering::SeqCst);
+                seen.run(job, tokio::time::sleep(Duration::from_millis(30))).await;
                 Ok(())
             }
         }
@@ -221,5 +154,8 @@ async fn an_entry_runs_alone_beside_another_worker() {
     let [one, two] = workers.map(|worker| worker.run(scene.until(State::Done, 6)));
     let (one, two) = bounded(async { tokio::join!(one, two) }).await;
     assert_eq!((one.is_ok(), two.is_ok()), (true, true));
-    assert_eq!(most.load(Ordering::SeqCst), 1, "another ran beside an entry that runs alone");
+    for job in 0..6 {
+        let (_, began_beside, ended_beside) = seen.of(&format!("job_{job}")).unwrap();
+        assert_eq!((began_beside, ended_beside), (0, 0), "it runs alone");
+    }
 }

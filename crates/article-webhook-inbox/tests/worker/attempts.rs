@@ -3,14 +3,11 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{ArticleResult, Reply, fixture};
-use article_webhook_inbox::{
-    Digest, Failed, Job, Source, State,
-    store::{Arrival, Claim, Store},
-};
-use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
+use article_webhook::{ArticleResult, fixture};
+use article_webhook_inbox::{Failed, Job, Source, State};
+use article_webhook_inbox_contract::faulty::Fault;
 
-use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
+use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -73,42 +70,6 @@ async fn a_worker_that_is_gone_leaves_its_entry_to_another_after_the_lease() {
     });
     bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
     assert_eq!(scene.show("job_1").await.0.attempts, 2);
-}
-
-/// Bounded attempts: otherwise an article that kills the process would do so for ever.
-#[tokio::test]
-async fn an_attempt_counts_before_its_handler_runs() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let store = Arc::new(scene.store.clone());
-    let worker = scene.inbox.worker(move |job: Job| {
-        let store = Arc::clone(&store);
-        async move {
-            let (entry, _) = store.show(key("job_1")).await?.ok_or("no such entry")?;
-            if (entry.state, entry.attempts, job.attempt()) == (State::Leased, 1, 1) {
-                return Ok(());
-            }
-            Err(Failed::dead("not counted"))
-        }
-    });
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-}
-
-/// Bounded attempts.
-#[tokio::test]
-async fn an_entry_whose_last_attempts_killed_the_process_is_dead_without_another() {
-    let (scene, runs) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    let claim = Claim { lease: LEASE, attempts: 1, ..CLAIM_ONE };
-    // The attempt that is allowed, and the one more.
-    for _ in 0..2 {
-        assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
-        scene.clock.advance(LEASE);
-    }
-    let worker = scene.worker_counting(&runs);
-    bounded(worker.attempts(1).run(scene.until(State::Dead, 1))).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert_eq!((runs.now(), entry.cause.as_deref()), (0, Some("the last attempt did not end")));
 }
 
 #[tokio::test]
@@ -200,76 +161,6 @@ async fn a_handler_that_gives_up_has_no_other_attempt() {
     bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no such blog")));
-}
-
-#[tokio::test]
-async fn a_dead_entry_that_is_requeued_starts_with_its_first_attempt() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|_| async { Err(Failed::dead("no such blog")) });
-    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
-
-    assert!(scene.inbox.requeue(key("job_1")).await.unwrap());
-    let worker = scene.inbox.worker(|job: Job| async move {
-        if job.attempt() == 1 { Ok(()) } else { Err(Failed::dead("not the first")) }
-    });
-    bounded(worker.poll(HOUR).run(scene.until(State::Done, 1))).await.unwrap();
-}
-
-/// The job was ordered with a publish target and a capability URL, and the copy for the target came first.
-#[tokio::test]
-async fn a_job_has_its_intent_whichever_copy_came_first() {
-    for second in [fixture::complete(), fixture::unicode()] {
-        let scene = Scene::new();
-        scene.deliver("job_1").await;
-        let bytes = second.job_id("job_1").bytes().clone();
-        let arrival = Arrival {
-            key: key("job_1"),
-            source: Source::Webhook,
-            target: "capability".into(),
-            intent: Some("draft".into()),
-            digest: Digest::of(&bytes),
-            bytes,
-        };
-        scene.store.record(arrival).await.unwrap();
-        let kept = Arc::new(Mutex::new(None));
-        let keep = Arc::clone(&kept);
-        let worker = scene.inbox.worker(move |job: Job| {
-            let facts = (job.intent().map(str::to_owned), job.target().to_owned());
-            *keep.lock().unwrap() = Some(facts);
-            async { Ok(()) }
-        });
-        bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-        let kept = kept.lock().unwrap().take();
-        assert_eq!(kept, Some((Some("draft".into()), "default".into())));
-    }
-}
-
-/// A capability URL reaches logs more easily than a token.
-#[tokio::test]
-async fn a_body_by_token_is_handed_out_before_one_that_came_to_a_url() {
-    let scene = Scene::new();
-    let forged = fixture::unicode().job_id("job_1").bytes().clone();
-    let arrival = Arrival {
-        key: key("job_1"),
-        source: Source::Webhook,
-        target: "capability".into(),
-        intent: Some("draft".into()),
-        digest: Digest::of(&forged),
-        bytes: forged,
-    };
-    scene.store.record(arrival).await.unwrap();
-    assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Duplicate);
-    let handled = Arc::new(Mutex::new(Vec::new()));
-    let handles = Arc::clone(&handled);
-    let worker = scene.inbox.worker(move |job: Job| {
-        handles.lock().unwrap().push((job.body().clone(), job.intent().map(str::to_owned)));
-        async { Ok(()) }
-    });
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    let genuine = fixture::complete().job_id("job_1").bytes().clone();
-    assert_eq!(*handled.lock().unwrap(), [(genuine, Some("draft".to_owned()))]);
-    assert_eq!(scene.show("job_1").await.0.conflicts, 1);
 }
 
 #[tokio::test]

@@ -5,11 +5,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Job, JobKind, State, Worker,
-    store::{Claim, Store},
-};
-use article_webhook_inbox_contract::CLAIM_ONE;
+use article_webhook_inbox::{EntryKey, Failed, Job, JobKind, State, Worker};
 
 use super::{
     gate::Gate,
@@ -17,7 +13,6 @@ use super::{
 };
 
 const SAID: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
-const LEASE: Duration = Duration::from_secs(60);
 
 fn failure(job: &str) -> EntryKey {
     EntryKey::failure(job.parse().unwrap())
@@ -171,49 +166,6 @@ async fn no_handler_is_missing_while_another_worker_has_one() {
         scene.publisher().run(watched).await.unwrap();
     };
     bounded(busy.poll(Duration::from_millis(10)).run(story)).await.unwrap();
-}
-
-/// One that may have crashed the process runs beside no article.
-#[tokio::test]
-async fn a_failure_whose_attempts_were_interrupted_runs_alone() {
-    let scene = Scene::new();
-    scene.fail("job_1").await;
-    for _ in 0..2 {
-        let claim = Claim { lease: LEASE, ..CLAIM_ONE };
-        assert_eq!(scene.store.claim(claim).await.unwrap().claimed.len(), 1);
-        scene.clock.advance(LEASE);
-    }
-    scene.deliver("job_2").await;
-    let (running, runs) = (Count::default(), Count::default());
-    let handler = || {
-        let (running, runs) = (running.clone(), runs.clone());
-        move |_| {
-            let (running, runs) = (running.clone(), runs.clone());
-            async move {
-                assert_eq!(running.add(), 1, "another ran beside it");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                running.take();
-                runs.add();
-                Ok(())
-            }
-        }
-    };
-    let worker = scene.inbox.worker(handler()).on_failure(handler());
-    bounded(worker.run(scene.until(State::Done, 2))).await.unwrap();
-    assert_eq!(runs.now(), 2);
-}
-
-#[tokio::test]
-async fn a_damaged_failure_reaches_no_handler() {
-    let (scene, runs) = (Scene::new(), Count::default());
-    scene.record_as(failure("job_1"), b"flipped", Digest::of(SAID.as_bytes())).await;
-    let counted = runs.clone();
-    let worker = scene.publisher().on_failure(move |_| {
-        counted.add();
-        async { Ok(()) }
-    });
-    bounded(worker.run_until_idle()).await.unwrap();
-    assert_eq!((scene.state(failure("job_1")).await, runs.now()), ((State::Corrupt, 0), 0));
 }
 
 /// A handler that never ends is shown, and the shutdown does not wait for it.

@@ -3,12 +3,10 @@ use std::sync::{Arc, Mutex};
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
     Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker,
-    store::{Arrival, Expect, Quarantine, Quarantined, Recorded, Store},
+    store::{Arrival, Expect, Quarantine, Quarantined, Store},
 };
-use article_webhook_inbox_contract::faulty::Fault;
-use tokio::sync::Notify;
 
-use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
+use super::scene::{Count, HOUR, Scene, bounded, key};
 
 fn article() -> Vec<u8> {
     fixture::complete().job_id("job_1").bytes().to_vec()
@@ -103,16 +101,6 @@ async fn what_is_no_article_reaches_a_handler_for_it_as_it_came_with_all_its_att
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
 }
 
-#[tokio::test]
-async fn a_damaged_body_reaches_no_handler_for_what_is_no_article() {
-    let scene = Scene::new();
-    scene.record_as(key("job_1"), b"{}", Digest::of(b"another")).await;
-    let (worker, runs) = counting(&scene);
-    let worker = worker.on_undecodable(|_| async { Ok(()) });
-    bounded(worker.run_until_idle()).await.unwrap();
-    assert_eq!((scene.show("job_1").await.0.state, runs.now()), (State::Corrupt, 0));
-}
-
 /// At least once.
 #[tokio::test]
 async fn an_article_that_comes_after_another_body_is_worked_on_at_once() {
@@ -127,60 +115,6 @@ async fn an_article_that_comes_after_another_body_is_worked_on_at_once() {
     bounded(worker.run(shutdown)).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.attempts, entry.conflicts, runs.now()), (1, 1, 1));
-}
-
-/// At least once: the article was recorded after the claim, and before the others were rejected.
-#[tokio::test]
-async fn an_article_that_comes_while_other_bodies_are_judged_is_worked_on() {
-    let scene = Scene::new();
-    scene.record(key("job_1"), b"{}").await;
-    let go_on = Arc::new(Notify::new());
-    scene.store.fault("Settle", Fault::Waits(Arc::clone(&go_on)));
-    let (worker, runs) = counting(&scene);
-    let shutdown = async {
-        until_true(|| scene.store.calls("Settle") == 1).await;
-        let kept = scene.record(key("job_1"), &article()).await;
-        assert_eq!(kept, Recorded::Conflict { kept: true });
-        scene.store.repair();
-        go_on.notify_one();
-        scene.until(State::Done, 1).await;
-    };
-    bounded(worker.run(shutdown)).await.unwrap();
-    assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
-}
-
-#[tokio::test]
-async fn a_handler_is_given_the_first_body_that_is_an_article() {
-    let scene = Scene::new();
-    let other = fixture::unicode().job_id("job_1");
-    for bytes in [b"{}".to_vec(), article(), other.bytes().to_vec()] {
-        scene.record(key("job_1"), &bytes).await;
-    }
-    let seen = Arc::new(Mutex::new(None));
-    let keep = Arc::clone(&seen);
-    let worker = scene.inbox.worker(move |job: Job| {
-        *keep.lock().unwrap() = Some((job.body().clone(), job.source()));
-        async { Ok(()) }
-    });
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    assert_eq!(*seen.lock().unwrap(), Some((article().into(), Source::Api)));
-}
-
-#[tokio::test]
-async fn an_unknown_event_reaches_no_handler_and_does_not_block_the_article() {
-    let scene = Scene::new();
-    let updated = EntryKey { job_id: "job_1".parse().unwrap(), event: "article.updated".into() };
-    scene.record(updated.clone(), &article()).await;
-    scene.deliver("job_1").await;
-    let (worker, runs) = counting(&scene);
-    let shutdown = async {
-        scene.until(State::Unhandled, 1).await;
-        scene.until(State::Done, 1).await;
-    };
-    bounded(worker.run(shutdown)).await.unwrap();
-    let (entry, _) = scene.inbox.show(updated).await.unwrap().unwrap();
-    let cause = "an event that this version does not know";
-    assert_eq!((entry.attempts, entry.cause.as_deref(), runs.now()), (0, Some(cause), 1));
 }
 
 /// Durable acknowledgement: never a wrong body, and the next delivery repairs it.
@@ -200,20 +134,6 @@ async fn a_damaged_body_reaches_no_handler_until_it_is_delivered_again() {
     };
     bounded(worker.run(shutdown)).await.unwrap();
     assert_eq!((runs.now(), scene.show("job_1").await.0.attempts), (1, 1));
-}
-
-#[tokio::test]
-async fn a_duplicate_of_a_leased_entry_changes_nothing() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|_| std::future::pending());
-    let shutdown = async {
-        scene.until(State::Leased, 1).await;
-        let before = scene.show("job_1").await;
-        assert_eq!(scene.accept(&fixture::complete().job_id("job_1")).await, Reply::Duplicate);
-        assert_eq!(scene.show("job_1").await, before);
-    };
-    bounded(worker.shutdown_grace(std::time::Duration::ZERO).run(shutdown)).await.unwrap();
 }
 
 #[tokio::test]

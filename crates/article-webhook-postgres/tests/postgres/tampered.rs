@@ -8,7 +8,6 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use crate::{
     CLAIM, arrival, fresh, log,
     refusals::{refused, run, says},
-    role_of_new_tables,
     scene::wait,
     schema,
     server::shared_url,
@@ -168,22 +167,6 @@ fn claimed(store: &PostgresStore, count: usize) -> Vec<Claimed> {
         claimed.extend(wait(store.claim(CLAIM)).unwrap().claimed);
     }
     claimed
-}
-
-#[test]
-fn a_right_that_is_missing_is_named() {
-    let Some(url) = shared_url() else { return };
-    let (schema, role, settings) = role_of_new_tables(&url);
-    wait(PostgresStore::connect(settings.clone())).unwrap();
-    run(&url, &format!("REVOKE INSERT ON {schema}.article_inbox_bodies FROM {role}"));
-    run(&url, &format!("REVOKE USAGE ON SEQUENCE {schema}.article_inbox_ids FROM {role}"));
-    let expected = format!(
-        "the role \"{role}\" lacks rights: as the owner of the tables, \
-         GRANT INSERT ON \"{schema}\".article_inbox_bodies TO \"{role}\"; \
-         GRANT USAGE ON SEQUENCE \"{schema}\".article_inbox_ids TO \"{role}\""
-    );
-    assert_eq!(refused(settings).to_string(), expected);
-    run(&url, &format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
     Filter, Inbox, JobState, State,
-    store::{BucketSettings, Claim, Expect, Outcome, PollClaim, Recorded, Settled, Store},
+    store::{BucketSettings, Expect, Outcome, PollClaim, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
 
@@ -19,37 +19,6 @@ const POLL_CLAIM: PollClaim = PollClaim {
 
 fn expected(job: &str) -> Expect {
     Expect::job(job.parse().unwrap(), SystemTime::now() - Duration::from_secs(600))
-}
-
-#[test]
-fn a_damaged_entry_costs_no_other_its_claim() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
-        for (job, body) in [("job_1", "{}"), ("job_1", "{ }"), ("job_2", "{}"), ("job_3", "{}")] {
-            store.record(arrival(job, body)).await.unwrap();
-        }
-        let application = scene::connect(&url).await;
-        let damage = |job: &str, value: &str| {
-            format!("UPDATE {schema}.article_inbox_entries SET {value} WHERE job_id = '{job}'")
-        };
-        application.batch_execute(&damage("job_1", "document = 'not a document'")).await.unwrap();
-        let two = Claim { limit: 2, ..CLAIM };
-        let claimed = store.claim(two).await.unwrap().claimed;
-        assert_eq!(claimed.len(), 1);
-        assert_eq!((claimed[0].key.job_id.as_str(), claimed[0].bodies.len()), ("job_2", 1));
-        assert_eq!(store.counts().await.unwrap().of(State::Corrupt), 1);
-
-        // No fence is larger than this one.
-        application
-            .batch_execute(&damage("job_3", &format!("fence = {}", i64::MAX)))
-            .await
-            .unwrap();
-        let claimed = store.claim(two).await.unwrap().claimed;
-        assert_eq!(claimed[0].key.job_id.as_str(), "job_3");
-    });
 }
 
 #[test]
@@ -149,26 +118,6 @@ fn a_body_whose_document_is_damaged_costs_itself_alone() {
         }
         inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
         assert_eq!(store.counts().await.unwrap().of(State::Done), 4);
-    });
-}
-
-#[test]
-fn a_damaged_row_of_an_entry_that_is_done_does_not_bring_it_back() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
-        store.record(arrival("job_1", "{}")).await.unwrap();
-        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-        store.settle(lease, Outcome::Done).await.unwrap();
-        let damage = format!("UPDATE {schema}.article_inbox_entries SET document = '{{}}'");
-        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
-
-        assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
-        assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
-        let findings = store.check().await.unwrap();
-        assert!(findings[0].to_string().contains("its checksum does not match"), "{findings:?}");
     });
 }
 
