@@ -159,7 +159,7 @@ async fn rows(inbox: &Inbox) -> Result<String, article_webhook_inbox::Error> {
     let mut filter = Filter::default();
     loop {
         let page = inbox.list(filter.clone()).await?;
-        for entry in page.entries {
+        for entry in page.items {
             writeln!(lines, "{} {} {}", entry.key.job_id, entry.state, entry.attempts)
                 .expect("a text grows");
         }

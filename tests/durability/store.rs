@@ -37,7 +37,7 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
         let mut filter = Filter::default();
         loop {
             let page = inbox.list(filter.clone()).await?;
-            for entry in page.entries {
+            for entry in page.items {
                 let (_, bodies) = inbox
                     .show(entry.key.clone())
                     .await?

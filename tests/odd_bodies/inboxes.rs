@@ -83,7 +83,7 @@ pub(crate) async fn worked_on(inbox: &Inbox, answer: String) -> Seen {
     let worker = inbox.worker(article).on_failure(failure);
     worker.run_until_idle().await.expect("a store in memory works");
 
-    let entries = inbox.list(Filter::default()).await.expect("it lists").entries.into_iter();
+    let entries = inbox.list(Filter::default()).await.expect("it lists").items.into_iter();
     let entries =
         entries.map(|entry| (format!("{}: {}", entry.key.event, entry.state), entry.cause));
     let jobs = inbox.jobs(JobFilter::default()).await.expect("it lists").items.into_iter();

@@ -8,7 +8,7 @@ use article_webhook::JobId;
 use article_webhook_inbox::{
     Body, CauseCount, Completion, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Filter,
     Finding, HourCount, Imported, Intent, IntentState, JobFilter, JobState, LedgerCounts,
-    LedgerPage, LedgerPruned, Page, Prune, Pruned, Since, Source, State, Topic,
+    LedgerPruned, Page, Prune, Pruned, Since, Source, State, Topic,
     store::{
         self, Arrival, Bucket, BucketEvent, CallRefused, Claim, Claims, Expect, Export, ExportLine,
         Intended, IntentLease, Lease, Merge, Outcome, Pending, PollClaim, PollLease, PollOutcome,
@@ -447,14 +447,14 @@ impl Store for Connection {
         prune(prune: Prune) -> Pruned;
         counts() -> Counts;
         due_since() -> Option<SystemTime>;
-        list(filter: Filter) -> Page;
+        list(filter: Filter) -> Page<Entry>;
         show(key: EntryKey) -> Option<(Entry, Vec<Body>)>;
         entries_of(jobs: Vec<JobId>) -> Vec<Entry>;
         causes(requeued_at: Option<SystemTime>) -> Vec<CauseCount>;
         hours(since: SystemTime) -> Vec<HourCount>;
         requeue(entries: Vec<(EntryKey, Option<State>)>, at: SystemTime) -> Vec<bool>;
         discard(entries: Vec<EntryKey>, cause: String) -> Vec<bool>;
-        export(part: Export) -> LedgerPage<ExportLine>;
+        export(part: Export) -> Page<ExportLine>;
         import(lines: Vec<ExportLine>) -> Imported;
         merge(part: Merge) -> Imported;
         check() -> Vec<Finding>;
@@ -465,8 +465,8 @@ impl Store for Connection {
         outcome_lost(lease: IntentLease) -> bool;
         bucket() -> Bucket;
         job(job_id: JobId) -> Option<ExpectedJob>;
-        jobs(filter: JobFilter) -> LedgerPage<ExpectedJob>;
-        intents(state: Option<IntentState>, after: i64, limit: u32) -> LedgerPage<Intent>;
+        jobs(filter: JobFilter) -> Page<ExpectedJob>;
+        intents(state: Option<IntentState>, after: i64, limit: u32) -> Page<Intent>;
         ledger_counts() -> LedgerCounts;
     }
 }

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 
 use article_webhook_client::{JobId, NewArticle};
 use article_webhook_inbox::{
-    Error, ExpectedJob, Inbox, Intent, IntentState, JobFilter, JobState, LedgerPage,
+    Error, Inbox, Intent, IntentState, JobState, Page,
     store::{BucketEvent, Expect},
 };
 use tokio::{join, select};
@@ -32,7 +32,7 @@ pub use health::CollectorHealth;
 /// It keeps everything in the store of an inbox, and what it orders survives a crash if that store does. Several
 /// collectors may share a store: in one process, and in several if the store allows that. A SQLite store belongs to one
 /// process. An article that it collects is stored as a delivery is, and the worker of the inbox runs the same
-/// handler, at once. [`list`](Self::list) shows the jobs.
+/// handler, at once. [`Inbox::jobs`] shows the jobs.
 ///
 /// ```
 /// use article_webhook_client::{ApiKey, Client, NewArticle};
@@ -173,41 +173,8 @@ impl Collector {
         backfill::plan(&self.0, ids.into_iter()).await
     }
 
-    /// A page of the jobs that were ordered or expected and that pass the filter, by ascending id: for instance those that
-    /// are overdue, with what the last poll of each brought.
-    ///
-    /// ```
-    /// use std::time::SystemTime;
-    /// use article_webhook_client::{ApiKey, Client};
-    /// use article_webhook_collector::Collector;
-    /// use article_webhook_inbox::{Inbox, JobFilter, JobState, OVERDUE_AFTER};
-    ///
-    /// #[tokio::main(flavor = "current_thread")]
-    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let client = Client::new(ApiKey::new("sk-5f2b9c0e7a1d4e38")?, "http://127.0.0.1:1")?;
-    ///     let collector = Collector::new(&Inbox::memory(), client);
-    ///     collector.expect("job_1".parse()?).await?;
-    ///
-    ///     let expected = JobFilter { state: Some(JobState::Expected), ..JobFilter::default() };
-    ///     let page = collector.list(expected.clone()).await?;
-    ///     assert_eq!((page.items[0].job_id.as_str(), page.next), ("job_1", None));
-    ///
-    ///     let before = Some(SystemTime::now() - OVERDUE_AFTER);
-    ///     let overdue = JobFilter { expected_before: before, ..expected };
-    ///     assert!(collector.list(overdue).await?.items.is_empty());
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The store failed.
-    pub async fn list(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
-        self.0.ledger.jobs(filter).await
-    }
-
     /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than
-    /// `after`, which is 0 or the [`next`](LedgerPage::next) of the last page.
+    /// `after`, which is 0 or the [`next`](Page::next) of the last page.
     ///
     /// # Errors
     ///
@@ -216,7 +183,7 @@ impl Collector {
         &self,
         state: Option<IntentState>,
         after: i64,
-    ) -> Result<LedgerPage<Intent>, Error> {
+    ) -> Result<Page<Intent>, Error> {
         self.0.ledger.intents(state, after, 100).await
     }
 

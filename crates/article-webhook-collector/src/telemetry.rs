@@ -224,7 +224,7 @@ pub(crate) fn summary(figures: &Figures) {
     let (expected, overdue, recovered) = (counts.open(), counts.overdue, counts.recovered);
     let (unknown, unreadable) = (counts.unknown_intents, counts.of(JobState::Unreadable));
     if overdue > 0 {
-        log!(error: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles are overdue: their jobs have not ended after 72 hours, and `Collector::list` shows why");
+        log!(error: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles are overdue: their jobs have not ended after 72 hours, and `Inbox::jobs` shows why");
     } else {
         log!(info: expected, ?oldest, overdue, recovered, unknown, unreadable, ?paused, tokens, "articles that are expected");
     }

@@ -22,9 +22,9 @@ pub use finding::Finding;
 pub use import::Imported;
 pub use ledger::{
     ApiAnswer, BucketEvent, BucketSettings, CallRefused, DELIVERY_PERIOD, Expect, ExpectedJob,
-    Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPage,
-    LedgerPruned, Missing, OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease,
-    PollOutcome, PollSettled, Polls, Reason, Topic,
+    Intended, Intent, IntentLease, IntentState, JobFilter, JobState, LedgerCounts, LedgerPruned,
+    Missing, OVERDUE_AFTER, Pause, PauseReason, Poll, PollClaim, PollLease, PollOutcome,
+    PollSettled, Polls, Reason, Topic,
 };
 pub(crate) use list::search_text;
 pub use list::{CauseCount, Counts, Filter, HourCount, ListOrder, MILLIS_PER_HOUR, Page};

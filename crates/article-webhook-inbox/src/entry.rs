@@ -29,11 +29,11 @@ pub use title::title_of;
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let inbox = Inbox::memory();
-///     assert!(inbox.list(Filter::default()).await?.entries.is_empty());
+///     assert!(inbox.list(Filter::default()).await?.items.is_empty());
 ///
 ///     let delivery = fixture::complete().job_id("job_1").delivery()?;
 ///     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
-///     let entry = &inbox.list(Filter::default()).await?.entries[0];
+///     let entry = &inbox.list(Filter::default()).await?.items[0];
 ///     assert_eq!((entry.key.job_id.as_str(), entry.state, entry.attempts), ("job_1", State::Waiting, 0));
 ///     Ok(())
 /// }

@@ -30,7 +30,7 @@ mod inbox;
 pub use article_webhook::{ArticleResult, Event, JobId};
 pub use call::{
     CauseCount, Completion, Counts, ExpectedJob, Filter, Finding, HourCount, Imported, Intent,
-    IntentState, JobFilter, JobState, LedgerCounts, LedgerPage, LedgerPruned, ListOrder, Missing,
+    IntentState, JobFilter, JobState, LedgerCounts, LedgerPruned, ListOrder, Missing,
     OVERDUE_AFTER, Page, Pause, PauseReason, Prune, Pruned, Reason, Since, StoreHealth, Topic,
 };
 pub use clock::Clock;

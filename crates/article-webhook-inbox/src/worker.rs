@@ -179,7 +179,7 @@ impl Worker {
     ///     inbox.worker(publish).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Unhandled), 1, "the worker has no handler for this event");
     ///
-    ///     let entry = inbox.list(Default::default()).await?.entries.remove(0);
+    ///     let entry = inbox.list(Default::default()).await?.items.remove(0);
     ///     inbox.requeue(entry.key).await?;
     ///     inbox.worker(publish).on_undecodable(pass_on).run_until_idle().await?;
     ///     assert_eq!(inbox.counts().await?.of(State::Done), 1);

@@ -140,7 +140,7 @@ impl<S: Subject> Trial<S> {
     }
 
     pub(crate) async fn all(&self) -> Vec<Entry> {
-        self.store().list(Filter::default()).await.unwrap().entries
+        self.store().list(Filter::default()).await.unwrap().items
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
             found.intents.insert(intent.name.to_string(), intent);
         }
         let all = Filter { limit: u32::MAX - 1, ..Filter::default() };
-        for entry in store.list(all).await?.entries {
+        for entry in store.list(all).await?.items {
             let shown = store.show(entry.key.clone()).await?;
             let (_, bodies) = shown.ok_or("an entry that is listed is there")?;
             let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into())).collect();

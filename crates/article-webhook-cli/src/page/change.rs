@@ -61,7 +61,7 @@ pub(super) async fn requeue(
         limit: 1,
         ..Filter::default()
     };
-    let entry = shared.inbox.list(filter).await?.entries.pop().ok_or(Missed::Gone)?;
+    let entry = shared.inbox.list(filter).await?.items.pop().ok_or(Missed::Gone)?;
     match entry.state {
         EntryState::Done => Ok(back(&shared, &key, query.as_deref(), "changed")),
         EntryState::Leased => Ok(back(&shared, &key, query.as_deref(), "leased")),

@@ -120,7 +120,7 @@ impl Watch {
             let seen = self.seen.borrow().clone();
             let mut hasher = DefaultHasher::new();
             refusals.as_ref().map(Refusals::all).hash(&mut hasher);
-            fingerprint(&page.entries, &seen, panel.as_deref()).hash(&mut hasher);
+            fingerprint(&page.items, &seen, panel.as_deref()).hash(&mut hasher);
             let revision = hasher.finish();
             self.seen.send_if_modified(|seen| {
                 let is_changed = seen.revision != revision;

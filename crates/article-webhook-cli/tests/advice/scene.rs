@@ -126,7 +126,7 @@ pub(crate) async fn deliver(inbox: &Inbox, numbers: std::ops::Range<usize>) {
 /// The jobs whose articles a receiver finds that starts now.
 pub(crate) async fn stored(file: &Path) -> BTreeSet<String> {
     let inbox = Inbox::open(file).await.unwrap();
-    let entries = inbox.list(Filter { limit: 1000, ..Filter::default() }).await.unwrap().entries;
+    let entries = inbox.list(Filter { limit: 1000, ..Filter::default() }).await.unwrap().items;
     inbox.close().await.unwrap();
     entries.iter().map(|entry| entry.key.job_id.to_string()).collect()
 }

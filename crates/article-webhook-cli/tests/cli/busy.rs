@@ -69,11 +69,11 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     }
     let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();
     let discard = |entry: article_webhook_inbox::Entry| inbox.discard(entry.key, "no");
-    for discarded in join_all(page.entries.into_iter().map(discard)).await {
+    for discarded in join_all(page.items.into_iter().map(discard)).await {
         assert!(discarded.unwrap());
     }
     let of_state = |state| Filter { state: Some(state), limit: 1, ..Filter::default() };
-    assert_eq!(inbox.list(of_state(State::Dead)).await.unwrap().entries.len(), 1);
+    assert_eq!(inbox.list(of_state(State::Dead)).await.unwrap().items.len(), 1);
     inbox.close().await.unwrap();
 
     let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(&file)]);

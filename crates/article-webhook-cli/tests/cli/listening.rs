@@ -163,7 +163,7 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
         }
     };
     assert_eq!((&forwarded["forwarded"], &forwarded["status"]), (&"job_1".into(), &200.into()));
-    let entries = inbox.list(Default::default()).await.unwrap().entries;
+    let entries = inbox.list(Default::default()).await.unwrap().items;
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].key.to_string(), "job_1 (article.complete)");
     assert_eq!(entry(&file, "done").await.0, 1, "only what reached the application counts");

@@ -87,7 +87,7 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
     let delivery = DeliveryRequest::new(body.to_string()).job_id(job);
     assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
     inbox
-        .discard(inbox.list(Default::default()).await.unwrap().entries.pop().unwrap().key, hostile)
+        .discard(inbox.list(Default::default()).await.unwrap().items.pop().unwrap().key, hostile)
         .await
         .unwrap();
     inbox.close().await.unwrap();

@@ -100,5 +100,5 @@ impl Visitor {
 pub(crate) async fn waiting(file: &std::path::Path) -> usize {
     let inbox = Inbox::new(SqliteStore::open_shared(file).unwrap());
     let filter = Filter { state: Some(State::Waiting), ..Filter::default() };
-    inbox.list(filter).await.unwrap().entries.len()
+    inbox.list(filter).await.unwrap().items.len()
 }

@@ -103,7 +103,7 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
     assert!(shown.contains("Requeued: 3 entries"), "{shown}");
     let dead = Filter { state: Some(State::Dead), ..Filter::default() };
-    assert_eq!(inbox.list(dead).await.unwrap().entries.len(), 2);
+    assert_eq!(inbox.list(dead).await.unwrap().items.len(), 2);
     let answer = press(&format!("token={token}")).await;
     let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
     assert!(shown.contains("Nothing was requeued"), "{shown}");

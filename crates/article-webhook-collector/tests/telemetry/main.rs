@@ -144,7 +144,7 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
         ("WARN", "polls are given back unsent, because the store takes longer than 5 seconds"),
         (
             "ERROR",
-            "articles are overdue: their jobs have not ended after 72 hours, and `Collector::list` shows why expected=4",
+            "articles are overdue: their jobs have not ended after 72 hours, and `Inbox::jobs` shows why expected=4",
         ),
         ("INFO", "article collected job_id=\"job_ordered\""),
     ] {

@@ -9,5 +9,5 @@ mod poll;
 pub use bucket::{BucketEvent, BucketSettings, Pause, PauseReason};
 pub use intent::{CallRefused, Intended, Intent, IntentLease, IntentState, Topic};
 pub use job::{Expect, ExpectedJob, JobState, Missing, Reason};
-pub use list::{DELIVERY_PERIOD, JobFilter, LedgerCounts, LedgerPage, LedgerPruned, OVERDUE_AFTER};
+pub use list::{DELIVERY_PERIOD, JobFilter, LedgerCounts, LedgerPruned, OVERDUE_AFTER};
 pub use poll::{ApiAnswer, Poll, PollClaim, PollLease, PollOutcome, PollSettled, Polls};

@@ -75,7 +75,7 @@ impl FromIterator<(State, u64)> for Counts {
 ///     let mut dead = Filter { state: Some(State::Dead), ..Filter::default() };
 ///     loop {
 ///         let page = inbox.list(dead.clone()).await?;
-///         page.entries.iter().for_each(|entry| println!("{}: {:?}", entry.key, entry.cause));
+///         page.items.iter().for_each(|entry| println!("{}: {:?}", entry.key, entry.cause));
 ///         let Some(next) = page.next else { break };
 ///         dead.after = next;
 ///     }
@@ -129,10 +129,10 @@ pub struct Filter {
 ///     }
 ///     let mut newest = Filter { order: ListOrder::NewestFirst, limit: 2, ..Filter::default() };
 ///     let page = inbox.list(newest.clone()).await?;
-///     assert_eq!(page.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [3, 2]);
+///     assert_eq!(page.items.iter().map(|entry| entry.id).collect::<Vec<_>>(), [3, 2]);
 ///     newest.after = page.next.ok_or("there is one more")?;
 ///     let page = inbox.list(newest).await?;
-///     assert_eq!((page.entries[0].id, page.next), (1, None));
+///     assert_eq!((page.items[0].id, page.next), (1, None));
 ///     Ok(())
 /// }
 /// ```
@@ -214,7 +214,7 @@ impl Default for Filter {
     }
 }
 
-/// A page of entries that pass a filter.
+/// A page of entries, jobs or intents.
 ///
 /// ```
 /// use article_webhook_inbox::{Filter, Inbox};
@@ -227,21 +227,29 @@ impl Default for Filter {
 ///         inbox.accept(fixture::complete().job_id(job).delivery()?).await;
 ///     }
 ///     let first = inbox.list(Filter { limit: 2, ..Filter::default() }).await?;
-///     assert_eq!(first.entries.len(), 2);
+///     assert_eq!(first.items.len(), 2);
 ///
 ///     let after = first.next.ok_or("another page follows")?;
 ///     let last = inbox.list(Filter { after, limit: 2, ..Filter::default() }).await?;
-///     assert_eq!((last.entries.len(), last.next), (1, None));
+///     assert_eq!((last.items.len(), last.next), (1, None));
 ///     Ok(())
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive] // more may be said of a page
-pub struct Page {
-    /// The entries, in the order of the filter.
-    pub entries: Vec<Entry>,
-    /// [`Filter::after`] for the next page; `None` if this is the last page.
+pub struct Page<T> {
+    /// What was asked for: entries in the order of the filter, jobs and intents by ascending id.
+    pub items: Vec<T>,
+    /// `after` for the next page; `None` if this is the last page.
     pub next: Option<i64>,
+}
+
+impl<T> Page<T> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(items: Vec<T>, next: Option<i64>) -> Self {
+        Self { items, next }
+    }
 }
 
 /// How many entries are in one state for one reason.

@@ -18,7 +18,7 @@ pub const MAX_FAILURES_PER_ENTRY: usize = 8;
 ///     inbox.accept(fixture::complete().delivery()?).await;
 ///     inbox.worker(|_| async { Err(Failed::dead("the blog is gone")) }).run_until_idle().await?;
 ///
-///     let entry = inbox.list(Filter::default()).await?.entries.remove(0);
+///     let entry = inbox.list(Filter::default()).await?.items.remove(0);
 ///     assert_eq!(entry.state, State::Dead);
 ///     assert_eq!((entry.failures[0].attempt, entry.failures[0].cause.as_str()), (1, "the blog is gone"));
 ///     Ok(())

@@ -189,7 +189,7 @@ impl<'a> Parts<'a> {
                     if let Some(after) = page.next {
                         self.left.push_front(Step::List(Filter { after, ..filter }));
                     }
-                    for entry in page.entries.into_iter().rev() {
+                    for entry in page.items.into_iter().rev() {
                         self.left.push_front(Step::Read(Export::Entry(entry.key)));
                     }
                 }

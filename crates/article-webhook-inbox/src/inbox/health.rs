@@ -126,7 +126,7 @@ impl Inbox {
             self.with_timeout(store.health())
         );
         let [unhandled, quarantined] =
-            [unhandled, quarantined].map(|page| page.map(|page| page.entries.len()));
+            [unhandled, quarantined].map(|page| page.map(|page| page.items.len()));
         if let Ok(quarantined) = &quarantined {
             telemetry::in_quarantine(*quarantined);
         }

@@ -82,7 +82,7 @@ impl Inbox {
             order: ListOrder::NewestFirst,
             ..Filter::default()
         };
-        let leased = self.0.store.list(leased).await?.entries;
+        let leased = self.0.store.list(leased).await?.items;
         Ok(leased.iter().any(|entry| entry.at > now))
     }
 }

@@ -6,8 +6,8 @@ use super::Inbox;
 use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
-        CauseCount, Counts, ExpectedJob, Filter, Finding, HourCount, JobFilter, LedgerPage,
-        ListOrder, Page, Prune, Pruned,
+        CauseCount, Counts, ExpectedJob, Filter, Finding, HourCount, JobFilter, ListOrder, Page,
+        Prune, Pruned,
     },
     timestamp::rounded,
 };
@@ -53,7 +53,7 @@ impl Inbox {
     /// # Errors
     ///
     /// The store failed.
-    pub async fn list(&self, filter: Filter) -> Result<Page, Error> {
+    pub async fn list(&self, filter: Filter) -> Result<Page<Entry>, Error> {
         self.0.store.list(filter).await
     }
 
@@ -240,9 +240,9 @@ impl Inbox {
         while left > 0 {
             filter.limit = u32::try_from(left).unwrap_or(u32::MAX).min(ENTRIES_PER_TRANSACTION);
             let page = self.list(filter.clone()).await?;
-            left -= page.entries.len() as u64;
+            left -= page.items.len() as u64;
             // One that has left the state meanwhile stays as it is: it may be done now.
-            let entries = page.entries.into_iter().map(|entry| (entry.key, Some(entry.state)));
+            let entries = page.items.into_iter().map(|entry| (entry.key, Some(entry.state)));
             count += self.requeue_page(entries.collect(), at).await?;
             // Entries are listed by ascending id, so none is visited twice.
             let Some(next) = page.next else { break };
@@ -320,7 +320,7 @@ impl Inbox {
     /// # Errors
     ///
     /// The store failed.
-    pub async fn jobs(&self, filter: JobFilter) -> Result<LedgerPage<ExpectedJob>, Error> {
+    pub async fn jobs(&self, filter: JobFilter) -> Result<Page<ExpectedJob>, Error> {
         self.0.store.jobs(filter).await
     }
 

@@ -3,7 +3,7 @@
 use super::{Expected, IntentRows, Intents, Jobs, Script, Tables, read::page};
 use crate::{
     EntryKey, Error,
-    call::{JobFilter, LedgerPage},
+    call::{JobFilter, Page},
     rules::{Bucket, EntryLine, ExportLine, IntentLine, JobLine, JobRows},
 };
 
@@ -36,7 +36,7 @@ impl Export {
 }
 
 impl Script for Export {
-    type Output = LedgerPage<ExportLine>;
+    type Output = Page<ExportLine>;
 
     fn may_take_long(&self) -> bool {
         true
@@ -78,7 +78,7 @@ impl Script for Export {
                 let found = jobs.iter().find_map(|job| Some((job, job.entry(&key.event)?)));
                 // It may have been erased since it was listed.
                 let Some((job, entry)) = found else {
-                    return Ok(LedgerPage { items: Vec::new(), next: None });
+                    return Ok(Page { items: Vec::new(), next: None });
                 };
                 let bodies = tables.bodies(vec![entry.row.id]).await?.into_iter().flatten();
                 let bodies = bodies.map(|loaded| loaded.body).collect();
@@ -87,7 +87,7 @@ impl Script for Export {
                 (entry.into_iter().chain(JobLine::new(job).map(ExportLine::Job)).collect(), None)
             }
         };
-        Ok(LedgerPage { items, next })
+        Ok(Page { items, next })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     Body, Entry, EntryKey, Error, State,
     call::{
         CauseCount, Counts, Events, ExpectedJob, Filter, HourCount, Intent, IntentState, JobFilter,
-        LedgerCounts, LedgerPage, Page, Since,
+        LedgerCounts, Page, Since,
     },
     rules::{Bucket, JobRows},
 };
@@ -60,7 +60,7 @@ impl Script for DueSince {
 
 #[doc(hidden)]
 impl Script for Filter {
-    type Output = Page;
+    type Output = Page<Entry>;
 
     fn may_take_long(&self) -> bool {
         let is_all = self.state.is_none() && self.event.is_none();
@@ -73,7 +73,7 @@ impl Script for Filter {
         !is_by_index || !is_every
     }
 
-    async fn run(&self, tables: &mut dyn Tables) -> Result<Page, Error> {
+    async fn run(&self, tables: &mut dyn Tables) -> Result<Page<Entry>, Error> {
         let ids = tables.entries(Entries::Listed(self.clone())).await?;
         let (ids, next) = page(ids, self.limit);
         let jobs = tables.jobs(Jobs::OfEntries(ids.clone())).await?;
@@ -85,7 +85,7 @@ impl Script for Filter {
         // columns, also if it is damaged and shown as corrupt.
         let is_listed = |entry: &Entry| entry.state != State::Done || self.accepts(entry);
         let entries = ids.into_iter().filter_map(entry).filter(is_listed);
-        Ok(Page { entries: entries.collect(), next })
+        Ok(Page { items: entries.collect(), next })
     }
 }
 
@@ -197,7 +197,7 @@ async fn add_topics(tables: &mut dyn Tables, jobs: &mut [ExpectedJob]) -> Result
 
 #[doc(hidden)]
 impl Script for JobFilter {
-    type Output = LedgerPage<ExpectedJob>;
+    type Output = Page<ExpectedJob>;
 
     fn may_take_long(&self) -> bool {
         true
@@ -213,7 +213,7 @@ impl Script for JobFilter {
         };
         let mut items: Vec<_> = ids.into_iter().filter_map(job).collect();
         add_topics(tables, &mut items).await?;
-        Ok(LedgerPage { items, next })
+        Ok(Page { items, next })
     }
 }
 
@@ -243,7 +243,7 @@ pub struct ListIntents {
 }
 
 impl Script for ListIntents {
-    type Output = LedgerPage<Intent>;
+    type Output = Page<Intent>;
 
     fn may_take_long(&self) -> bool {
         true
@@ -256,7 +256,7 @@ impl Script for ListIntents {
         let now = tables.now();
         let (ids, next) = page(intents.iter().map(|intent| intent.row.id).collect(), self.limit);
         let intents = intents.iter().take(ids.len());
-        Ok(LedgerPage { items: intents.filter_map(|intent| intent.intent(now)).collect(), next })
+        Ok(Page { items: intents.filter_map(|intent| intent.intent(now)).collect(), next })
     }
 }
 

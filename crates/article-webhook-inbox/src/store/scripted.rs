@@ -11,8 +11,8 @@ use crate::{
     call::{
         Arrival, BucketEvent, CallRefused, CauseCount, Claim, Claims, Completion, Counts, Expect,
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
-        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
-        Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPruned, Outcome, Page,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
         Quarantined, Recorded, Settled, Since, StoreHealth, Topic,
     },
     rules::{Bucket, ExportLine},
@@ -132,7 +132,7 @@ impl<R: Run> Store for R {
         self.read(script::DueSince)
     }
 
-    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+    fn list(&self, filter: Filter) -> Pending<'_, Page<Entry>> {
         self.read(filter)
     }
 
@@ -180,7 +180,7 @@ impl<R: Run> Store for R {
         self.write(script::Erase(jobs))
     }
 
-    fn export(&self, part: Export) -> Pending<'_, LedgerPage<ExportLine>> {
+    fn export(&self, part: Export) -> Pending<'_, Page<ExportLine>> {
         self.read(part)
     }
 
@@ -271,7 +271,7 @@ impl<R: Run> Store for R {
         self.read(script::ShowJob(job_id))
     }
 
-    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, Page<ExpectedJob>> {
         self.read(filter)
     }
 
@@ -284,7 +284,7 @@ impl<R: Run> Store for R {
         state: Option<IntentState>,
         after: i64,
         limit: u32,
-    ) -> Pending<'_, LedgerPage<Intent>> {
+    ) -> Pending<'_, Page<Intent>> {
         self.read(script::ListIntents { state, after, limit })
     }
 

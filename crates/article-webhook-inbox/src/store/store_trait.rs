@@ -11,8 +11,8 @@ use crate::{
     call::{
         Arrival, BucketEvent, CallRefused, CauseCount, Claim, Claims, Completion, Counts, Expect,
         ExpectedJob, Filter, Finding, HourCount, Imported, Intended, Intent, IntentLease,
-        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPage, LedgerPruned, Outcome,
-        Page, PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
+        IntentState, JobFilter, JobState, Lease, LedgerCounts, LedgerPruned, Outcome, Page,
+        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Prune, Pruned, Quarantine,
         Quarantined, Recorded, Settled, Since, StoreHealth, Topic,
     },
     rules::{Bucket, ExportLine},
@@ -70,7 +70,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn due_since(&self) -> Pending<'_, Option<SystemTime>>;
 
     /// A page of the entries that pass the filter, in its order.
-    fn list(&self, filter: Filter) -> Pending<'_, Page>;
+    fn list(&self, filter: Filter) -> Pending<'_, Page<Entry>>;
 
     /// The entries of these jobs.
     fn entries_of(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<Entry>>;
@@ -110,7 +110,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn erase(&self, jobs: Vec<JobId>) -> Pending<'_, Vec<u64>>;
 
     /// A part of an export.
-    fn export(&self, part: Export) -> Pending<'_, LedgerPage<ExportLine>>;
+    fn export(&self, part: Export) -> Pending<'_, Page<ExportLine>>;
 
     /// Adds what another store exported. Returns what was added.
     fn import(&self, lines: Vec<ExportLine>) -> Pending<'_, Imported>;
@@ -186,7 +186,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn job(&self, job_id: JobId) -> Pending<'_, Option<ExpectedJob>>;
 
     /// A page of the jobs that pass the filter, by ascending id.
-    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>>;
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, Page<ExpectedJob>>;
 
     /// The intent, if the ledger has it.
     fn intent<'a>(&'a self, name: &'a str) -> Pending<'a, Option<Intent>>;
@@ -197,7 +197,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         state: Option<IntentState>,
         after: i64,
         limit: u32,
-    ) -> Pending<'_, LedgerPage<Intent>>;
+    ) -> Pending<'_, Page<Intent>>;
 
     /// The figures of the ledger.
     fn ledger_counts(&self) -> Pending<'_, LedgerCounts>;

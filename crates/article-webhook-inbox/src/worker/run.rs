@@ -142,7 +142,7 @@ async fn read_quarantine(store: Arc<dyn Store>, registry: Registry) {
                 continue;
             }
         };
-        for entry in page.entries {
+        for entry in page.items {
             match requeue_if_readable(&*store, &entry.key).await {
                 Ok(true) => {
                     telemetry::decoded_anew(&entry.key);

@@ -27,7 +27,7 @@ async fn pages_hold_all_that_passes_the_filter_the_oldest_first() {
     loop {
         let page = scene.inbox.list(filter.clone()).await.unwrap();
         pages += 1;
-        found.extend(page.entries.into_iter().map(|entry| entry.key));
+        found.extend(page.items.into_iter().map(|entry| entry.key));
         let Some(next) = page.next else { break };
         filter.after = next;
     }

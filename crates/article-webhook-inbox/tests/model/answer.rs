@@ -19,7 +19,7 @@ pub(crate) enum Answer {
     Pruned(Pruned),
     Counts(Counts),
     Since(Option<SystemTime>),
-    Page(Page),
+    Page(Page<Entry>),
     Shown(Option<Box<(Entry, Vec<Body>)>>),
     Changed(bool),
     Erased(u64),

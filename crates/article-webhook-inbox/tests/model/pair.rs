@@ -203,7 +203,7 @@ impl Pair {
                 let page = store.list(filter).await?;
                 Answer::Page({
                     let mut page = page;
-                    page.entries = without_nodes(page.entries);
+                    page.items = without_nodes(page.items);
                     page
                 })
             }
@@ -332,7 +332,7 @@ async fn everything(store: &dyn Store) -> Everything {
         }));
     }
     let filter = Filter { limit: 1_000, ..Filter::default() };
-    let listed = store.list(filter).await.expect("entries can be listed").entries;
+    let listed = store.list(filter).await.expect("entries can be listed").items;
     let of_jobs = store.entries_of(jobs().to_vec()).await;
     let mut of_jobs = of_jobs.expect("the entries of jobs can be read");
     of_jobs.sort_by_key(|entry| entry.id);

@@ -197,7 +197,7 @@ impl Store for Reference {
         })
     }
 
-    fn list(&self, filter: Filter) -> Pending<'_, Page> {
+    fn list(&self, filter: Filter) -> Pending<'_, Page<Entry>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
             let limit = (filter.limit as usize).saturating_add(1);
@@ -207,9 +207,8 @@ impl Store for Reference {
                 ListOrder::NewestFirst => entries.rev().take(limit).collect(),
                 _ => entries.take(limit).collect(),
             };
-            let mut listed = Page::default();
-            (listed.entries, listed.next) = page(entries, filter.limit, |entry: &Entry| entry.id);
-            Ok(listed)
+            let (items, next) = page(entries, filter.limit, |entry: &Entry| entry.id);
+            Ok(Page::new(items, next))
         })
     }
 
@@ -338,7 +337,7 @@ impl Store for Reference {
         })
     }
 
-    fn export(&self, _: Export) -> Pending<'_, LedgerPage<ExportLine>> {
+    fn export(&self, _: Export) -> Pending<'_, Page<ExportLine>> {
         Box::pin(async { Err(Error::unusable("the reference exports nothing")) })
     }
 
@@ -550,14 +549,14 @@ impl Store for Reference {
         })
     }
 
-    fn jobs(&self, filter: JobFilter) -> Pending<'_, LedgerPage<ExpectedJob>> {
+    fn jobs(&self, filter: JobFilter) -> Pending<'_, Page<ExpectedJob>> {
         Box::pin(async move {
             let (tables, _) = self.open()?;
             let jobs = tables.ledger.jobs.iter().filter_map(|(id, ..)| tables.ledger.shown(id));
             let jobs = jobs.filter(|job| filter.accepts(job));
             let jobs = jobs.take((filter.limit as usize).saturating_add(1)).collect();
             let (items, next) = page(jobs, filter.limit, |job: &ExpectedJob| job.id);
-            Ok(LedgerPage::new(items, next))
+            Ok(Page::new(items, next))
         })
     }
 
@@ -573,7 +572,7 @@ impl Store for Reference {
         state: Option<IntentState>,
         after: i64,
         limit: u32,
-    ) -> Pending<'_, LedgerPage<Intent>> {
+    ) -> Pending<'_, Page<Intent>> {
         Box::pin(async move {
             let (tables, now) = self.open()?;
             let later = tables.ledger.intents.range(after.saturating_add(1)..);
@@ -582,7 +581,7 @@ impl Store for Reference {
                 .filter(|intent| state.is_none_or(|state| state == intent.state));
             let intents = intents.take((limit as usize).saturating_add(1)).collect();
             let (items, next) = page(intents, limit, |intent: &Intent| intent.id);
-            Ok(LedgerPage::new(items, next))
+            Ok(Page::new(items, next))
         })
     }
 

@@ -188,8 +188,8 @@ impl Scene {
     async fn after(&self, inbox: &Inbox) -> Vec<String> {
         let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
         let page = inbox.list(Filter::default()).await.unwrap();
-        assert_eq!(page.entries.len(), 9);
-        for mut entry in page.entries {
+        assert_eq!(page.items.len(), 9);
+        for mut entry in page.items {
             let (_, bodies) = inbox.show(entry.key.clone()).await.unwrap().unwrap();
             shown.extend(bodies.iter().map(|body| format!("{body:?}")));
             if matches!(entry.state, State::Dead) {

@@ -28,7 +28,7 @@ impl Fixture {
 }
 
 pub(super) async fn entries(store: &SqliteStore) -> Vec<Entry> {
-    store.list(Filter::default()).await.unwrap().entries
+    store.list(Filter::default()).await.unwrap().items
 }
 
 /// What a check finds: damage alone.
@@ -266,5 +266,5 @@ async fn a_row_that_cannot_be_loaded_ends_no_list() {
     fixture.damage("UPDATE article_inbox_entries SET job_id = '' WHERE id = 1");
     let store = fixture.open();
     let page = store.list(Filter { limit: 1, ..Filter::default() }).await.unwrap();
-    assert_eq!((page.entries, page.next), (Vec::new(), Some(1)));
+    assert_eq!((page.items, page.next), (Vec::new(), Some(1)));
 }

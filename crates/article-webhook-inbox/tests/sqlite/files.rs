@@ -175,7 +175,7 @@ async fn a_list_uses_each_index() {
     store.discard(vec![key("job_2")], "no".into()).await.unwrap();
     let list = async |filter: Filter| -> (Vec<i64>, Option<i64>) {
         let page = store.list(filter).await.unwrap();
-        (page.entries.iter().map(|entry| entry.id).collect(), page.next)
+        (page.items.iter().map(|entry| entry.id).collect(), page.next)
     };
 
     let all = Filter::default();

@@ -58,7 +58,7 @@ fn lock_moved_away(fixture: &Fixture) {
 }
 
 async fn jobs(fixture: &Fixture) -> usize {
-    fixture.open().list(Filter::default()).await.unwrap().entries.len()
+    fixture.open().list(Filter::default()).await.unwrap().items.len()
 }
 
 #[tokio::test]

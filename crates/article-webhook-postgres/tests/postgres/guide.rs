@@ -148,7 +148,7 @@ fn a_restore_to_a_moment_has_what_was_stored_until_then_and_nothing_after() {
     cluster.run(restore, &variables);
     wait(async move {
         let store = PostgresStore::connect(settings).await.unwrap();
-        let entries = store.list(Filter::default()).await.unwrap().entries;
+        let entries = store.list(Filter::default()).await.unwrap().items;
         let jobs: Vec<_> = entries.iter().map(|entry| entry.key.job_id.as_str()).collect();
         assert_eq!(jobs, ["job_1"]);
         assert_eq!(store.check().await.unwrap(), []);

@@ -75,7 +75,7 @@ fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
         let of_node = |name| PostgresStore::connect(settings.clone().node(name).unwrap());
         let (web, jobs) = (of_node("web-1").await.unwrap(), of_node("jobs-1").await.unwrap());
         let shown = async || {
-            let entries = web.list(Filter::default()).await.unwrap().entries;
+            let entries = web.list(Filter::default()).await.unwrap().items;
             entries.into_iter().map(|entry| entry.node).collect::<Vec<_>>()
         };
         for job in ["job_1", "job_2"] {

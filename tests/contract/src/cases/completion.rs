@@ -32,7 +32,7 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
         Filter { search: no_network(), ..Filter::default() },
         Filter { cause: no_network(), ..Filter::default() },
     ] {
-        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        let listed = trial.store().list(filter.clone()).await.unwrap().items;
         assert_eq!(listed, [], "{filter:?}");
     }
 }

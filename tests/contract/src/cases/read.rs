@@ -28,7 +28,7 @@ pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
 /// An empty store counts nothing, lists nothing, and nothing in it is due.
 pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().counts().await.unwrap(), Counts::default());
-    assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::default());
+    assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::new(Vec::new(), None));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
 }
@@ -129,8 +129,8 @@ pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
             .list(Filter { after: from, limit: 2, ..Filter::default() })
             .await
             .unwrap();
-        sizes.push(page.entries.len());
-        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        sizes.push(page.items.len());
+        jobs.extend(page.items.iter().map(|entry| entry.key.job_id.to_string()));
         after = page.next;
     }
     assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
@@ -146,8 +146,8 @@ pub async fn the_newest_entries_can_come_first(trial: Trial<impl Subject>) {
         let filter =
             Filter { after: from, limit: 2, order: ListOrder::NewestFirst, ..Filter::default() };
         let page = trial.store().list(filter).await.unwrap();
-        sizes.push(page.entries.len());
-        jobs.extend(page.entries.iter().map(|entry| entry.key.job_id.to_string()));
+        sizes.push(page.items.len());
+        jobs.extend(page.items.iter().map(|entry| entry.key.job_id.to_string()));
         after = page.next;
         trial.record(&format!("later_{}", sizes.len()), FIRST).await;
     }
@@ -164,9 +164,9 @@ pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
     let by_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
     let by_event = Filter { event: Some(key("job_1").event), ..Filter::default() };
     for filter in by_state.into_iter().chain([by_job, by_event]) {
-        let oldest = trial.store().list(filter.clone()).await.unwrap().entries;
+        let oldest = trial.store().list(filter.clone()).await.unwrap().items;
         let newest = Filter { order: ListOrder::NewestFirst, ..filter.clone() };
-        let mut newest = trial.store().list(newest).await.unwrap().entries;
+        let mut newest = trial.store().list(newest).await.unwrap().items;
         newest.reverse();
         assert!(!oldest.is_empty());
         assert_eq!(oldest, newest, "{filter:?}");
@@ -204,7 +204,7 @@ pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subje
 
 /// What entries a filter lists.
 async fn listed(trial: &Trial<impl Subject>, filter: Filter) -> Vec<String> {
-    let entries = trial.store().list(filter.clone()).await.unwrap().entries;
+    let entries = trial.store().list(filter.clone()).await.unwrap().items;
     assert!(entries.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
     entries.iter().map(|entry| entry.key.job_id.to_string()).collect()
 }
@@ -323,7 +323,7 @@ pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
         trial.record(id, FIRST).await;
     }
     let page = trial.store().list(Filter { limit: 2, ..Filter::default() }).await.unwrap();
-    assert_eq!((page.entries.len(), page.next), (2, None));
+    assert_eq!((page.items.len(), page.next), (2, None));
 }
 
 /// A filter by state lists only entries in that state.
@@ -334,7 +334,7 @@ pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
     for state in STATES {
         let page =
             trial.store().list(Filter { state: Some(state), ..Filter::default() }).await.unwrap();
-        let keys: Vec<_> = page.entries.into_iter().map(|entry| entry.key).collect();
+        let keys: Vec<_> = page.items.into_iter().map(|entry| entry.key).collect();
         assert_eq!((keys, page.next), (vec![key(state.as_str())], None));
     }
 }
@@ -347,7 +347,7 @@ pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
     }
     let list = async |filter| {
         let page = trial.store().list(filter).await.unwrap();
-        page.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
+        page.items.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
     };
     let of_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
     let of_event = Filter { event: Some("article.updated".into()), ..Filter::default() };
@@ -381,7 +381,7 @@ pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>
         (Filter { target: blog, job_id: Some(job("b")), ..all }, ""),
     ];
     for (filter, expected) in cases {
-        let listed = trial.store().list(filter.clone()).await.unwrap().entries;
+        let listed = trial.store().list(filter.clone()).await.unwrap().items;
         assert!(listed.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
         let jobs: String = listed.iter().map(|entry| entry.key.job_id.as_str()).collect();
         assert_eq!(jobs, expected, "{filter:?}");

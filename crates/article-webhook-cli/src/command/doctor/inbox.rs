@@ -184,7 +184,7 @@ async fn waiting(inbox: &Inbox) -> Result<Vec<Finding>, Error> {
     // The oldest of each kind, and not all: there may be millions.
     let oldest = async |state, event| {
         let filter = Filter { state: Some(state), event, limit: LISTED, ..Filter::default() };
-        inbox.list(filter).await.map(|page| page.entries)
+        inbox.list(filter).await.map(|page| page.items)
     };
     // The event is the same for all jobs.
     let failure = EntryKey::failure("job".parse().expect("a constant job id is valid")).event;

@@ -204,7 +204,7 @@ async fn missing(
 ) -> Result<Missing, Error> {
     let has_entry = async |filter: Filter| {
         let page = inbox.list(Filter { limit: 1, ..filter }).await?;
-        Ok::<_, Error>(!page.entries.is_empty())
+        Ok::<_, Error>(!page.items.is_empty())
     };
     let (mut lines, mut ordered) = (Vec::new(), Vec::new());
     for job in &arguments.jobs {

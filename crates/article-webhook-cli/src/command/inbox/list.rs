@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: ListArguments, context: &Context) -> Result<E
     let order = if arguments.newest { ListOrder::NewestFirst } else { ListOrder::OldestFirst };
     let read = async |after, limit| {
         let page = inbox.list(Filter { after, limit, order, ..filter.clone() }).await?;
-        Ok((page.entries, page.next))
+        Ok((page.items, page.next))
     };
     let kind = Kind { name: "entry", json: view::json, table: view::table };
     if !arguments.extent.show(&kind, &context.output, read).await? {
@@ -87,7 +87,7 @@ async fn follow(inbox: &Inbox, filter: Filter, output: &Output) -> Result<Exit, 
     loop {
         ticks.tick().await;
         let looking_at = inbox.ledger().now();
-        let now = inbox.list(filter.clone()).await?.entries;
+        let now = inbox.list(filter.clone()).await?.items;
         if let Some(printed) = &printed {
             // Older ones enter what is looked at as others leave it.
             let newest = printed.keys().max().copied().unwrap_or_default();

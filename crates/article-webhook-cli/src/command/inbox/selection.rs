@@ -127,10 +127,10 @@ impl Selection {
             let mut filter = Filter { limit: CHANGED_AT_ONCE, ..filter.clone() };
             loop {
                 let mut page = inbox.list(filter.clone()).await?;
-                page.entries.truncate(left);
-                left -= page.entries.len();
-                if !page.entries.is_empty() {
-                    each(page.entries).await?;
+                page.items.truncate(left);
+                left -= page.items.len();
+                if !page.items.is_empty() {
+                    each(page.items).await?;
                 }
                 if left == 0 {
                     return Ok(());

@@ -46,7 +46,7 @@ pub(super) async fn run(arguments: ShowArguments, context: &Context) -> Result<E
     let event = event.as_deref().map(Into::into);
     let filter = Filter { event, job_id: Some(job.clone()), ..Filter::default() };
     let mut entries = Vec::new();
-    for entry in inbox.list(filter).await?.entries {
+    for entry in inbox.list(filter).await?.items {
         // `None`: it was erased since the list was read.
         entries.extend(inbox.show(entry.key).await?);
     }

@@ -59,7 +59,7 @@ impl Turns {
         loop {
             // By ascending id, which is the order of arrival.
             let page = self.inbox.list(filter.clone()).await?;
-            for entry in page.entries {
+            for entry in page.items {
                 if entry.key == *key {
                     return Ok(None);
                 }

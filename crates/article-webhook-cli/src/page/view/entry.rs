@@ -82,7 +82,7 @@ async fn beside(
     order: ListOrder,
 ) -> Result<Option<EntryKey>, Error> {
     let filter = Filter { after: entry.id, order, limit: 1, ..list.filter() };
-    Ok(shared.inbox.list(filter).await?.entries.pop().map(|entry| entry.key))
+    Ok(shared.inbox.list(filter).await?.items.pop().map(|entry| entry.key))
 }
 
 fn page(shared: &Shared, shown: &Shown) -> Markup {

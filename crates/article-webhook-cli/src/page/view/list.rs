@@ -53,10 +53,10 @@ pub(in crate::page) async fn list(
         }
         (states(shared, query, counts))
         div.live #list data-live="list" {
-            @if page.entries.is_empty() {
+            @if page.items.is_empty() {
                 (empty(shared, query))
             } @else {
-                (table(shared, query, &page.entries, now))
+                (table(shared, query, &page.items, now))
             }
         }
         (pager(shared, query, &page))
@@ -186,7 +186,7 @@ fn empty(shared: &Shared, query: &Query) -> Markup {
     }
 }
 
-fn pager(shared: &Shared, query: &Query, page: &Page) -> Markup {
+fn pager(shared: &Shared, query: &Query, page: &Page<Entry>) -> Markup {
     html! {
         nav.pager #pager data-live="pager" aria-label="Pages of the list" {
             @if query.after != 0 {

@@ -47,7 +47,7 @@ pub(in crate::page) async fn refused_deliveries(
     jobs.retain(|job| matches!(job.reason, Reason::Refused { .. }));
     let refused = Refused {
         here: shared.refusals.as_ref().map(Refusals::all),
-        quarantine: shared.inbox.list(quarantine).await?.entries,
+        quarantine: shared.inbox.list(quarantine).await?.items,
         jobs,
         now: SystemTime::now(),
     };

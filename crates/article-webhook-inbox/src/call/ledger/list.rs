@@ -30,7 +30,7 @@ pub struct JobFilter {
     pub intent: Option<Box<str>>,
     /// Only jobs that are expected since a time before this one, in whole milliseconds.
     pub expected_before: Option<SystemTime>,
-    /// Only jobs with a greater id: [`LedgerPage::next`] of the previous page.
+    /// Only jobs with a greater id: [`Page::next`](crate::Page::next) of the previous page.
     pub after: i64,
     /// Maximum number of jobs on the page.
     pub limit: u32,
@@ -53,35 +53,6 @@ impl JobFilter {
 impl Default for JobFilter {
     fn default() -> Self {
         Self { state: None, intent: None, expected_before: None, after: 0, limit: 100, more: () }
-    }
-}
-
-/// A page of jobs or intents.
-///
-/// ```
-/// use article_webhook_inbox::{Inbox, JobFilter};
-///
-/// #[tokio::main(flavor = "current_thread")]
-/// async fn main() -> Result<(), article_webhook_inbox::Error> {
-///     let page = Inbox::memory().jobs(JobFilter::default()).await?;
-///     assert_eq!((page.items.len(), page.next), (0, None));
-///     Ok(())
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive] // more may be said of a page
-pub struct LedgerPage<T> {
-    /// What passed the filter, by ascending id.
-    pub items: Vec<T>,
-    /// Where the next page begins; `None` if this is the last page.
-    pub next: Option<i64>,
-}
-
-impl<T> LedgerPage<T> {
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new(items: Vec<T>, next: Option<i64>) -> Self {
-        Self { items, next }
     }
 }
 

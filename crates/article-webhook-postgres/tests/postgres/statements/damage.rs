@@ -106,7 +106,7 @@ fn a_body_whose_document_is_damaged_costs_itself_alone() {
         let damage = [damage(1, "no document"), damage(2, "{}")].concat();
         application.batch_execute(&damage).await.unwrap();
         assert_eq!(store.check().await.unwrap().len(), 2);
-        assert_eq!(store.list(Filter::default()).await.unwrap().entries.len(), 4);
+        assert_eq!(store.list(Filter::default()).await.unwrap().items.len(), 4);
 
         inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
         let counts = store.counts().await.unwrap();

@@ -110,7 +110,7 @@ impl Change {
         let EntryKey { job_id, event } = entry.key;
         let (job_id, event) = (Some(job_id), Some(event));
         let one = Filter { job_id, event, limit: 1, ..Filter::default() };
-        let now = inbox.list(one).await?.entries.pop();
+        let now = inbox.list(one).await?.items.pop();
         Ok(Applied::Left(self.why_not(entry.state, now.map(|entry| entry.state))))
     }
 
@@ -161,7 +161,7 @@ mod tests {
     async fn raced(change: Change, meanwhile: impl AsyncFnOnce(&Inbox, EntryKey)) -> &'static str {
         let inbox = Inbox::memory();
         inbox.accept(fixture::complete().delivery().unwrap()).await;
-        let entry = inbox.list(Filter::default()).await.unwrap().entries.remove(0);
+        let entry = inbox.list(Filter::default()).await.unwrap().items.remove(0);
         meanwhile(&inbox, entry.key.clone()).await;
         let mut became = Vec::new();
         let note = |applied| {
