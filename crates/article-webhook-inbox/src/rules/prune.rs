@@ -33,8 +33,12 @@ mod tests {
     #[test]
     fn what_ended_at_the_limit_stays() {
         let at = SystemTime::UNIX_EPOCH;
-        let prune =
-            Prune { bodies_before: at, entries_before: at, dead_before: Some(at), limit: 1 };
+        let prune = Prune {
+            bodies_before: at,
+            entries_before: at,
+            dead_before: Some(at),
+            ..Prune::default()
+        };
         for &state in State::ALL {
             let row = Row { state, ..Row::new(at) };
             assert!(!prune.removes_entry(&row) && !prune.removes_bytes(&row, at), "{state}");

@@ -156,7 +156,7 @@ impl Observed {
         let jobs: Vec<_> = base.sent.keys().filter(|job| !is_corrupt_by_story(job)).collect();
         let corrupt = Filter { state: Some(State::Corrupt), limit: 1000, ..Filter::default() };
         let corrupt = store.list(corrupt).await;
-        let corrupt = self.ok("list", corrupt).unwrap_or_default().entries;
+        let corrupt = self.ok("list", corrupt).map_or_else(Vec::new, |page| page.items);
         let is_corrupt = |job: &str| corrupt.iter().any(|entry| entry.key.job_id.as_str() == job);
         let one = number % jobs.len();
         let again = jobs.iter().enumerate().filter(|(at, job)| *at == one || is_corrupt(job));
@@ -221,7 +221,7 @@ impl Observed {
         loop {
             let page = store.list(filter.clone()).await;
             let Some(page) = self.ok("list", page) else { return all };
-            for mut entry in page.entries {
+            for mut entry in page.items {
                 let key = entry.key.to_string();
                 let shown = store.show(entry.key.clone()).await;
                 let mut bodies = Vec::new();
