@@ -328,7 +328,9 @@ async fn a_forged_article_that_was_handled_is_reported() {
     let log = LOG.text();
     let reports: Vec<_> = log
         .lines()
-        .filter(|line| line.contains("was delivered to the URL of an order and handed out"))
+        .filter(|line| {
+            line.contains("was delivered to the URL of an order and handed to the handler")
+        })
         .collect();
     assert_eq!(reports.len(), 1, "{log}");
     let job = format!("job_id=\"{}\"", forged_job());
