@@ -76,15 +76,16 @@ async fn salvage(
         let shown = store.show(arrival(job, sent[0].clone()).key).await?;
         let expected = store.job(job.parse()?).await?;
         let is_expected = expected.is_some_and(|job| job.state.is_open());
+        let is_dead = shown.as_ref().is_some_and(|(entry, _)| entry.state == State::Dead);
         let is_kept = shown.is_some_and(|(entry, bodies)| {
             let is_sent = |bytes| sent.contains(bytes);
             let is_there = bodies.iter().any(|body| body.bytes.as_ref().is_some_and(is_sent));
             is_there || (entry.state == State::Done && base.done.contains(job))
         });
-        let is_named = lost.contains(job) && is_expected;
+        let is_named = lost.contains(job) && (is_expected || is_dead);
         let is_unknown = is_large && salvaged.may_lack_names;
         if !(is_kept || is_named || is_unknown) {
-            wrong.push(format!("{job} is lost, and not named and expected"));
+            wrong.push(format!("{job} is lost, and not named, or neither expected nor dead"));
         }
         // What is neither kept nor named is not known to the new inbox at all.
         if is_kept || is_named {

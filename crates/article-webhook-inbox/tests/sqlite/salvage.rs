@@ -1,15 +1,20 @@
 //! What refuses a salvage, and that the advice of a refused start leads on. Every damage is in the harness `damage`.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    io::{Seek as _, SeekFrom, Write as _},
+    time::{Duration, SystemTime},
+};
 
 use article_webhook_inbox::{
     IntentState, SqliteStore, State,
-    store::{Expect, Intended, Progress, Quarantine, Store},
+    store::{Expect, Intended, Outcome, Progress, Quarantine, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, copy, key, record};
 
 const MINUTE: Duration = Duration::from_secs(60);
+const PAGE: usize = 8192;
 
 /// The file that the advice calls `NEW`.
 fn new(fixture: &Fixture) -> std::path::PathBuf {
@@ -45,6 +50,34 @@ async fn only_a_new_file_and_one_that_nobody_uses_are_taken() {
     );
 }
 
+/// Only the index of the keys is left: whether the entry was done is not known.
+#[tokio::test]
+async fn an_article_that_may_have_been_handled_is_dead_although_nothing_but_its_key_can_be_read() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..1).await;
+    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+    store.settle(lease, Outcome::Done).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    for name in ["entries", "entries_by_time", "bodies"] {
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_' || ?1";
+        let root: i64 = fixture.sql().query_row(root, [name], |row| row.get(0)).unwrap();
+        let mut file = fs::OpenOptions::new().write(true).open(&fixture.path).unwrap();
+        file.seek(SeekFrom::Start((root as u64 - 1) * PAGE as u64)).unwrap();
+        file.write_all(&[0; PAGE]).unwrap();
+    }
+
+    let salvaged = SqliteStore::salvage(&fixture.path, new(&fixture)).unwrap();
+    assert_eq!((salvaged.entries, salvaged.doubtful), (1, 1));
+    assert_eq!(salvaged.lost, [key("job_0").job_id]);
+    let store = SqliteStore::open(new(&fixture)).unwrap();
+    store.record(arrival("job_0", "0")).await.unwrap();
+    assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "it may be published");
+    store.requeue(vec![(key("job_0"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1, "a person has looked");
+}
+
 /// The advice of a start that lacks transactions: nothing that may have been done is handled, and no order is repeated.
 #[tokio::test]
 async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
@@ -59,7 +92,7 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     drop(store);
     let store = fixture.open();
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-    store.settle(lease, article_webhook_inbox::store::Outcome::Done).await.unwrap();
+    store.settle(lease, Outcome::Done).await.unwrap();
     store.intend("post-1", MINUTE, 1, None).await.unwrap();
     let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
     for ending in ["", "-lock"] {

@@ -97,7 +97,8 @@ fn lines(salvaged: &Salvaged, new: &str) -> Vec<String> {
         let lost = salvaged.lost.len() as u64;
         let jobs = counted(lost, "job has lost", "jobs have lost");
         lines.push(format!(
-            "{jobs} an article or a part of it, and the ledger expects it: article-webhook collect --inbox {new}"
+            "{jobs} an article or a part of it, which the ledger expects, of a dead entry once it is requeued: \
+             article-webhook collect --inbox {new}"
         ));
         let ids = salvaged.lost.iter();
         lines.extend(ids.map(|job_id| format!("  {}", escape::line(job_id.as_str()))));

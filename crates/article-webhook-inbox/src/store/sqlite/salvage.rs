@@ -53,7 +53,8 @@ pub struct Salvaged {
     pub doubtful: u64,
     /// Jobs and intents of the ledger that were kept.
     pub ledger: u64,
-    /// The jobs of which an article or a part of an entry is lost, in the order of their ids. The new ledger expects them.
+    /// The jobs of which an article or a part of an entry is lost, in the order of their ids. The new ledger expects them; one
+    /// whose entry is doubtful and has no body is expected once that is requeued.
     pub lost: Vec<JobId>,
     /// There may be lost entries whose jobs cannot be named: compare with a list of your own.
     pub may_lack_names: bool,
@@ -86,7 +87,7 @@ impl SqliteStore {
     /// - A row is kept if its checksum is right, and a body if it has its digest. The job of an article that is lost is
     ///   expected by the new ledger, so that a collector fetches it.
     /// - What is done stays done. If the newest state of an entry may be lost, and it is not known to be done, it is dead,
-    ///   with the cause `salvaged: look whether it was published`: nothing is handled twice.
+    ///   with the cause `salvaged: look whether it was published`, even if its bodies are lost: nothing is handled twice.
     /// - If anything of the ledger is lost, an intent that is not found has an unknown outcome, until it is ordered again by its
     ///   name, or until [`Inbox::orders_checked`](crate::Inbox::orders_checked): nothing is ordered twice.
     /// - A pause of claims holds in the new file.

@@ -60,7 +60,7 @@ pub(super) enum Found {
         /// Whether it was done is not known.
         is_doubtful: bool,
     },
-    /// No body of it can be read.
+    /// No body of it can be read, and it was not done.
     Lost(EntryKey),
     /// Its name cannot be read.
     Unnamed,
@@ -224,7 +224,8 @@ impl Source {
         let with_bytes = bodies.iter().filter(|body| body.body.is_some()).count();
 
         let state = of_index.map(|(state, _)| *state).filter(|_| !is_sound);
-        let is_done = state.or(read.as_ref().map(|read| read.row.state)) == Some(State::Done);
+        let state = state.or(read.as_ref().map(|read| read.row.state));
+        let is_done = state == Some(State::Done);
         let (mut row, received_at, lacks_body) = match read.filter(|_| is_sound) {
             Some(read) => (read.row, read.received_at, with_bytes < read.held),
             None => {
@@ -235,7 +236,7 @@ impl Source {
         };
         if is_done {
             row.state = State::Done;
-        } else if lacks_body && with_bytes == 0 {
+        } else if lacks_body && with_bytes == 0 && state.is_some() {
             return Found::Lost(key);
         }
         if key.is_quarantine() {
