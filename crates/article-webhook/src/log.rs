@@ -400,10 +400,10 @@ mod tests {
                 delivery.unwrap().decode().unwrap();
             }
         });
-        let told: Vec<_> = log.lines().filter(|line| line.contains("differs")).collect();
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("differs")).collect();
         let line = " WARN article_webhook: a delivery differs from the service's document, logged once: newly\\u{1b}added: unknown field, \
                     a string job_id=\"job_7c1e4a52\"";
-        assert_eq!(told, [line]);
+        assert_eq!(lines, [line]);
         assert!(!log.contains("canary"), "{log}");
     }
 
@@ -421,14 +421,14 @@ mod tests {
                 receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap();
             }
         });
-        let told: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
         let line = |what| {
             format!(
                 " WARN article_webhook: a delivery differs from the service's document, logged once: tone: repaired, {what} \
                  job_id=\"job_7c1e4a52\""
             )
         };
-        assert_eq!(told, ["bytes that are not UTF-8", "a lone surrogate"].map(line));
+        assert_eq!(lines, ["bytes that are not UTF-8", "a lone surrogate"].map(line));
         assert!(!log.contains("canary"), "{log}");
     }
 
@@ -436,7 +436,7 @@ mod tests {
     fn a_refusal_of_a_body_says_why_and_where() {
         let receiver = fixture::receiver();
         let deep = [r#"{"a": "#, &"[".repeat(64), &"]".repeat(64), "}"].concat();
-        for (body, told) in [
+        for (body, reason) in [
             (
                 r#"{"article": {"title": "canary", "title": "canary"}}"#,
                 "malformed JSON: a key twice at article.title, line 1 column 50",
@@ -455,15 +455,15 @@ mod tests {
             let refused =
                 receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
             let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
-            assert!(log.contains(&format!("delivery refused: the body is {told}")), "{log}");
+            assert!(log.contains(&format!("delivery refused: the body is {reason}")), "{log}");
             assert_eq!(refused.answer().body().len(), 82, "the answer is constant");
         }
         let post = fixture::minimal().defect(Defect::NotComplete);
         let refused =
             receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
         let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
-        let told = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
-        assert!(log.contains(told) && log.contains("code=\"unprocessable\""), "{log}");
+        let line = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
+        assert!(log.contains(line) && log.contains("code=\"unprocessable\""), "{log}");
     }
 
     #[test]

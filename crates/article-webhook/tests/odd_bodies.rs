@@ -6,8 +6,8 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 
-/// What a sink and what an extractor make of a body: `ok`, or the code of the refusal.
-fn judged(body: &[u8]) -> [&'static str; 2] {
+/// The outcome of a body at a sink and at an extractor: `ok`, or the code of the refusal.
+fn outcomes(body: &[u8]) -> [&'static str; 2] {
     let post = DeliveryRequest::new(body.to_vec());
     let envelope = || fixture::receiver().open(post.headers()).expect("the headers are right");
     let read = envelope().read(post.bytes().clone());
@@ -49,7 +49,7 @@ fn what_senders_get_wrong_in_json_is_accepted() {
         with(b"\"credits_used\":NaN"),
         with(b"\"tone\":[Infinity,-Infinity]"),
     ] {
-        assert_eq!(judged(&body), ACCEPTED, "{}", String::from_utf8_lossy(&body));
+        assert_eq!(outcomes(&body), ACCEPTED, "{}", String::from_utf8_lossy(&body));
     }
 }
 
@@ -67,7 +67,7 @@ fn no_repair_touches_an_identity_or_a_second_meaning() {
         b"{\"job_id\":\"job_7c1e4a52\x00\"}".to_vec(),
         br#"{"job_id":NaN}"#.to_vec(),
     ] {
-        assert_eq!(judged(&body), MALFORMED, "{}", String::from_utf8_lossy(&body));
+        assert_eq!(outcomes(&body), MALFORMED, "{}", String::from_utf8_lossy(&body));
     }
 }
 
@@ -75,7 +75,7 @@ fn no_repair_touches_an_identity_or_a_second_meaning() {
 fn the_event_and_the_content_decide_and_not_the_spelling_of_the_status() {
     let body = |status: &str| format!(r#"{{"job_id":"job_7c1e4a52",{status}{ARTICLE}}}"#);
     for status in ["", r#""status":"completed","#, r#""status":"DONE","#, r#""status":null,"#] {
-        assert_eq!(judged(body(status).as_bytes()), ACCEPTED, "{status}");
+        assert_eq!(outcomes(body(status).as_bytes()), ACCEPTED, "{status}");
     }
     for failure in [
         r#""status":"failed","#,
@@ -83,7 +83,7 @@ fn the_event_and_the_content_decide_and_not_the_spelling_of_the_status() {
         r#""status":"cancelled","#,
         r#""status":"complete","error":"generation_failed","#,
     ] {
-        assert_eq!(judged(body(failure).as_bytes()), FAILED, "{failure}");
+        assert_eq!(outcomes(body(failure).as_bytes()), FAILED, "{failure}");
     }
 }
 
@@ -92,6 +92,6 @@ fn a_result_is_made_for_a_test_and_is_what_its_body_says() {
     let mut result = ArticleResult::new("job_7c1e4a52".parse().unwrap(), "Hello", "<p>Hi</p>");
     result.status = Status::from("done");
     let body = serde_json::to_vec(&result).unwrap();
-    assert_eq!(judged(&body), ACCEPTED);
+    assert_eq!(outcomes(&body), ACCEPTED);
     assert_eq!(ArticleResult::from_json(&body).unwrap(), result);
 }

@@ -49,7 +49,7 @@ impl Comparison for Equality {
     }
 
     fn accept(&mut self, tokens: Vec<String>) {
-        // As much memory for a short secret as for a long one, so that only `==` can tell them apart.
+        // As much memory for a short secret as for a long one, so that only `==` can distinguish them.
         let padded = |token: &String| {
             let mut padded = String::with_capacity(4096);
             padded.push_str(token);

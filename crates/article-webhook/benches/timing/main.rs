@@ -1,4 +1,4 @@
-//! Whether the time of a refusal tells anything about the secret.
+//! Whether the time of a refusal shows anything about the secret.
 //!
 //! dudect's test (Reparaz, Balasch, Verbauwhede, 2017): two classes of secrets, drawn at random,
 //! against one presented token; if the mean times of the classes differ by more than chance would

@@ -20,7 +20,7 @@ const HEADERS: Headers = [("Authorization", PRESENTED), ("Content-Type", "applic
 /// The |t| of this number of samples.
 ///
 /// Where in memory a comparison lies has more influence on the time than anything that is looked for. So each
-/// comparison draws its class anew for each sample: were it visited twice, two equal classes would seem to
+/// comparison draws its class again for each sample: were it visited twice, two equal classes would seem to
 /// differ. A sample is taken without knowing its class.
 pub(crate) fn run<D: Comparison>(case: &Case, samples: usize, rng: &mut Rng) -> f64 {
     let clock = Clock::new();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_that_limits_or_reads_the_body_is_told_in_the_log() {
+    fn an_application_that_limits_or_reads_the_body_is_reported_in_the_log() {
         for (chunks, end, status, text) in [
             (
                 vec![&BODY[..5]],

@@ -80,9 +80,9 @@ struct Progress {
 enum Stage {
     /// No delivery was found in it.
     Unknown,
-    /// It is a delivery, which waits for another of its job.
+    /// The request is a delivery, which waits for another of its job.
     Waiting,
-    /// It needs no handler.
+    /// The request needs no handler.
     Answered(Answer),
     /// Its handler may run. The layer takes the run.
     Admitted(Option<OpenRun>),
@@ -94,7 +94,7 @@ enum Stage {
 pub struct MountId(u64);
 
 impl MountId {
-    /// For frameworks that show a layer the whole path, so that it tells mounts apart.
+    /// For frameworks that show a layer the whole path, so that the path distinguishes mounts.
     pub const SHARED: Self = Self(0);
 
     /// An id that no other mount in this process has.

@@ -283,8 +283,8 @@ mod tests {
             assert_eq!(result.credits_used, Some(credits_used));
             assert_eq!(result.article.eeat_score, Some(credits_used));
             assert_eq!(result.article.word_count, word_count);
-            let told = "article.word_count: expected an integer from 0, found a number";
-            assert_eq!(texts(&drift), if word_count.is_none() { vec![told] } else { vec![] });
+            let expected = "article.word_count: expected an integer from 0, found a number";
+            assert_eq!(texts(&drift), if word_count.is_none() { vec![expected] } else { vec![] });
         }
     }
 
@@ -304,8 +304,8 @@ mod tests {
                 format!(r#"{{{field} "job_id": "1", "article": {{"title": "", "html": ""}}}}"#);
             let (result, drift) = decode_with_drift(body.as_bytes()).unwrap();
             assert_eq!(result.status, status, "{body}");
-            let told = found.map(|found| format!("status: expected `complete`, found {found}"));
-            assert_eq!(texts(&drift), Vec::from_iter(told), "{body}");
+            let expected = found.map(|found| format!("status: expected `complete`, found {found}"));
+            assert_eq!(texts(&drift), Vec::from_iter(expected), "{body}");
         }
     }
 
@@ -316,7 +316,7 @@ mod tests {
                 format!(r#"{{{field}, "job_id": "1", "article": {{"title": "", "html": ""}}}}"#);
             decode(body.as_bytes()).map_err(|error| error.to_string())
         };
-        for (field, told) in [
+        for (field, expected) in [
             (r#""status": "failed""#, "status: the service reports a failure, `failed`"),
             (r#""status": "ERROR""#, "status: the service reports a failure, `error`"),
             (r#""status": "cancelled""#, "status: the service reports a failure, `cancelled`"),
@@ -325,7 +325,7 @@ mod tests {
                 "error: the service reports a failure, `credits_exhausted`",
             ),
         ] {
-            assert_eq!(read(field), Err(told.to_owned()));
+            assert_eq!(read(field), Err(expected.to_owned()));
         }
         for no_code in ["null", "{}", "7", r#""none""#] {
             assert!(read(&format!(r#""error": {no_code}"#)).is_ok(), "{no_code}");
@@ -387,7 +387,7 @@ mod tests {
         let lenient = r#"{"job_id": "1", "credits_used": "2", "new": 1, "featured_image": ["a.png"],
                           "article": {"title": "A", "html": "B"}}"#;
         assert_eq!(read(lenient).unwrap(), decode(lenient.as_bytes()).unwrap());
-        for (json, told) in [
+        for (json, expected) in [
             ("[]", "expected an object, found an array"),
             (r#"{"job_id": ".."}"#, "job_id: expected a job id, found a string"),
             (r#"{"job_id": "1"}"#, "article: expected an object, found nothing"),
@@ -398,7 +398,7 @@ mod tests {
             (r#"{"job_id": "1", "job_id": "1"}"#, "a key twice"),
         ] {
             let error = read(json).unwrap_err();
-            assert!(error.starts_with(told), "{error}");
+            assert!(error.starts_with(expected), "{error}");
         }
         let error = serde_json::from_str::<Article>(r#"{"title": "A"}"#).unwrap_err().to_string();
         assert!(error.starts_with("article.html: expected a string, found nothing"), "{error}");
@@ -428,8 +428,8 @@ mod tests {
             ("\"\"", None, "a string"),
             ("true", None, "a boolean"),
         ] {
-            let told = format!("featured_image: expected an object, found {found}");
-            assert_eq!(read(json), (image.cloned(), vec![told]), "{json}");
+            let expected = format!("featured_image: expected an object, found {found}");
+            assert_eq!(read(json), (image.cloned(), vec![expected]), "{json}");
         }
         let new = r#"[{"url": "a.png", "width": 7}]"#;
         assert_eq!(read(new).1[1], "featured_image.width: unknown field, a number");
@@ -520,14 +520,14 @@ mod tests {
             let unknown = drift.iter().filter(is_unknown).count();
             assert_eq!(unknown, named);
             let more = "the body: expected at most 64 unknown fields with names of at most 128 bytes, found an object";
-            let said: Vec<_> = drift[named..].iter().map(ToString::to_string).collect();
+            let texts = texts(&drift[named..]);
             let is_more = body.contains("new_64") || body.contains(&long);
-            assert_eq!(said, if is_more { vec![more] } else { vec![] });
+            assert_eq!(texts, if is_more { vec![more] } else { vec![] });
         }
     }
 
     #[test]
-    fn drift_is_told_in_words_with_its_names_escaped() {
+    fn drift_is_described_in_words_with_its_names_escaped() {
         let body = br#"{"job_id": "1", "credits_used": "2", "status": null, "a\u0000b": [],
                         "article": {"title": {}, "new": true}}"#;
         let drift: Vec<_> = drift(body).iter().map(ToString::to_string).collect();

@@ -59,7 +59,7 @@ impl UntrustedHtml {
     }
 
     /// The HTML without scripts, event handlers, styles, frames, and URLs that run something: what
-    /// [`ArticleSanitizer`](crate::ArticleSanitizer) keeps unless it is told otherwise. Safe to put into a page.
+    /// [`ArticleSanitizer`](crate::ArticleSanitizer) keeps by default. Safe to put into a page.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ struct Malformed {
 }
 
 impl Malformed {
-    /// The same, as it is told of `body`, whose repaired copy the text may be.
+    /// The same, as it is reported for `body`: the text may be its repaired copy.
     fn locate(self, body: &[u8]) -> MalformedJson {
         let (path, offset) = locate(body, self.offset);
         MalformedJson::new(self.reason, path, &body[..offset])
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_refusal_says_why_and_where() {
         let nested = format!(r#"{{"a": {{"b": [0, {}1"#, "[".repeat(64));
-        for (body, told) in [
+        for (body, expected) in [
             (&b""[..], "EOF while parsing a value at line 1 column 0"),
             (b"[]", "no object at line 1 column 0"),
             (
@@ -150,13 +150,13 @@ mod tests {
             (nested.as_bytes(), "nested deeper than 64 levels at a.b[1][0][0]"),
         ] {
             let found = refusal(body).unwrap().to_string();
-            assert!(found.starts_with(told), "{found}");
+            assert!(found.starts_with(expected), "{found}");
         }
     }
 
     #[test]
     fn the_place_of_a_refusal_is_that_in_the_body_although_a_copy_was_repaired() {
-        for (body, told) in [
+        for (body, expected) in [
             (
                 &b"\xef\xbb\xbf{\"a\": \"\xff\xff \t\", \"b\": NaN, \"b\": 1}"[..],
                 "a key twice at b, line 1 column 34",
@@ -168,7 +168,7 @@ mod tests {
             ),
         ] {
             let found = refusal(body).unwrap().to_string();
-            assert!(found.starts_with(told), "{found}");
+            assert!(found.starts_with(expected), "{found}");
         }
     }
 
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(path, format!("{}…", "x".repeat(128)));
         let path = refusal(format!(r#"{{"a": {{"{}": }}}}"#, "é".repeat(100)).as_bytes()).unwrap();
         assert_eq!(path.path(), format!("a.{}…", "é".repeat(63)));
-        let told = refusal(b"{\"a\\u001b\": }").unwrap().to_string();
-        assert_eq!(told, "expected value at a\\u{1b}, line 1 column 13");
+        let found = refusal(b"{\"a\\u001b\": }").unwrap().to_string();
+        assert_eq!(found, "expected value at a\\u{1b}, line 1 column 13");
     }
 }

@@ -1,7 +1,7 @@
 //! Makes strict JSON of a body that is JSON but for what senders are known to get wrong.
 //!
-//! One pass over the bytes knows strings, brackets and words, and no grammar: whatever it leaves as it is, the
-//! strict parser judges afterwards. A text that this parser accepts has the strings that the pass saw, so a value
+//! One pass over the bytes knows strings, brackets and words, and no grammar: the strict parser checks afterwards what
+//! the pass leaves as it is. A text that the strict parser accepts has the strings that the pass saw, so a value
 //! cannot be taken for a name.
 
 use std::fmt;
@@ -452,16 +452,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_64_repairs_are_named_and_then_it_is_said_that_there_are_more() {
-        for (repairs, told) in [(1, 1), (64, 64), (65, 65), (1000, 65)] {
+    fn the_first_64_repairs_are_named_and_then_it_is_reported_that_there_are_more() {
+        for (repairs, count) in [(1, 1), (64, 64), (65, 65), (1000, 65)] {
             let body = [b"[", &b"NaN,".repeat(repairs)[..], b"0]"].concat();
             let (_, named) = repair_at(&body).unwrap();
-            assert_eq!(named.len(), told);
+            assert_eq!(named.len(), count);
             assert_eq!(
                 (named[0].path.as_str(), named[0].repair),
                 ("[0]", Some(Repair::NotANumber))
             );
-            assert_eq!(named[told - 1].repair.is_none(), told == 65);
+            assert_eq!(named[count - 1].repair.is_none(), count == 65);
         }
     }
 }

@@ -38,7 +38,7 @@ struct Seen {
 }
 
 impl SeenDrift {
-    /// Those that were not seen before, in words and escaped, for the log. Of more than 64, the others are not
+    /// The differences that were not seen before, in words and escaped, for the log. Of more than 64, the others are not
     /// named: one last text says so, once.
     #[must_use]
     pub fn see(&self, drift: &[Drift]) -> Vec<String> {
@@ -86,7 +86,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn each_difference_is_new_once_and_the_end_is_told_once() {
+    fn each_difference_is_new_once_and_the_end_is_reported_once() {
         let seen = SeenDrift::default();
         let mut new = Vec::new();
         for number in 0..100 {
@@ -104,12 +104,12 @@ mod tests {
     #[test]
     fn another_kind_of_value_at_the_same_path_is_another_difference() {
         let seen = SeenDrift::default();
-        for (value, told) in [
+        for (value, expected) in [
             (serde_json::Value::Null, "featured_image: expected an object, found null"),
             ("a.png".into(), "featured_image: expected an object, found a string"),
         ] {
             let post = fixture::complete().field("featured_image", value);
-            assert_eq!(seen.see(&post.delivery().unwrap().drift()), [told]);
+            assert_eq!(seen.see(&post.delivery().unwrap().drift()), [expected]);
         }
     }
 }

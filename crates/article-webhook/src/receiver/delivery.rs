@@ -79,8 +79,8 @@ impl Delivery {
     /// let headers = [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json"),
     ///                ("X-Service-Event", "article.complete"), ("X-Service-Job-Id", "job_1")];
     /// let failed = receiver.open(&headers)?.read(r#"{"job_id": "job_1", "status": "failed"}"#)?;
-    /// let told = failed.failure().map(ToString::to_string);
-    /// assert_eq!(told.as_deref(), Some("status: the service reports a failure, `failed`"));
+    /// let failure = failed.failure().map(ToString::to_string);
+    /// assert_eq!(failure.as_deref(), Some("status: the service reports a failure, `failed`"));
     ///
     /// assert_eq!(receiver.open(&headers)?.read(r#"{"job_id": "job_1"}"#)?.failure(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

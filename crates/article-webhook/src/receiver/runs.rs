@@ -11,7 +11,7 @@ use std::{
 use super::Delivery;
 use crate::article::{Event, JobId};
 
-/// How many successes are remembered at most. The oldest are forgotten first.
+/// How many successes are remembered at most. The oldest are removed first.
 const MAX_REMEMBERED: usize = 4096;
 
 /// The runs of handlers under a receiver's layer: at most one at a time for each job.
@@ -154,7 +154,7 @@ impl RunTable {
             };
         }
         let overtakes = current.is_some();
-        self.forget(now);
+        self.remove_old(now);
         if self.succeeded.contains_key(&(key.clone(), body)) {
             return Entrance::Done;
         }
@@ -178,13 +178,13 @@ impl RunTable {
                 self.order.push_back((now, success));
             }
         }
-        self.forget(now);
+        self.remove_old(now);
         self.running -= 1;
         if self.running == 0 { mem::take(&mut self.waiting_for_all) } else { Vec::new() }
     }
 
-    /// Forgets what is too old, and the oldest of what is too much.
-    fn forget(&mut self, now: Instant) {
+    /// Removes successes that are too old, and the oldest of too many.
+    fn remove_old(&mut self, now: Instant) {
         while let Some((at, success)) = self.order.front() {
             if self.order.len() <= MAX_REMEMBERED && now < *at + self.remember_for {
                 return;
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_too_many_successes_is_forgotten() {
+    fn the_oldest_of_too_many_successes_is_removed() {
         let (mut table, now) = (table(), Instant::now());
         let keys: Vec<_> = (0..=MAX_REMEMBERED).map(|n| key("/", "blog", &n.to_string())).collect();
         for key in &keys {

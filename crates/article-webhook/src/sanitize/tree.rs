@@ -47,7 +47,7 @@ pub(super) struct Handle {
     name: LocalName,
 }
 
-/// Its neighbours are links, so that a node comes and goes at any place in one step.
+/// A node has links to its neighbours, so that it comes and goes at any place in one step.
 struct Node {
     content: Content,
     depth: usize,
@@ -252,8 +252,8 @@ fn is_void(name: &LocalName) -> bool {
     matches!(&**name, "br" | "col" | "hr" | "img" | "source" | "track" | "wbr")
 }
 
-/// Writes text without characters that mean something else. html5ever's serialiser searches the rest of a text anew after each `&`,
-/// which takes a time that grows with the square of its length.
+/// Writes text without characters that mean something else. html5ever's serialiser searches the rest of a text again after each
+/// `&`, which takes a time that grows with the square of its length.
 fn escape(text: &str, special: &[char], html: &mut String) {
     let mut rest = text;
     while let Some(index) = rest.find(special) {

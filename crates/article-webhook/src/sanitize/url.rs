@@ -32,7 +32,7 @@ pub(super) fn is_from(url: &str, hosts: &BTreeSet<String>) -> bool {
     host.is_some_and(|host| hosts.contains(&host.to_ascii_lowercase()))
 }
 
-/// A `data:` URL of an image of at most so many bytes.
+/// A `data:` URL of an image of at most `max_bytes`.
 pub(super) fn data_image(text: &str, max_bytes: usize) -> Option<String> {
     let url = trimmed(text);
     let (head, data) = url.split_once(',')?;
