@@ -3,7 +3,7 @@ use crate::{
     http::{OTHER_METHOD, OVER_THE_LIMIT, Observed, Response},
 };
 
-/// Why every other case would fail as those before did, and what to do; `None` if the others may tell more.
+/// Why every other case would fail as those before did, and what to do; `None` if the others may show more.
 pub(crate) fn common_cause(all: &[Answer]) -> Option<&'static str> {
     let is_server_error = |answer: &Answer| matches!(answer.observed.status(), Some(500..=599));
     // A receiver that cannot store refuses strangers all the same.

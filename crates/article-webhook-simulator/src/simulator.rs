@@ -119,13 +119,13 @@ impl Simulator {
         self.engine.with(|service, _| service.attempts())
     }
 
-    /// Returns the latest attempts, oldest first, and forgets them.
+    /// Returns the latest attempts, oldest first, and removes them.
     #[must_use = "what is drained is gone"]
     pub fn drain_attempts(&self) -> Vec<Attempt> {
         self.engine.with(|service, _| service.drain_attempts())
     }
 
-    /// Returns the latest calls of the API, oldest first, and forgets them. As many are kept as attempts.
+    /// Returns the latest calls of the API, oldest first, and removes them. As many are kept as attempts.
     #[must_use = "what is drained is gone"]
     pub fn drain_calls(&self) -> Vec<Call> {
         self.engine.with(|service, _| service.drain_calls())

@@ -119,8 +119,8 @@ fn the_word_count_is_correct() {
             let topic = "Shoes & <b>boots</b>\u{2003}for\n\"us\" </script> żółć";
             let article = result(seed, &ArticleSpec { topic, ..order(length) }).article;
             let counted = words(article.html.as_untrusted_str()).len();
-            let said = article.word_count.unwrap();
-            assert_eq!(u64::try_from(counted), Ok(said));
+            let word_count = article.word_count.unwrap();
+            assert_eq!(u64::try_from(counted), Ok(word_count));
             if let Length::Words(words) = length {
                 assert_eq!(counted, words);
             }

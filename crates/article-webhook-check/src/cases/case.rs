@@ -50,10 +50,10 @@ impl Case {
 
     /// The finding for the worst response.
     pub(crate) fn finding(&self, observed: &[Observed]) -> CheckFinding {
-        let judged = observed
+        let verdicts = observed
             .iter()
             .map(|observed| (self.expect.verdict(observed, self.severity), observed));
-        let worst = judged.max_by_key(|&(verdict, _)| verdict);
+        let worst = verdicts.max_by_key(|&(verdict, _)| verdict);
         let (verdict, received) = worst.unwrap_or((Verdict::Fail, &Observed::NotTried));
         CheckFinding {
             name: self.name,

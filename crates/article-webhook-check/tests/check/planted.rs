@@ -67,7 +67,7 @@ const REDIRECTED: &str =
     "the URL is redirected, and the service does not follow: give the final URL";
 const TOO_LARGE: &str = "an article of 500 words is over a limit for bodies: raise it to 8 MiB, in the framework and in every proxy";
 
-/// What is wrong and what the check says of it, and then what the check said was done.
+/// What is wrong and how the check reports it, and then the report after its fix.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_that_stops_goes_on_once_its_cause_is_repaired_as_it_says() {
     let report = async |router: Router, path: &str, token: &str| {
@@ -257,7 +257,7 @@ async fn a_limit_of_2_megabytes_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn echoing_the_token_and_telling_strangers_apart_is_found() {
+async fn echoing_the_token_and_distinguishing_strangers_are_found() {
     async fn fault(request: Request, right: Next) -> Response {
         let presented = request.headers().get(header::AUTHORIZATION).cloned();
         let answer = right.run(request).await;

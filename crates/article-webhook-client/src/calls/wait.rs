@@ -97,8 +97,8 @@ impl<'a> Wait<'a> {
         let mut unconfirmed = None;
         for pause in backoff(self.pauses).without_max_times().build() {
             let answer = self.client.article(&self.job_id).await;
-            let said = unconfirmed_part(&answer);
-            let is_confirmed = said.is_some() && said == unconfirmed;
+            let unconfirmed_now = unconfirmed_part(&answer);
+            let is_confirmed = unconfirmed_now.is_some() && unconfirmed_now == unconfirmed;
             let pause = match answer {
                 Ok(JobStatus::Complete(complete)) => return Ok(*complete),
                 Ok(JobStatus::Unfinished(Unfinished { body, .. })) if is_confirmed => {
@@ -107,7 +107,7 @@ impl<'a> Wait<'a> {
                 }
                 Ok(JobStatus::Unfinished(unfinished)) => {
                     (self.progress)(&unfinished);
-                    unconfirmed = said;
+                    unconfirmed = unconfirmed_now;
                     let pause = longer(pause, unfinished.retry_after);
                     let draft_pause = unfinished.is_draft.then_some(DRAFT_PAUSE);
                     *last = Last { status: unfinished.status, error: None };
@@ -118,8 +118,8 @@ impl<'a> Wait<'a> {
                     last.error = Some(error);
                     pause
                 }
-                Err(error) if said.is_some() && !is_confirmed => {
-                    unconfirmed = said;
+                Err(error) if unconfirmed_now.is_some() && !is_confirmed => {
+                    unconfirmed = unconfirmed_now;
                     let pause = longer(pause, error.retry_after());
                     last.error = Some(error);
                     pause

@@ -62,8 +62,8 @@ impl Client {
         self.0.timeout
     }
 
-    /// A number that tells the API key from another, and from which the key cannot be found: a part of its hash. It is the
-    /// same in every process. For the collector, which stores it.
+    /// A number that distinguishes the API key from another, and from which the key cannot be found: a part of its hash. It is
+    /// the same in every process. For the collector, which stores it.
     #[doc(hidden)]
     #[must_use]
     pub fn key_fingerprint(&self) -> u64 {

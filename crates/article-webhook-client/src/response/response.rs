@@ -90,7 +90,7 @@ impl Response {
     pub(crate) fn new(raw: RawResponse, outcome: CallOutcome) -> Self {
         let RawResponse { status, sent_at, retry_after, body, .. } = raw;
         let body = match outcome {
-            // It may be the article, or what is left of it.
+            // The body may be the article, or what is left of it.
             CallOutcome::Complete(_)
             | CallOutcome::Undecodable(_)
             | CallOutcome::Draft { .. }
@@ -174,7 +174,7 @@ fn job(
     let status = outline.status();
     let has_article = outline.has_article();
     let result = ArticleResult::from_json(&raw.body);
-    // An article in which a key stands twice has none that can be told from another.
+    // An article in which a key stands twice has none that can be distinguished from another.
     let is_malformed = result.as_ref().is_err_and(|error| error.malformed().is_some());
     if !has_article
         && !is_malformed

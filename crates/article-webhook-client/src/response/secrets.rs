@@ -71,7 +71,7 @@ fn after_capability(text: &str) -> Option<&str> {
     after_some(rest, MIN_CODE, u8::is_ascii_hexdigit)
 }
 
-/// The text after the bytes of a kind that it begins with, if there are at least so many.
+/// The text after the bytes of a kind that it begins with, if there are at least `least`.
 fn after_some(text: &str, least: usize, is_one: impl Fn(&u8) -> bool) -> Option<&str> {
     let count = text.bytes().take_while(is_one).count();
     (count >= least).then(|| &text[count..])

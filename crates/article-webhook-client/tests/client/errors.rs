@@ -216,7 +216,7 @@ async fn a_publish_target_in_an_error_response_is_not_shown() {
     }
 }
 
-/// A URL with a short path may be told apart by its query alone.
+/// A URL with a short path may differ from another in its query alone.
 #[tokio::test]
 async fn a_webhook_url_is_hidden_whole_whatever_its_path_is() {
     for url in ["https://shop.example/w?of=5f2b9c0e", "https://shop.example/5f2b9c0e/", "5f2b9c0e"]

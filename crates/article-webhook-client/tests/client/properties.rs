@@ -17,7 +17,7 @@ use crate::{
     service::{KEY, Line, Service, json},
 };
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("threads can be had"));
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("there are threads"));
 
 /// The target of every redirect. It must not get a request.
 static TRAP: LazyLock<Service> = LazyLock::new(|| Service::start([json(200, "{}")]));

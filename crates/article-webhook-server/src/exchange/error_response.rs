@@ -46,7 +46,7 @@ impl<B: From<Bytes>> From<ErrorResponse> for Response<B> {
     }
 }
 
-/// Makes hyper close the connection after this response, and tell the peer.
+/// Makes hyper close the connection after this response, and announce that to the peer.
 pub(crate) fn close_after<B>(response: &mut Response<B>) {
     let close = HeaderValue::from_static("close");
     response.headers_mut().insert(header::CONNECTION, close);

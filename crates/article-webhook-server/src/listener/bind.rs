@@ -23,7 +23,7 @@ pub(crate) async fn bind(
 
 /// How many connections the system queues until they are accepted, if it allows as many. With a full backlog the
 /// first packet of a sender is lost, and repeated a second later. With a backlog that is longer than the server has
-/// room, senders of a flood would all wait longer than they are patient.
+/// room, all senders of a flood would wait for longer than their timeouts.
 fn backlog(max_connections: usize) -> u32 {
     u32::try_from(max_connections).unwrap_or(u32::MAX).clamp(128, 4096)
 }

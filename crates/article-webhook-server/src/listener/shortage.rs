@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortage_that_was_over_begins_anew() {
+    fn a_shortage_that_was_over_begins_again() {
         let (mut shortage, start) = (Shortage::default(), Instant::now());
         assert_eq!(shortage.continues(start), Some(Duration::ZERO));
         assert_eq!(shortage.continues(start + Duration::from_secs(5)), None);

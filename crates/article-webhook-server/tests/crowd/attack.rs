@@ -32,7 +32,7 @@ pub(crate) enum Attack {
 }
 
 /// A connection that the server has not finished after this time is given up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// A stranger that cannot connect at once goes away.
 const CONNECT: Duration = Duration::from_secs(1);
 /// A little longer than the server reads on behind a refusal.
@@ -126,6 +126,6 @@ impl Attack {
                 }
             }
         };
-        _ = timeout(PATIENCE, held).await;
+        _ = timeout(TIMEOUT, held).await;
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 
 const SIZE: usize = 2_500;
 /// How long the crowd waits to be closed. A busy machine closes late, and a server without a deadline never.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// How many deliveries are stored beside the whole crowd, at least. A server that the crowd blocks stores none.
 const BESIDE: usize = 5;
 /// How long a delivery takes beside the crowd, on a machine that does nothing else (`-- --long`).
@@ -32,7 +32,7 @@ pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
     let runtime = Runtime::new().expect("there are threads");
     let (mut times, ends, growth) = runtime.block_on(async {
         let before = memory_in_use(&server).await;
-        let crowd = tokio::spawn(gather(server.address, &Kind::ALL, SIZE, PATIENCE).join_all());
+        let crowd = tokio::spawn(gather(server.address, &Kind::ALL, SIZE, TIMEOUT).join_all());
         let (mut times, mut most) = (Vec::new(), before);
         // Each delivery is stored, or `deliver` fails: those beside the whole crowd, and those beside what is left.
         while !crowd.is_finished() {
@@ -122,13 +122,13 @@ fn gather(
     address: SocketAddr,
     kinds: &'static [Kind],
     size: usize,
-    patience: Duration,
+    timeout: Duration,
 ) -> JoinSet<Option<Duration>> {
     let start = tokio::time::Instant::now();
     let delivery: &'static [u8] = delivery().leak();
     let one = |index: usize| async move {
         sleep_until(start + Duration::from_millis(index as u64 * 1000 / SIZE as u64)).await;
-        stay(kinds[index % kinds.len()], address, delivery, patience).await
+        stay(kinds[index % kinds.len()], address, delivery, timeout).await
     };
     (0..size).map(one).collect()
 }

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 /// How long a delivery is waited for. A busy machine is slow, and one that the server has lost never ends.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The bytes of a delivery of about 16 KiB.
 pub(crate) fn delivery() -> Vec<u8> {
@@ -41,7 +41,7 @@ pub(crate) async fn deliver(address: SocketAddr, delivery: &[u8]) -> Duration {
         stream.read_to_end(&mut answer).await?;
         Ok::<_, io::Error>(())
     };
-    let delivered = timeout(PATIENCE, delivered).await;
+    let delivered = timeout(TIMEOUT, delivered).await;
     delivered.expect("an answer comes").expect("the connection holds");
     assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
     start.elapsed()

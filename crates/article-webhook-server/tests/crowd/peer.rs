@@ -33,12 +33,12 @@ impl Kind {
 }
 
 /// Stays until the server closes the connection, and returns the time since its start, or `None` if it is still open
-/// after `patience`.
+/// after `limit`.
 pub(crate) async fn stay(
     kind: Kind,
     address: SocketAddr,
     delivery: &[u8],
-    patience: Duration,
+    limit: Duration,
 ) -> Option<Duration> {
     let start = Instant::now();
     let mut stream = TcpStream::connect(address).await.expect("the server listens");
@@ -68,5 +68,5 @@ pub(crate) async fn stay(
             () = to_the_end => {}
         }
     };
-    timeout(patience, ended).await.ok().map(|()| start.elapsed())
+    timeout(limit, ended).await.ok().map(|()| start.elapsed())
 }

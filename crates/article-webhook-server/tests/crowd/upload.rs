@@ -35,7 +35,7 @@ pub(crate) struct Uploads {
 }
 
 /// How long a sender waits for the server.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 const PIECES: u32 = 20;
 
 impl Uploads {
@@ -74,7 +74,7 @@ async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
     let request = request(&post);
     let (head, bytes) = request.split_at(request.len() - post.bytes().len());
     let start = Instant::now();
-    let let_in = timeout(PATIENCE, async {
+    let let_in = timeout(TIMEOUT, async {
         let mut stream = TcpStream::connect(address).await.ok()?;
         let mut answer = Vec::new();
         let is_let_in = async {
@@ -101,7 +101,7 @@ async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
         stream.read_to_end(&mut answer).await?;
         std::io::Result::Ok(answer.starts_with(b"HTTP/1.1 200"))
     };
-    let ended = timeout(PATIENCE + body, rest).await;
+    let ended = timeout(TIMEOUT + body, rest).await;
     let is_stored = is_let_in && ended.is_ok_and(|end| end.unwrap_or(false));
     (if is_stored { Outcome::Stored } else { Outcome::Cut }, wait)
 }

@@ -22,10 +22,10 @@ use tower_service::Service;
 /// The deadline of these tests: long enough for a busy machine, short enough to wait for.
 pub(crate) const HEAD: Duration = Duration::from_millis(400);
 /// How long a test waits for something that must happen.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn server() -> ServerBuilder {
-    Server::builder().head_deadline(HEAD).idle_deadline(HEAD).shutdown_grace(PATIENCE)
+    Server::builder().head_deadline(HEAD).idle_deadline(HEAD).shutdown_grace(TIMEOUT)
 }
 
 pub(crate) struct Running {
@@ -61,7 +61,7 @@ impl Running {
         Peer::connect(self.address).await
     }
 
-    /// Tells the server to stop.
+    /// Asks the server to stop.
     pub(crate) fn stop(self) -> JoinHandle<io::Result<()>> {
         self.stop.send(()).expect("the server runs");
         self.served
@@ -112,14 +112,14 @@ impl Peer {
                 assert_ne!(read, 0, "the end, after {}", String::from_utf8_lossy(&answer));
             }
         };
-        timeout(PATIENCE, whole).await.expect("an answer comes");
+        timeout(TIMEOUT, whole).await.expect("an answer comes");
         String::from_utf8(answer).expect("it is text")
     }
 
     /// Everything up to the end of the connection, which must come in time.
     pub(crate) async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        let read = timeout(PATIENCE, self.0.read_to_end(&mut rest)).await.expect("it is closed");
+        let read = timeout(TIMEOUT, self.0.read_to_end(&mut rest)).await.expect("it is closed");
         read.expect("no reset");
         String::from_utf8(rest).expect("it is text")
     }
@@ -127,7 +127,7 @@ impl Peer {
     /// The time until the connection is closed without a response. A reset counts.
     pub(crate) async fn closed_after(&mut self) -> Duration {
         let start = Instant::now();
-        let read = timeout(PATIENCE, self.0.read(&mut [0])).await.expect("it is closed");
+        let read = timeout(TIMEOUT, self.0.read(&mut [0])).await.expect("it is closed");
         assert_eq!(read.unwrap_or(0), 0, "nothing was to be answered");
         start.elapsed()
     }
@@ -159,12 +159,12 @@ fn is_whole(answer: &[u8]) -> bool {
 
 /// The output of a future that must resolve in time.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, future).await.expect("it happens soon")
+    timeout(TIMEOUT, future).await.expect("it happens soon")
 }
 
 /// Not before its time, beside what passed until the test looked at the clock, and not much later: a busy machine may
 /// take seconds.
 pub(crate) fn assert_near(elapsed: Duration, expected: Duration) {
-    let (least, most) = (expected.mul_f64(0.8), expected + PATIENCE / 2);
+    let (least, most) = (expected.mul_f64(0.8), expected + TIMEOUT / 2);
     assert!((least..most).contains(&elapsed), "{elapsed:?} instead of {expected:?}");
 }

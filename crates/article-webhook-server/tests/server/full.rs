@@ -31,7 +31,7 @@ fn quick() -> String {
 #[tokio::test]
 async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
     let (app, release, mut begins) = working();
-    let server = server().head_deadline(PATIENCE * 4);
+    let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(4), app);
     let mut silent = running.connect().await;
     let mut half = running.connect().await;
@@ -95,7 +95,7 @@ async fn a_connection_that_waited_has_the_whole_deadline_for_its_head() {
 /// Otherwise a stranger could keep a connection with one request after another.
 #[tokio::test]
 async fn a_full_server_closes_each_connection_behind_its_response() {
-    let server = server().head_deadline(PATIENCE * 4);
+    let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(2), counting());
     let mut one = running.connect().await;
     one.send(GET).await;
@@ -111,7 +111,7 @@ async fn a_full_server_closes_each_connection_behind_its_response() {
 /// The other one has sent half of a body, and keeps its place.
 #[tokio::test]
 async fn an_idle_connection_of_a_full_server_makes_room_after_the_deadline_of_a_head() {
-    let server = server().idle_deadline(PATIENCE * 4);
+    let server = server().idle_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(2), counting());
     let mut idle = running.connect().await;
     idle.send(GET).await;
@@ -182,7 +182,7 @@ async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
 /// A plain client writes all before it reads. Without a drain it would see a reset in place of its answer.
 #[tokio::test]
 async fn a_sender_that_writes_nine_megabytes_first_reads_its_refusal() {
-    let running = Running::start(server().head_deadline(PATIENCE), refusing(10));
+    let running = Running::start(server().head_deadline(TIMEOUT), refusing(10));
     for _ in 0..5 {
         let mut plain = running.connect().await;
         plain.send(post(9 << 20) + &"a".repeat(9 << 20)).await;

@@ -23,7 +23,7 @@ async fn bytes_that_arrive_slowly_do_not_extend_the_deadline() {
     let running = Running::start(server(), counting());
     let mut peer = running.connect().await;
     peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
-    assert_near(peer.trickle(b'a', PATIENCE).await.expect("it is closed"), HEAD);
+    assert_near(peer.trickle(b'a', TIMEOUT).await.expect("it is closed"), HEAD);
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
     let mut peer = running.connect().await;
     peer.send([GET, "GET / HTTP/1.1\r\nX-Slow: "].concat()).await;
     assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
-    assert_near(peer.trickle(b'a', PATIENCE).await.expect("it is closed"), HEAD);
+    assert_near(peer.trickle(b'a', TIMEOUT).await.expect("it is closed"), HEAD);
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn a_refused_head_is_logged_without_what_it_says_and_the_next_is_not() {
 #[tokio::test]
 async fn a_full_server_says_once_what_its_connections_wait_for() {
     let (lines, _guard) = Lines::collect();
-    let server = server().head_deadline(PATIENCE * 4);
+    let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
     for bytes in [post(10) + "abc", "GET / HT".to_owned(), String::new(), String::new()] {

@@ -21,7 +21,7 @@ async fn idle_connections_are_closed_and_requests_in_progress_finished() {
         body.len().to_string()
     });
     let app = Router::new().route("/", work).route("/quick", any(async || ()));
-    let server = server().head_deadline(PATIENCE * 4).idle_deadline(PATIENCE * 4);
+    let server = server().head_deadline(TIMEOUT * 4).idle_deadline(TIMEOUT * 4);
     let running = Running::start(server, app);
     let address = running.address;
     let (mut silent, mut idle) = (running.connect().await, running.connect().await);
@@ -82,7 +82,7 @@ async fn a_server_with_a_delay_goes_on_and_fails_its_health_check_meanwhile() {
 
     tokio::time::pause(); // from here it jumps to the next timer
     assert!(served.await.expect("no panic").is_ok());
-    assert!((DELAY..DELAY + PATIENCE).contains(&begin.elapsed()), "{:?}", begin.elapsed());
+    assert!((DELAY..DELAY + TIMEOUT).contains(&begin.elapsed()), "{:?}", begin.elapsed());
     assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted");
 }
 
@@ -108,5 +108,5 @@ async fn a_server_without_connections_stops_at_once() {
     let running = Running::start(server(), counting());
     let start = Instant::now();
     assert!(soon(running.stop()).await.expect("no panic").is_ok());
-    assert!(start.elapsed() < PATIENCE / 2, "it does not wait for the grace period");
+    assert!(start.elapsed() < TIMEOUT / 2, "it does not wait for the grace period");
 }

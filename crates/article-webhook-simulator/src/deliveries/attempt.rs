@@ -33,7 +33,7 @@ pub struct Attempt {
     pub outcome: DeliveryOutcome,
 }
 
-/// The latest attempts or calls. The oldest are forgotten first.
+/// The latest attempts or calls. The oldest are removed first.
 #[derive(Debug)]
 pub(crate) struct Latest<T> {
     items: VecDeque<T>,
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_attempts_are_forgotten() {
+    fn the_oldest_attempts_are_removed() {
         let attempt = |number| Attempt {
             job_id: String::new(),
             url: String::new(),

@@ -72,9 +72,9 @@ impl Service {
             }
         }
         if delivery.faults.contains(&Fault::Duplicate) {
-            let twin = Delivery { is_duplicate: true, ..delivery.clone() };
+            let duplicate = Delivery { is_duplicate: true, ..delivery.clone() };
             self.deliveries.add(at, delivery);
-            self.deliveries.add(at, twin);
+            self.deliveries.add(at, duplicate);
         } else {
             self.deliveries.add(at, delivery);
         }

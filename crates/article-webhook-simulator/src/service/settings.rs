@@ -32,7 +32,7 @@ pub struct Settings {
     pub rate_limit: Option<(NonZeroU32, Duration)>,
     /// The rules for what goes wrong.
     pub faults: Vec<Rule>,
-    /// How many attempts are remembered. The oldest are forgotten first.
+    /// How many attempts are remembered. The oldest are removed first.
     pub attempts_kept: usize,
     /// A literal without `..Settings::default()` would not compile with a version that has more fields.
     #[doc(hidden)]

@@ -115,12 +115,12 @@ impl Service {
         self.attempts.all()
     }
 
-    /// Returns the latest attempts, oldest first, and forgets them.
+    /// Returns the latest attempts, oldest first, and removes them.
     pub fn drain_attempts(&mut self) -> Vec<Attempt> {
         self.attempts.drain()
     }
 
-    /// Returns the latest calls of the API, oldest first, and forgets them. As many are kept as attempts.
+    /// Returns the latest calls of the API, oldest first, and removes them. As many are kept as attempts.
     pub fn drain_calls(&mut self) -> Vec<Call> {
         self.latest_calls.drain()
     }

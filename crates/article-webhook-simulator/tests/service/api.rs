@@ -284,7 +284,7 @@ fn a_malformed_body_is_invalid_request_and_names_the_field() {
 }
 
 #[test]
-fn a_body_that_is_not_said_to_be_json_is_invalid_request() {
+fn a_body_that_is_not_declared_as_json_is_invalid_request() {
     let mut api = Api::delivering();
     let mut request = request(Method::POST, "/v1/content/articles", r#"{"topic":"a"}"#);
     request.headers_mut().remove("content-type");

@@ -234,8 +234,8 @@ fn undocumented_schemas_are_marked_and_allow_further_fields() {
     let schemas = &description["components"]["schemas"];
     for name in ["unfinished_job", "created_job", "brand", "configured_brand", "configured_targets"]
     {
-        let said = schemas[name]["description"].as_str().unwrap();
-        assert!(said.starts_with("The document does not show it"), "{name}: {said}");
+        let text = schemas[name]["description"].as_str().unwrap();
+        assert!(text.starts_with("The document does not show it"), "{name}: {text}");
         assert_eq!(schemas[name]["additionalProperties"], true, "{name}");
     }
     let posts = &schemas["result"]["properties"]["social_posts"]["properties"];

@@ -205,9 +205,9 @@ async fn a_transient_failure_of_the_api_is_retried_for_questions_and_not_for_ord
 async fn a_slow_api_exceeds_the_timeout_of_the_client() {
     let rule = Rule::new(Fault::ApiLatency(Duration::from_secs(20)));
     let simulator = stepped().brand("brand_1").fault(rule).start().await.unwrap();
-    let impatient = Client::builder(ApiKey::new(KEY).unwrap(), &simulator.base_url());
-    let impatient = impatient.timeout(Duration::from_secs(1)).build().unwrap();
-    let error = impatient.create_article(&shoes()).await.unwrap_err();
+    let client = Client::builder(ApiKey::new(KEY).unwrap(), &simulator.base_url());
+    let client = client.timeout(Duration::from_secs(1)).build().unwrap();
+    let error = client.create_article(&shoes()).await.unwrap_err();
     assert!(error.is_outcome_unknown() && error.status().is_none(), "{error}");
     assert_eq!(simulator.jobs().len(), 1);
 }
