@@ -227,7 +227,7 @@ impl Collector {
     pub async fn run(self, shutdown: impl Future) -> Result<(), Error> {
         let shared = Arc::clone(&self.0);
         let logging = async {
-            join!(order::tell_of_unknown_orders(&shared), health::summarize_hourly(&shared));
+            join!(order::report_unknown_orders(&shared), health::summarize_hourly(&shared));
         };
         let ended = select! {
             biased;

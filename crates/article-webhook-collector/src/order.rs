@@ -6,4 +6,4 @@ mod unknown;
 
 pub use outcome::OrderOutcome;
 pub(crate) use submit::{Attempt, order};
-pub(crate) use unknown::tell_of_unknown_orders;
+pub(crate) use unknown::report_unknown_orders;

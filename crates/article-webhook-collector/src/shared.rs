@@ -119,7 +119,7 @@ impl Shared {
         report
     }
 
-    /// Stores what an answer said about the bucket. It is tried again until `is_late`.
+    /// Stores what an answer reported about the bucket. It is tried again until `is_late`.
     pub(crate) async fn report(
         &self,
         report: Report,

@@ -143,7 +143,7 @@ impl Inbox {
         inbox
     }
 
-    /// An inbox in memory, for unit tests. It forgets everything when the process ends.
+    /// An inbox in memory, for unit tests. Everything in it is lost when the process ends.
     #[must_use]
     pub fn memory() -> Self {
         Self::new(MemoryStore::new(Clock::system()))
@@ -200,7 +200,7 @@ impl Inbox {
         Arc::clone(&self.0.store)
     }
 
-    /// Tells the workers of this inbox in this process that an entry may be due. Whatever stores entries through the inbox
+    /// Notifies the workers of this inbox in this process that an entry may be due. Whatever stores entries through the inbox
     /// does this already.
     pub fn wake(&self) {
         self.0.workers.wake();

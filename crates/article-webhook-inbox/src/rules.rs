@@ -26,6 +26,6 @@ pub(crate) use job_rows::{MAX_BODY_BYTES, OF_ANOTHER_JOB};
 pub(crate) use ledger::MAX_CALL_TIME;
 pub use ledger::{Answered, ArticleEntry, Bucket, IntentRow, JobRow, NotOrdered};
 pub use quarantine::MIN_QUARANTINE_COST;
-pub(crate) use quarantine::{all_report_failure, decode_anew, left_for};
+pub(crate) use quarantine::{all_report_failure, decode_again, left_for};
 pub use record::{BodyWrite, KnownBody, Recording};
 pub use row::Row;

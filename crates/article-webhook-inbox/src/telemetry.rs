@@ -169,14 +169,14 @@ pub(crate) fn quarantined(job_id: &JobId, quarantined: &Result<Quarantined, Erro
     }
 }
 
-/// So many entries are in quarantine.
+/// The number of entries that are in quarantine.
 pub(crate) fn in_quarantine(entries: usize) {
     let entries = u32::try_from(entries).unwrap_or(u32::MAX);
     measure!(gauge(metric::IN_QUARANTINE).set(entries));
 }
 
 /// This version reads what an earlier one refused.
-pub(crate) fn decoded_anew(key: &EntryKey) {
+pub(crate) fn decoded_again(key: &EntryKey) {
     let (job_id, event) = names(key);
     log!(info: job_id, event, "this version can read a body that was in quarantine: the body is an entry now");
 }

@@ -99,7 +99,7 @@ impl Worker {
     }
 
     /// Also runs this handler, for each job that the service gave up: a poll of the API, for example by the collector,
-    /// brought `generation_failed`. Everything that is said about articles holds for failures: at least once, attempts,
+    /// brought `generation_failed`. Everything that is documented about articles holds for failures: at least once, attempts,
     /// pauses, dead entries, time limits, and the shutdown. If the article comes after all, the other handler gets it,
     /// and a failure that no attempt has ended with is not handed out any more.
     ///
@@ -156,7 +156,7 @@ impl Worker {
 
     /// Also runs this handler, for each delivery that is no article to this version: its event is another, or no body of its
     /// entry decodes. Without this handler such an entry is [unhandled](crate::State::Unhandled), and costs no attempt. With
-    /// it, everything holds that is said about articles: at least once, attempts, pauses, dead entries and time limits.
+    /// it, everything holds that is documented about articles: at least once, attempts, pauses, dead entries and time limits.
     ///
     /// It is for what passes deliveries on to an application that reads them by itself. Once the handler has succeeded the
     /// entry is done: another body of the job that comes later is kept, and not handed out.

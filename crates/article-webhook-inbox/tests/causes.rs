@@ -36,8 +36,8 @@ async fn a_failed_attempt_is_logged_once_with_its_causes() {
     tracing_subscriber::fmt().with_ansi(false).with_writer(Arc::clone(&log)).init();
 
     work("job_1").await;
-    let said = log.take();
-    let line = |words: &str| said.lines().find(|line| line.contains(words)).unwrap();
+    let text = log.take();
+    let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap();
     let retried = line("attempt failed, and another will follow");
     assert!(
         retried.contains(" WARN article_webhook_inbox: ") && retried.contains("job_1"),
@@ -49,11 +49,11 @@ async fn a_failed_attempt_is_logged_once_with_its_causes() {
     let cause = "cause=the token file no folder/token cannot be read: No such file";
     assert!(dead.contains(cause), "{dead}");
     for cause in ["the blog is", "No such file"] {
-        assert_eq!(said.matches(cause).count(), 1, "{said}");
+        assert_eq!(text.matches(cause).count(), 1, "{text}");
     }
 
     ask_for_a_retry();
-    let said = log.take();
+    let text = log.take();
     let line = "the handler failed and asks for a retry cause=the blog is down\n";
-    assert_eq!((said.matches(line).count(), said.matches("the blog").count()), (2, 2), "{said}");
+    assert_eq!((text.matches(line).count(), text.matches("the blog").count()), (2, 2), "{text}");
 }

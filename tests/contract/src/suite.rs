@@ -81,7 +81,7 @@ macro_rules! store_contract {
             }
             settle {
                 a_lease_is_extended_from_now_on,
-                leases_that_hold_are_told_from_those_that_do_not,
+                leases_that_hold_are_distinguished_from_others,
                 a_lease_that_has_ended_is_not_extended,
                 a_lease_that_another_worker_has_is_not_extended,
                 no_lease_is_extended_unasked,
@@ -118,7 +118,7 @@ macro_rules! store_contract {
                 only_done_and_unhandled_entries_go,
                 entries_do_not_go_before_their_time,
                 dead_entries_go_by_their_own_limit,
-                a_pruned_entry_is_forgotten,
+                a_pruned_entry_is_removed,
                 a_batch_is_no_larger_than_asked_for,
                 a_batch_has_a_limit_of_bytes,
                 nothing_goes_where_nothing_is_old,
@@ -148,7 +148,7 @@ macro_rules! store_contract {
             }
             operator {
                 an_entry_that_has_left_a_state_is_not_requeued_from_it,
-                a_requeued_entry_begins_anew,
+                a_requeued_entry_begins_again,
                 a_requeued_entry_has_all_its_attempts,
                 a_waiting_entry_is_requeued_before_its_time,
                 a_done_entry_is_requeued_while_a_body_is_there,
@@ -187,7 +187,7 @@ macro_rules! store_contract {
                 a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine,
                 another_event_does_not_end_the_quarantine_of_an_article,
                 nothing_is_kept_of_an_article_that_is_here,
-                a_requeue_reads_a_quarantine_anew,
+                a_requeue_reads_a_quarantine_again,
                 a_page_of_large_quarantines_is_requeued_in_parts,
                 a_quarantine_ends_by_an_operator_and_not_by_its_age,
                 a_quarantine_is_exported_and_imported,

@@ -126,7 +126,7 @@ async fn where_all_is_well_there_are_the_charts_alone() {
 }
 
 #[tokio::test]
-async fn what_is_in_quarantine_is_read_anew_and_told() {
+async fn what_is_in_quarantine_is_read_again_and_shown() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let store = SqliteStore::open(&file).unwrap();
@@ -137,7 +137,7 @@ async fn what_is_in_quarantine_is_read_anew_and_told() {
         let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
         let expect = Some(Expect::job(job.parse().unwrap(), SystemTime::now()));
         let cause = "not read".to_owned();
-        let quarantine = Quarantine { arrival, cause, expect, said: None, budget: 1 << 20 };
+        let quarantine = Quarantine { arrival, cause, expect, statement: None, budget: 1 << 20 };
         store.quarantine(quarantine).await.unwrap();
     }
     let page = Running::page(&file, &[]);

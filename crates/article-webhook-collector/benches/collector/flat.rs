@@ -21,7 +21,7 @@ const DUE: u64 = 1000;
 /// Jobs that wait for their time.
 const WAITING: u64 = 1_000_000;
 
-/// How many polls each claim takes: as many as the bench `fast` makes at once, and so many that the commit hardly counts.
+/// How many polls each claim takes: as many as the bench `fast` makes at once, and enough to make the cost of the commit small.
 const AT_ONCE: [u32; 2] = [16, 100];
 
 /// The cost of a claim of 16 beside a million jobs that wait, compared with one where nothing waits.

@@ -1,5 +1,5 @@
-//! Tells a job that this key may not read from a key that is refused: the API answers 403 to both. Three different jobs in a
-//! row are the key. It also remembers when the key was last known to read jobs, so that `job_not_found` from the key of
+//! Distinguishes a job that this key may not read from a key that is refused: the API answers 403 to both. Three different jobs
+//! in a row are the key. It also remembers when the key was last known to read jobs, so that `job_not_found` from the key of
 //! another account ends no job.
 
 use std::time::SystemTime;
@@ -55,7 +55,7 @@ impl KeyWatch {
         self.forbidden.clear();
     }
 
-    /// The service forbade to read a job. `true`: so many different ones in a row that it refuses the key.
+    /// The service forbade to read a job. Returns whether the different jobs in a row show that it refuses the key.
     pub(crate) fn forbade(&mut self, job: i64, began: Instant) -> bool {
         if self.accepted.is_some_and(|accepted| began < accepted) {
             return false;
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_to_an_old_call_changes_no_newer_judgement() {
+    fn a_late_answer_to_an_old_call_changes_no_newer_decision() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
         let (older, old) = (call(), call());
         assert!(!watch.forbade(1, call().instant) && !watch.forbade(2, call().instant));

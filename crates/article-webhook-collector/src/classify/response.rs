@@ -135,11 +135,11 @@ impl Polled<'_> {
         Meaning { outcome, event: None, quarantine: None, name }
     }
 
-    /// A draft, or a failure that is not in its documented form, ends the job if the answer before said the same. The first
+    /// A draft, or a failure that is not in its documented form, ends the job if the answer before reported the same. The first
     /// time it is polled again after a minute. A draft that is written on is polled by the schedule.
     fn confirm(&self, response: &Response, after: Duration) -> PollOutcome {
-        let said = Digest::of(response.unconfirmed().unwrap_or_default());
-        if self.job.unconfirmed == Some(said) {
+        let statement = Digest::of(response.unconfirmed().unwrap_or_default());
+        if self.job.unconfirmed == Some(statement) {
             return match &response.outcome {
                 CallOutcome::Draft { .. } => PollOutcome::Answered(recorded(response)),
                 _ => {
@@ -150,10 +150,10 @@ impl Polled<'_> {
         let is_first = self.job.unconfirmed.is_none();
         let retry_after = response.retry_after.unwrap_or_default().min(DAY);
         let after = if is_first { retry_after } else { after }.max(CONFIRM_AFTER);
-        PollOutcome::Unconfirmed { after, cause: response.to_string(), said }
+        PollOutcome::Unconfirmed { after, cause: response.to_string(), statement }
     }
 
-    /// The service does not know the job. That ends the job only if the service has said so for days, with a key that has
+    /// The service does not know the job. That ends the job only if the service has answered so for days, with a key that has
     /// known the job, and has known other jobs meanwhile: a key of another environment knows none, or only its own. Of a job
     /// that was ordered elsewhere, no key may be known: then any that knows other jobs counts.
     fn missing(&self, response: &Response, watch: &KeyWatch, after: Duration) -> PollOutcome {

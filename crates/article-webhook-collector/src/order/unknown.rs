@@ -7,9 +7,9 @@ use crate::{shared::Shared, telemetry};
 /// How many intents are counted.
 const MAX_COUNTED_INTENTS: u32 = 1000;
 
-/// Tells a person of the orders whose outcome is unknown, once the deadlines have passed of the calls that another process
+/// Reports the orders whose outcome is unknown, once the deadlines have passed for the calls that another process
 /// made before it ended.
-pub(crate) async fn tell_of_unknown_orders(shared: &Shared) {
+pub(crate) async fn report_unknown_orders(shared: &Shared) {
     sleep(within(shared)).await;
     match shared.ledger.intents(Some(IntentState::Unknown), 0, MAX_COUNTED_INTENTS).await {
         Ok(unknown) if unknown.items.is_empty() => {}

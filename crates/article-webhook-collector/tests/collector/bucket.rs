@@ -183,7 +183,7 @@ async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
     }
 }
 
-/// The store fails for longer than the lease of the poll that was answered. The pause ends when the service said.
+/// The store fails for longer than the lease of the poll that was answered. The pause ends at the time that the service named.
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
     let world = World::new();
@@ -212,7 +212,7 @@ async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
 
 /// The loop ended while the store was slow. Another of the same process knows of the pause.
 #[tokio::test(start_paused = true)]
-async fn a_pause_outlives_the_loop_that_was_told_of_it() {
+async fn a_pause_outlives_the_loop_that_received_it() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;

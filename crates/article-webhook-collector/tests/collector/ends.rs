@@ -12,7 +12,7 @@ use crate::{
 
 /// What the service says about a job that it gave up is kept for the application as it came.
 #[tokio::test]
-async fn a_failed_job_ends_with_what_the_service_said() {
+async fn a_failed_job_ends_with_what_the_service_reported() {
     let world = World::new();
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
@@ -228,9 +228,9 @@ async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_rep
 async fn a_collected_article_is_handled_at_once() {
     let world = World::new();
     let (handled, stop) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (tell, stopped) = (handled.clone(), stop.clone());
+    let (notify, stopped) = (handled.clone(), stop.clone());
     let worker = world.inbox.worker(move |_| {
-        tell.notify_one();
+        notify.notify_one();
         async { Ok(()) }
     });
     let working = tokio::spawn(worker.poll(HOUR).run(async move { stopped.notified().await }));

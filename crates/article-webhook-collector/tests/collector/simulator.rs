@@ -84,14 +84,14 @@ async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
     let OrderOutcome::Ordered(job_id) = ordered else { panic!("{ordered:?}") };
     shop.pass(HOUR).await;
 
-    let (tell, told) = mpsc::channel();
+    let (sender, failures) = mpsc::channel();
     let on_failure = move |job: Job| {
-        tell.send(job).unwrap();
+        sender.send(job).unwrap();
         async { Ok(()) }
     };
     let worker = shop.world.inbox.worker(|_| async { panic!("there is no article") });
     worker.on_failure(on_failure).run_until_idle().await.unwrap();
-    let failed = told.recv().unwrap();
+    let failed = failures.recv().unwrap();
     assert_eq!((failed.job_id(), failed.intent()), (&job_id, Some("post-17")));
     let failure = failed.failure().unwrap();
     assert_eq!((failure.step.as_deref(), failure.credits_refunded), (Some("draft"), Some(1)));

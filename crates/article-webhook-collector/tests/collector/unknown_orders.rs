@@ -141,7 +141,7 @@ async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
 
 /// The answer to the order was lost, and the receiver refuses the delivery to its URL, or cannot store it.
 #[tokio::test]
-async fn a_delivery_that_is_not_stored_tells_what_an_order_became() {
+async fn a_delivery_that_is_not_stored_shows_what_an_order_became() {
     for is_refused in [true, false] {
         let world = after_a_lost_answer().await;
         let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();

@@ -236,7 +236,7 @@ impl Default for Filter {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive] // more may be said of a page
+#[non_exhaustive] // more may be returned with a page
 pub struct Page<T> {
     /// What was asked for: entries in the order of the filter, jobs and intents by ascending id.
     pub items: Vec<T>,
@@ -310,7 +310,7 @@ impl CauseCount {
         Self { state, cause, count, first, last }
     }
 
-    /// A filter for these entries. `None` for entries without a cause, which no filter tells from the others of their state.
+    /// A filter for these entries. `None` without a cause: no filter distinguishes these from the others of their state.
     #[must_use]
     pub fn filter(&self) -> Option<Filter> {
         let cause = Some(self.cause.clone()?);

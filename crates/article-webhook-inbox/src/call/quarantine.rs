@@ -11,8 +11,8 @@ pub struct Quarantine {
     pub cause: String,
     /// The job, which is expected. `None` if it is expected already: it is polled.
     pub expect: Option<Expect>,
-    /// What the body says, if that ends its job once the API says the same.
-    pub said: Option<Digest>,
+    /// What the body reports, if that ends its job once the API reports the same.
+    pub statement: Option<Digest>,
     /// How many bytes all that is in quarantine may have.
     pub budget: u64,
 }
@@ -21,15 +21,15 @@ pub struct Quarantine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each has a line in the log")]
 pub enum Quarantined {
-    /// It is kept.
+    /// The body is kept.
     Kept,
     /// The same bytes are in quarantine already.
     Duplicate,
     /// The article was handled, or its job was erased while it was polled.
     NotNeeded,
-    /// There is no room for it.
+    /// There is no room for the body.
     BudgetReached,
-    /// It came to the URL of an order that is not its job's, which is not expected by it.
+    /// The body came to the URL of an order of another job. Its own job is not expected because of it.
     OtherJob {
         /// Whether it is kept, as those of two such jobs are for each order.
         kept: bool,

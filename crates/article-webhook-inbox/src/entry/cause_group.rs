@@ -1,4 +1,4 @@
-/// How much of a cause tells it from others.
+/// How many characters of a cause distinguish it from others.
 const MAX_CHARS: usize = 160;
 
 /// Words after which a number is the kind of a failure, and not a figure.

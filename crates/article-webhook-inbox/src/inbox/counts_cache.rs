@@ -5,7 +5,7 @@ use crate::call::LedgerCounts;
 /// Figures that take longer to count are kept.
 const MAX_UNCACHED_TIME: Duration = Duration::from_millis(20);
 
-/// They are kept for so many times as long as they took, so that counting takes a fiftieth of the time at most.
+/// How long figures are kept, as a multiple of the time of the count. So counting takes a fiftieth of the time at most.
 const CACHE_TIME_FACTOR: u32 = 50;
 
 /// The figures of a large ledger, for a while after they were counted. Those of a small one are counted each time.

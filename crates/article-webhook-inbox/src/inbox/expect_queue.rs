@@ -18,7 +18,7 @@ pub(crate) struct ExpectQueue {
     kept: usize,
     /// … and whether others wait now.
     is_changed: bool,
-    /// Those that the last process kept are added.
+    /// Whether the jobs that the last process kept are added.
     has_kept: bool,
     /// How many were dropped because too many waited.
     pub(crate) dropped: u64,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_queue_with_other_jobs_is_kept_anew() {
+    fn only_a_queue_with_other_jobs_is_kept_again() {
         let mut jobs = ExpectQueue::default();
         let kept = |jobs: &mut ExpectQueue, room: usize| {
             let mut kept = None;

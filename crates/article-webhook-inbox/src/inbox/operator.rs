@@ -33,7 +33,7 @@ const ENTRIES_PER_TRANSACTION: u32 = 250;
 pub struct Requeued {
     /// How many entries were requeued.
     pub count: u64,
-    /// When: [`Inbox::causes_of_requeued`] tells by it what became of them. `None` if none was requeued.
+    /// When: [`Inbox::causes_of_requeued`] shows by it what became of them. `None` if none was requeued.
     pub at: Option<SystemTime>,
 }
 

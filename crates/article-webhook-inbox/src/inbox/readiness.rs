@@ -175,6 +175,6 @@ mod tests {
         assert_eq!(known(&readiness, now + SECOND * 32), Some(Ok(())));
         readiness.failed(now + SECOND * 32, &job(1), &down());
         readiness.failed(now + SECOND * 32, &job(2), &down());
-        assert!(readiness.known(now + SECOND * 32).is_some_and(|known| known.is_err()), "anew");
+        assert!(readiness.known(now + SECOND * 32).is_some_and(|known| known.is_err()), "again");
     }
 }

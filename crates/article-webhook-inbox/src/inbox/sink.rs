@@ -91,10 +91,10 @@ impl Inbox {
             at: later(self.0.store.now(), FAILURE_POLLED_AFTER),
             ..self.refused_job(job_id.clone(), delivery.intent(), "unprocessable")
         };
-        let said = failure.failure().map(|word| Digest::of(word.as_bytes()));
+        let statement = failure.failure().map(|word| Digest::of(word.as_bytes()));
         let (arrival, cause) = (Arrival::from(delivery), failure.to_string());
         telemetry::reports_failure(job_id, failure);
-        match self.keep(arrival, cause, Some(expect), said).await {
+        match self.keep(arrival, cause, Some(expect), statement).await {
             Ok(Quarantined::Kept) => {
                 self.readiness().stored(Instant::now().into_std());
                 Reply::Stored
@@ -117,7 +117,7 @@ impl Inbox {
             digest: Digest::of(bytes),
             bytes: bytes.clone(),
         };
-        // It is expected, and the failure is reported: the next poll brings as much.
+        // The job is expected, and a failure is logged: the next poll brings the body again.
         _ = self.keep(arrival, cause, None, None).await;
     }
 
@@ -145,11 +145,11 @@ impl Inbox {
         arrival: Arrival,
         cause: String,
         expect: Option<Expect>,
-        said: Option<Digest>,
+        statement: Option<Digest>,
     ) -> Result<Quarantined, Error> {
         let job_id = arrival.key.job_id.clone();
         let budget = self.0.quarantine_budget.load(Ordering::Relaxed);
-        let quarantine = Quarantine { arrival, cause, expect: expect.clone(), said, budget };
+        let quarantine = Quarantine { arrival, cause, expect: expect.clone(), statement, budget };
         let quarantined = self.with_timeout(self.0.store.quarantine(quarantine)).await;
         telemetry::quarantined(&job_id, &quarantined);
         if let (Err(error), Some(expect)) = (&quarantined, expect) {

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Row {
-    /// Decides about a new body of the entry of a job's failure: what the service says now takes the place of what it said
+    /// Decides about a new body of the entry of a job's failure: what the service reports now takes the place of what it reported
     /// before, and is handed out, as if it were the first. The very answer that is stored already is recorded as
     /// [`record`](Self::record) says.
     pub fn record_failure(

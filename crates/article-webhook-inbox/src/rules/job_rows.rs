@@ -33,7 +33,7 @@ pub struct JobRows {
     pub entries: Vec<EntryRows>,
 }
 
-/// How many bytes of bodies one transaction removes or reads anew, so that no delivery waits long for it.
+/// How many bytes of bodies one transaction removes or reads again, so that no delivery waits long for it.
 pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
 
 /// Why what was delivered to the URL of an order is set aside.
@@ -74,7 +74,7 @@ pub struct BodyRow {
     /// The SHA-256 of the bytes.
     #[serde(skip, default = "no_digest")]
     pub digest: Digest,
-    /// Its bytes.
+    /// The bytes of the body.
     #[serde(skip)]
     pub bytes: BodyBytes,
     /// What only a newer version knows.
@@ -540,7 +540,7 @@ impl JobRows {
 
     /// Requeues an entry.
     ///
-    /// A quarantine is never: its event tells it also if its row is damaged.
+    /// A quarantine is never one: its event shows that also if its row is damaged.
     pub fn requeue(
         &mut self,
         event: &Event,
@@ -698,9 +698,9 @@ impl JobRows {
     }
 
     /// The body says what ends the job once the API says the same.
-    pub fn note_said(&mut self, said: Digest) {
+    pub fn note_statement(&mut self, statement: Digest) {
         if let Some(job) = self.expected.get_mut().filter(|job| job.state.is_open()) {
-            job.unconfirmed = Some(said);
+            job.unconfirmed = Some(statement);
         }
     }
 
@@ -803,7 +803,7 @@ impl JobRows {
         self.expected.get().is_some_and(JobRow::is_provisional)
     }
 
-    /// It is known whether the job is that of an order to whose URL it was delivered: of this intent, or of none.
+    /// Notes to which order the job belongs that was delivered to the URL of one: to this intent, or to none.
     pub fn decide(&mut self, intent: Option<Box<str>>) {
         let Some(job) = self.expected.get_mut() else { return };
         job.unproven = None;

@@ -20,18 +20,18 @@ impl Row {
         if from.is_some_and(|from| from != self.state) {
             return false;
         }
-        let can_begin_anew = match self.state {
-            // What is in quarantine is no article: it is read anew, and not handed out.
+        let can_begin_again = match self.state {
+            // What is in quarantine is no article: it is read again, and not handed out.
             State::Leased | State::Quarantined => false,
             State::Done => held > 0,
             State::Waiting | State::Dead | State::Unhandled | State::Corrupt => true,
         };
-        if can_begin_anew {
+        if can_begin_again {
             (self.attempts, self.interrupted) = (0, 0);
             self.requeued_at = Some(requeued_at);
             self.wait(Duration::ZERO, Cause::None, now);
         }
-        can_begin_anew
+        can_begin_again
     }
 
     /// Makes a waiting, unhandled or corrupt entry dead. Any other entry is not changed, and the result is `false`.
@@ -60,7 +60,7 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     #[test]
-    fn only_a_done_entry_needs_bytes_to_begin_anew() {
+    fn only_a_done_entry_needs_bytes_to_begin_again() {
         for &state in State::ALL {
             let mut row = Row { state, ..Row::new(NOW) };
             let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);

@@ -122,7 +122,7 @@ impl JobRows {
     /// Ends the quarantine of a delivery if this is a good copy of it.
     pub(super) fn end_quarantine(&mut self, key: &EntryKey, bytes: &[u8]) {
         let quarantine = key.quarantine();
-        // It is rare, so that what arrives otherwise is not parsed here.
+        // The entry is looked for first, because a quarantine is rare: other deliveries are not parsed here.
         if self.entry(&quarantine.event).is_some() && is_good(key, bytes) {
             self.remove_quarantine(&quarantine);
         }
@@ -150,7 +150,7 @@ fn is_good(key: &EntryKey, bytes: &[u8]) -> bool {
 /// The arrival that a body in quarantine, whose entry has this key, is to this version: `None` if it cannot read it. Its headers
 /// are not known any more, so that only a body that itself says that it is complete counts.
 #[must_use]
-pub(crate) fn decode_anew(key: &EntryKey, body: &Body) -> Option<Arrival> {
+pub(crate) fn decode_again(key: &EntryKey, body: &Body) -> Option<Arrival> {
     let key = key.quarantined()?;
     let bytes = body.bytes.as_ref().filter(|_| body.is_intact())?;
     let (result, drift) = ArticleResult::from_json_with_drift(bytes).ok()?;

@@ -73,7 +73,7 @@ mod tests {
         let (hours, year) = (36_000, 31_536_000);
         assert_eq!(waits(-60, 30), (seconds(30), false), "the clock is right");
         assert_eq!(waits(hours, hours), (NOW, true), "a new entry is due at once");
-        assert_eq!(waits(hours, hours + 30), (seconds(30), true), "a pause begins anew");
+        assert_eq!(waits(hours, hours + 30), (seconds(30), true), "a pause begins again");
         assert_eq!(waits(year, year + 30), (seconds(30), true));
         assert_eq!(waits(-60, -30), (NOW, false), "it is due");
     }

@@ -11,7 +11,7 @@ use super::{Effect, IntentRows, Intents, Jobs, Mark, Script, Tables};
 use crate::{
     EntryKey, Error, State,
     call::{Arrival, Lease, Outcome, Recorded, Settled, Since},
-    rules::{EntryRows, IntentRow, JobRows, MAX_BODY_BYTES, decode_anew},
+    rules::{EntryRows, IntentRow, JobRows, MAX_BODY_BYTES, decode_again},
 };
 
 /// Stores bodies under their keys, and reports copies of articles to the ledger.
@@ -140,7 +140,7 @@ impl Script for Settle {
     }
 }
 
-/// Requeues entries, each from a state if one is named. What is in quarantine is read anew. Returns which were requeued. There
+/// Requeues entries, each from a state if one is named. What is in quarantine is read again. Returns which were requeued. There
 /// are results for the first entries only, if what is to be read of all is too much for one transaction.
 #[derive(Debug)]
 pub struct Requeue {
@@ -178,7 +178,7 @@ impl Script for Requeue {
     }
 }
 
-/// Reads bodies in quarantine anew, as this version does. What it can read becomes an entry, and that ends the quarantine.
+/// Reads bodies in quarantine again, as this version does. What it can read becomes an entry, and that ends the quarantine.
 /// Returns whether it has.
 async fn decode_quarantine(
     tables: &mut dyn Tables,
@@ -187,7 +187,7 @@ async fn decode_quarantine(
 ) -> Result<bool, Error> {
     let Some(entry) = job.entry(&key.event) else { return Ok(false) };
     let bodies = tables.bodies(vec![entry.row.id]).await?.into_iter().flatten();
-    let decoded = bodies.filter_map(|loaded| decode_anew(key, &loaded.body));
+    let decoded = bodies.filter_map(|loaded| decode_again(key, &loaded.body));
     let decoded: Vec<_> = decoded.collect();
     // What came to the URL of an order that is another job stays where it is.
     let names = decoded.iter().filter_map(|arrival| arrival.intent.as_ref());

@@ -60,7 +60,7 @@ impl Script for Intend {
         let id = intent.row.id;
         match intent.row.get_mut() {
             Some(row) => drop(row.order_again(id, self.within, now)),
-            // Its call may be one of those that are missing.
+            // The call of the intent may be one of those that are missing.
             None if has_gaps => {
                 intent.row.set(IntentRow { calls: 2, ..IntentRow::new(self.within, now) });
             }
@@ -220,8 +220,8 @@ pub(super) async fn known(
     Ok(handled)
 }
 
-/// The service does not know this job, whatever an earlier answer said of it. If a delivery bound it to an order, it is not that of
-/// the order. Returns it if a handler may have had its article.
+/// The service does not know this job, whatever an earlier answer reported of it. If a delivery bound it to an order, it is not
+/// that of the order. Returns it if a handler may have had its article.
 pub(super) async fn not_known(
     tables: &mut dyn Tables,
     job: &mut JobRows,

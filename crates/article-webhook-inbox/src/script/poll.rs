@@ -108,7 +108,7 @@ impl SettlePoll {
     }
 }
 
-/// The job has failed, as deliveries in quarantine said: nothing is left to be read there.
+/// The job has failed, as deliveries in quarantine reported: nothing is left to be read there.
 async fn end_reported_failure(tables: &mut dyn Tables, job: &mut JobRows) -> Result<(), Error> {
     let key = EntryKey::article(job.job_id.clone()).quarantine();
     let Some(entry) = job.entry(&key.event) else { return Ok(()) };

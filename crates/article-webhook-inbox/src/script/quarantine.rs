@@ -15,7 +15,7 @@ impl Script for Quarantine {
     }
 
     async fn run(&self, tables: &mut dyn Tables) -> Result<Quarantined, Error> {
-        let Self { arrival, cause, expect, said, budget } = self;
+        let Self { arrival, cause, expect, statement, budget } = self;
         let named = Jobs::Named(vec![arrival.key.job_id.clone()]);
         let mut jobs = tables.jobs(named).await?;
         let mut intents = intents_of(tables, arrival.intent.iter()).await?;
@@ -52,8 +52,8 @@ impl Script for Quarantine {
                 let is_named = is_other || expect.intent.is_some();
                 job.expect_of(expect, intent.filter(|_| is_named), now);
             }
-            if let (Some(said), false) = (said, is_other) {
-                job.note_said(*said);
+            if let (Some(statement), false) = (statement, is_other) {
+                job.note_statement(*statement);
             }
         }
         tables.save(&mut jobs).await?;

@@ -115,7 +115,7 @@ pub enum JobKind {
     Undecodable,
 }
 
-/// What the service said about a job that it gave up. Each field is read by itself, and is `None` where the response has
+/// What the service reported about a job that it gave up. Each field is read by itself, and is `None` where the response has
 /// none (service document, section 7). The response as it came is [`Job::body`].
 ///
 /// ```
@@ -274,7 +274,7 @@ impl Job {
         }
     }
 
-    /// What the service said about a job that it gave up.
+    /// What the service reported about a job that it gave up.
     ///
     /// # Errors
     ///
@@ -303,7 +303,7 @@ impl Job {
     }
 
     /// A statement that completes this job in a transaction of your own. It changes one row, or none if the lease is
-    /// lost: [`check`](Completion::check) tells, and then roll back. After the commit, return `Ok(())`. See
+    /// lost: [`check`](Completion::check) reports that, and then roll back. After the commit, return `Ok(())`. See
     /// [exactly once](#exactly-once).
     ///
     /// With [`SqliteStore`](crate::SqliteStore), open the same file, set `PRAGMA wal_autocheckpoint = 0` and a
@@ -325,7 +325,7 @@ impl Job {
     }
 }
 
-/// Without what the service said.
+/// Without what the service reported.
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job")
@@ -339,7 +339,7 @@ impl fmt::Debug for Job {
     }
 }
 
-/// Without what the service said.
+/// Without what the service reported.
 impl fmt::Debug for JobFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JobFailure").finish_non_exhaustive()
@@ -615,8 +615,8 @@ mod tests {
     #[test]
     fn each_field_is_read_by_itself() {
         let read = |body: &str| {
-            let said = JobFailure::read(body.as_bytes())?;
-            Some((said.code.is_some(), said.message, said.step, said.credits_refunded))
+            let failure = JobFailure::read(body.as_bytes())?;
+            Some((failure.code.is_some(), failure.message, failure.step, failure.credits_refunded))
         };
         let all = r#"{"error":"generation_failed","message":"m","details":{"step":"s","credits_refunded":2}}"#;
         assert_eq!(read(all), Some((true, Some("m".into()), Some("s".into()), Some(2))));

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_forgotten_within_the_hour() {
+    fn nothing_is_removed_within_the_hour() {
         let hour = Duration::from_secs(3600);
         assert!(Retention::new(hour, hour).is_ok());
         let short = hour - Duration::from_nanos(1);

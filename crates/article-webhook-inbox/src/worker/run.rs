@@ -23,7 +23,7 @@ use super::{
 use crate::{
     EntryKey, Error, State,
     call::{Claim, Claims, Events, Filter, Lease},
-    rules::decode_anew,
+    rules::decode_again,
     store::Store,
     telemetry,
 };
@@ -76,7 +76,7 @@ pub(super) async fn run(
     };
     let mut wake = attempts.registry.listener();
     let quarantine = read_quarantine(Arc::clone(&attempts.store), attempts.registry.clone());
-    // It ends with the worker.
+    // The tasks in this set end with the worker.
     let mut beside = JoinSet::new();
     match until {
         Until::Stopped => drop(beside.spawn(quarantine)),
@@ -127,7 +127,7 @@ pub(super) async fn run(
 /// The pause before the quarantine is read again when the store failed.
 const QUARANTINE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Reads what is in quarantine anew: an earlier version may have refused what this one reads.
+/// Reads what is in quarantine again: an earlier version may have refused what this one reads.
 async fn read_quarantine(store: Arc<dyn Store>, registry: Registry) {
     let mut filter = Filter { state: Some(State::Quarantined), ..Filter::default() };
     loop {
@@ -145,7 +145,7 @@ async fn read_quarantine(store: Arc<dyn Store>, registry: Registry) {
         for entry in page.items {
             match requeue_if_readable(&*store, &entry.key).await {
                 Ok(true) => {
-                    telemetry::decoded_anew(&entry.key);
+                    telemetry::decoded_again(&entry.key);
                     registry.wake();
                 }
                 Ok(false) => {}
@@ -160,7 +160,7 @@ async fn read_quarantine(store: Arc<dyn Store>, registry: Registry) {
 /// Requeues what is in quarantine if this version can read it. What it cannot read costs no transaction that writes.
 async fn requeue_if_readable(store: &dyn Store, key: &EntryKey) -> Result<bool, Error> {
     let bodies = store.show(key.clone()).await?.map_or_else(Vec::new, |(_, bodies)| bodies);
-    if !bodies.iter().any(|body| decode_anew(key, body).is_some()) {
+    if !bodies.iter().any(|body| decode_again(key, body).is_some()) {
         return Ok(false);
     }
     Ok(store.requeue(vec![(key.clone(), None)], store.now()).await? == [true])

@@ -44,7 +44,7 @@ pub(super) struct Observed {
     pub(super) met: Vec<String>,
     /// Calls that failed for another reason, and what else must never happen.
     pub(super) wrong: Vec<String>,
-    /// What was said about damage: findings, and the keys of corrupt entries.
+    /// What was reported about damage: findings, and the keys of corrupt entries.
     pub(super) reported: BTreeSet<String>,
     /// After the start, and at the end.
     pub(super) before: Shown,

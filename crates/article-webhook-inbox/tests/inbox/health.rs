@@ -110,8 +110,8 @@ async fn health_answers_in_time_while_the_store_hangs() {
 async fn a_dropped_question_blocks_no_other() {
     let scene = Scene::new();
     scene.store.fault("Probe", Fault::Hangs);
-    let impatient = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
-    impatient.await.unwrap_err();
+    let cancelled = tokio::time::timeout(Duration::from_millis(10), scene.inbox.ready());
+    cancelled.await.unwrap_err();
     scene.store.repair();
     scene.inbox.ready().await.unwrap();
 }
@@ -138,7 +138,7 @@ async fn health_reports_how_long_the_oldest_entry_has_been_due() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_store_does_not_tell_is_unknown_and_not_none() {
+async fn what_a_store_does_not_report_is_unknown_and_not_none() {
     let scene = Scene::new();
     scene.deliver("job_1").await;
     scene.store.fault("DueSince", Fault::DOWN);

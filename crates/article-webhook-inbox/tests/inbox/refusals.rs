@@ -129,9 +129,9 @@ async fn a_delivery_that_reports_a_failure_is_in_quarantine_and_the_api_decides(
         assert_eq!((entry.cause, bodies.len()), (Some(cause), 1));
         assert_eq!(scene.inbox.show(key(job)).await.unwrap(), None, "no worker gets it");
     }
-    for (job, said) in expected(&scene).await.iter().zip(["failed", "generation_failed"]) {
+    for (job, statement) in expected(&scene).await.iter().zip(["failed", "generation_failed"]) {
         assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now() + HOUR / 60));
-        assert_eq!(job.unconfirmed, Some(Digest::of(said.as_bytes())));
+        assert_eq!(job.unconfirmed, Some(Digest::of(statement.as_bytes())));
     }
     // Under another event it says nothing of the article.
     let other = fixture::complete().job_id("job_3").field("status", "failed");

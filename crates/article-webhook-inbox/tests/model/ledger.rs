@@ -27,7 +27,7 @@ use crate::{
 pub(crate) enum LedgerAnswer {
     Polls(Polls),
     Intended(Intended),
-    Said(String),
+    Text(String),
 }
 
 /// What a sequence has been given, the last first.
@@ -70,7 +70,7 @@ pub(crate) async fn call(
     (given, now): (&Given, SystemTime),
     step: &LedgerStep,
 ) -> Result<LedgerAnswer, Error> {
-    let said = match step.clone() {
+    let answer = match step.clone() {
         LedgerStep::Intend { intent, within, again, key, topic } => {
             let intended = if again {
                 store.order_again(INTENTS[intent], within, key, topic).await?
@@ -112,7 +112,7 @@ pub(crate) async fn call(
         }
         LedgerStep::SettlePoll { lease, outcome, key } => {
             let none = PollLease { id: given.first + 1, fence: 1 };
-            text(store.settle_poll(aged(&given.polls, lease, none), said(&outcome), key).await?)
+            text(store.settle_poll(aged(&given.polls, lease, none), polled(&outcome), key).await?)
         }
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
@@ -168,14 +168,14 @@ pub(crate) async fn call(
             )
         }
     };
-    Ok(said)
+    Ok(answer)
 }
 
-fn text(said: impl std::fmt::Debug) -> LedgerAnswer {
-    LedgerAnswer::Said(format!("{said:?}"))
+fn text(answer: impl std::fmt::Debug) -> LedgerAnswer {
+    LedgerAnswer::Text(format!("{answer:?}"))
 }
 
-fn said(polled: &Polled) -> PollOutcome {
+fn polled(polled: &Polled) -> PollOutcome {
     let answer = |body: usize| ApiAnswer {
         target: "api".into(),
         digest: Digest::of(BODIES[body].as_bytes()),
@@ -188,8 +188,8 @@ fn said(polled: &Polled) -> PollOutcome {
         Polled::NotFound => PollOutcome::NotFound { cause },
         Polled::Unfinished(after) => PollOutcome::Unfinished { after, cause },
         Polled::Unconfirmed(after, body) => {
-            let said = Digest::of(BODIES[body].as_bytes());
-            PollOutcome::Unconfirmed { after, cause, said }
+            let statement = Digest::of(BODIES[body].as_bytes());
+            PollOutcome::Unconfirmed { after, cause, statement }
         }
         Polled::Missing(after) => PollOutcome::Missing { after, cause },
         Polled::Rejected(after) => PollOutcome::Rejected { after, cause },

@@ -52,7 +52,7 @@ impl Pair {
         Self { clock, model, subject, first: 0, leases, given }
     }
 
-    /// Makes all steps, compares everything, and forgets it. Stops at the first difference.
+    /// Makes all steps, compares everything, and erases all jobs. Stops at the first difference.
     pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
         self.leases.clear();
         for (number, step) in steps.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Pair {
                     bytes: Bytes::from_static(bytes),
                 };
                 let cause = CODES[0].to_owned();
-                let quarantine = Quarantine { arrival, cause, expect, said: None, budget };
+                let quarantine = Quarantine { arrival, cause, expect, statement: None, budget };
                 Answer::Quarantined(store.quarantine(quarantine).await?)
             }
             Step::Claim { limit, lease, attempts, running, events, retries_first } => {
@@ -150,12 +150,12 @@ impl Pair {
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
                 let mut held = store.extend(&leases, by).await?;
-                // In which order they are is not said.
+                // Their order is not defined.
                 held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
                 Answer::Leases(held)
             }
             Step::Settle { lease, outcome } => {
-                Answer::Settled(store.settle(self.lease(lease), said(&outcome)).await?)
+                Answer::Settled(store.settle(self.lease(lease), settled_as(&outcome)).await?)
             }
             Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
@@ -261,7 +261,7 @@ impl Pair {
 /// What entries remember that were requeued.
 const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
 
-fn said(ending: &Ending) -> Outcome {
+fn settled_as(ending: &Ending) -> Outcome {
     let cause = String::from("no network");
     match *ending {
         Ending::Done => Outcome::Done,

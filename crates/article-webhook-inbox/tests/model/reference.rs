@@ -276,7 +276,7 @@ impl Store for Reference {
             let (mut tables, now) = self.open()?;
             let requeue = |(key, from): (EntryKey, Option<State>)| {
                 if key.is_quarantine() {
-                    return tables.read_anew(&key, now);
+                    return tables.read_again(&key, now);
                 }
                 let Some(entry) = tables.get_mut(&key) else { return false };
                 let held = entry.bodies.iter().filter(|body| body.bytes.is_some()).count();

@@ -28,7 +28,7 @@ pub(crate) struct Scene {
     name: &'static str,
     /// Tokens, bodies, and the errors of handlers and sinks.
     pub(crate) secrets: Canaries,
-    said: String,
+    error: String,
     panicked: String,
     /// The label of a target and an intent.
     pub(crate) names: Canaries,
@@ -41,7 +41,7 @@ impl Scene {
         secrets.watch("a handler's error", &handler.token);
         secrets.watch("a handler's panic", &handler.content);
         let names = Canaries::new(&format!("the names in {name}"));
-        Self { name, secrets, said: handler.token, panicked: handler.content, names }
+        Self { name, secrets, error: handler.token, panicked: handler.content, names }
     }
 
     pub(crate) fn job(&self, job: &str) -> String {
@@ -129,24 +129,24 @@ impl Scene {
             inbox.keep_refused(refused).await;
         }
         // What a sink and a handler of an application without an inbox say.
-        let unsaved = io::Error::other(self.said.clone());
+        let unsaved = io::Error::other(self.error.clone());
         assert_eq!(Reply::retry_because(&unsaved), Reply::Retry);
         assert_eq!(RetryReason::of(unsaved).answer().status(), 503);
     }
 
     async fn work(&self, inbox: &Inbox) -> Vec<String> {
         let shown = Arc::new(Mutex::new(Vec::new()));
-        let (own, jobs, said, panicked) =
-            (inbox.clone(), Arc::clone(&shown), self.said.clone(), self.panicked.clone());
+        let (own, jobs, error, panicked) =
+            (inbox.clone(), Arc::clone(&shown), self.error.clone(), self.panicked.clone());
         let prefix = self.job("");
         let handler = move |job: Job| {
             jobs.lock().unwrap().extend([format!("{job:?}"), format!("{:#?}", job.completion())]);
-            let (inbox, said, panicked) = (own.clone(), said.clone(), panicked.clone());
+            let (inbox, error, panicked) = (own.clone(), error.clone(), panicked.clone());
             let which = job.job_id().as_str().trim_start_matches(&prefix).to_owned();
             async move {
                 match (which.as_str(), job.attempt()) {
-                    ("fails_once", 1) => Err(Failed::from(said)),
-                    ("gives_up", _) => Err(Failed::dead(said)),
+                    ("fails_once", 1) => Err(Failed::from(error)),
+                    ("gives_up", _) => Err(Failed::dead(error)),
                     ("panics", _) => resume_unwind(Box::new(panicked)),
                     ("is_erased", _) => {
                         inbox.erase(job.job_id().clone()).await?;

@@ -51,7 +51,7 @@ async fn too_many_stuck_handlers_are_an_error_that_names_them() {
     });
     let worker =
         worker.concurrency(7).attempts(2).handler_timeout(Duration::ZERO).stuck_handlers(7);
-    let said = async {
+    let logged_it = async {
         for _ in 0..500 {
             tokio::time::sleep(SECOND / 100).await;
             if !logged("no entry is claimed, because").is_empty() {
@@ -60,7 +60,7 @@ async fn too_many_stuck_handlers_are_an_error_that_names_them() {
         }
         tokio::time::sleep(2 * SECOND).await;
     };
-    worker.backoff(Duration::ZERO, Duration::ZERO).run(said).await.unwrap();
+    worker.backoff(Duration::ZERO, Duration::ZERO).run(logged_it).await.unwrap();
     drop(end);
 
     let lines = logged("no entry is claimed, because");
@@ -97,7 +97,7 @@ async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
 }
 
 #[tokio::test]
-async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
+async fn an_entry_that_runs_alone_or_is_put_off_is_logged() {
     observe();
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
@@ -133,7 +133,7 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_said() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
+async fn a_body_that_is_acknowledged_and_not_kept_is_logged_with_its_digest() {
     observe();
     let inbox = Inbox::memory();
     let post = |number: usize| fixture::complete().job_id("job_changes").field("number", number);
@@ -149,9 +149,9 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_said_with_its_digest() {
     assert!(line.contains(&format!("digest={}", Digest::of(fifth.bytes()))), "{line}");
 }
 
-/// Once, however often a worker that has no handler for it claims. What the service said is not in the log.
+/// Once, however often a worker that has no handler for it claims. What the service reported is not in the log.
 #[tokio::test]
-async fn a_failure_that_no_worker_handles_is_told_once() {
+async fn a_failure_that_no_worker_handles_is_logged_once() {
     observe();
     let store = MemoryStore::default();
     let bytes = br#"{"error":"generation_failed","message":"failed-for-nobody"}"#;

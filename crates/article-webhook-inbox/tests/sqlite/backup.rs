@@ -91,7 +91,7 @@ async fn a_backup_of_a_file_in_use_has_everything() {
 }
 
 #[tokio::test]
-async fn a_backup_does_not_begin_anew_when_something_is_stored() {
+async fn a_backup_does_not_begin_again_when_something_is_stored() {
     let fixture = Fixture::new();
     let store = fixture.open();
     for number in 0..10 {
@@ -197,7 +197,7 @@ async fn what_was_acknowledged_since_is_expected_and_the_ledger_is_carried_over(
 }
 
 #[tokio::test]
-async fn a_restore_keeps_every_old_file_and_begins_the_record_anew() {
+async fn a_restore_keeps_every_old_file_and_begins_a_new_record() {
     let fixture = Fixture::new();
     fixture.after_a_backup().await;
     let old = FILES.map(|ending| fs::read(fixture.beside(ending)).ok());
@@ -310,7 +310,7 @@ async fn a_restore_that_is_refused_changes_nothing() {
 
 /// Whoever restores a copy of another kind hears that it may lack something.
 #[tokio::test]
-async fn a_copy_of_a_file_in_use_is_told() {
+async fn a_copy_of_a_file_in_use_is_reported() {
     let fixture = Fixture::new();
     let store = fixture.open();
     record(&store, 0..3).await;

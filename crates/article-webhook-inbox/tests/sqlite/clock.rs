@@ -17,7 +17,7 @@ fn at(since_start: Duration) -> Clock {
     Clock::stepped(SystemTime::UNIX_EPOCH + START + since_start)
 }
 
-/// A fixture whose clock starts anew, as that of another process.
+/// A fixture whose clock starts again, as that of another process.
 fn with_clock(fixture: Fixture, clock: Clock) -> Fixture {
     Fixture { clock, ..fixture }
 }
@@ -47,7 +47,7 @@ async fn a_clock_that_was_set_back_between_two_runs_delays_nothing() {
     let store = fixture.open();
     assert_eq!(claimed(&store).await, ["job_new"], "it is due at once");
     fixture.clock.advance(PAUSE);
-    assert_eq!(claimed(&store).await, ["job_failed"], "its pause began anew");
+    assert_eq!(claimed(&store).await, ["job_failed"], "its pause began again");
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_clock_that_is_set_back_while_the_store_is_open_delays_no_attempt() {
     store.record(arrival("job_after", "{}")).await.unwrap();
     assert_eq!(claimed(&store).await, ["job_before", "job_after"]);
     fixture.clock.advance(PAUSE);
-    assert_eq!(claimed(&store).await, ["job_failed"], "its pause began anew");
+    assert_eq!(claimed(&store).await, ["job_failed"], "its pause began again");
     assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
     assert_eq!(store.check().await.unwrap(), []);
 }

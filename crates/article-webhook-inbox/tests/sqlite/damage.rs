@@ -103,7 +103,7 @@ async fn a_damaged_row_is_corrupt_when_it_is_loaded_and_blocks_no_other() {
         let attempts = if damage.contains("attempts") { entry.attempts } else { 0 };
         assert_eq!(shown, (State::Corrupt, attempts, Some(cause)), "{damage}");
         assert!(findings(&store).await.contains(&found), "{damage}");
-        assert!(!checked(&store).await.is_empty(), "{damage}: it is not forgotten");
+        assert!(!checked(&store).await.is_empty(), "{damage}: it is still reported");
     }
 }
 

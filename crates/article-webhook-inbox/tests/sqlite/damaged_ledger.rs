@@ -200,7 +200,7 @@ async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the
 }
 
 #[tokio::test]
-async fn a_damaged_bucket_begins_anew_without_tokens() {
+async fn a_damaged_bucket_begins_again_without_tokens() {
     for damage in ["'{'", "7", "CAST(x'ff' AS TEXT)"] {
         let fixture = closed().await;
         let store = fixture.open();

@@ -120,9 +120,9 @@ async fn a_function_that_only_the_application_has_refuses_no_start() {
     assert_eq!(store.check().await.unwrap(), []);
 }
 
-/// A log whose end is unreadable is reported, because SQLite forgets the commits in it silently.
+/// A log whose end is unreadable is reported, because SQLite drops the commits in it silently.
 #[tokio::test]
-async fn a_damaged_log_is_told() {
+async fn a_damaged_log_is_reported() {
     let fixture = closed().await;
     let store = fixture.open();
     let keep = fixture.sql();

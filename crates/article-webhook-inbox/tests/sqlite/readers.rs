@@ -121,7 +121,7 @@ async fn a_store_that_never_came_to_commit_leaves_the_log_as_it_was() {
     assert_eq!(crashed.total().await, 3);
 }
 
-/// Does to a database what Litestream does by its documentation: it has tables of its own, lets nobody else begin a log anew
+/// Does to a database what Litestream does by its documentation: it has tables of its own, lets nobody else restart a log
 /// by reading without an end, and moves the log into the database itself from time to time.
 struct Replication(rusqlite::Connection);
 

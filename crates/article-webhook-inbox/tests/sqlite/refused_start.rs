@@ -73,11 +73,11 @@ async fn a_log_without_its_database_is_kept() {
     assert_eq!(refused(&fixture), expected("empty"));
     assert_eq!(SqliteStore::open_shared(&fixture.path).unwrap_err().to_string(), expected("empty"));
 
-    let anew = fixture.after_a_kill();
+    let emptied = fixture.after_a_kill();
     fs::rename(&away, &fixture.path).unwrap();
     assert_eq!(fixture.total().await, 20);
-    anew.move_away(&["-wal", "-shm", "-lock"]);
-    assert_eq!(anew.total().await, 0);
+    emptied.move_away(&["-wal", "-shm", "-lock"]);
+    assert_eq!(emptied.total().await, 0);
 }
 
 /// The steps of the message lead to the backup.

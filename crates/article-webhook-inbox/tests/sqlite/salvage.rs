@@ -86,7 +86,8 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
     record(&store, 0..2).await;
     let (arrival_5, cause) = (arrival("job_5", "{"), "a reason".to_owned());
     let expect = Some(Expect::job(arrival_5.key.job_id.clone(), store.now()));
-    let quarantine = Quarantine { arrival: arrival_5, cause, expect, said: None, budget: 1 << 20 };
+    let quarantine =
+        Quarantine { arrival: arrival_5, cause, expect, statement: None, budget: 1 << 20 };
     store.quarantine(quarantine).await.unwrap();
     store.close().await.unwrap();
     drop(store);

@@ -160,7 +160,7 @@ async fn another_database_beside_the_lock_is_refused() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_gone_is_missed_and_not_made_anew() {
+async fn a_database_that_is_gone_is_missed_and_not_made_again() {
     let fixture = Fixture::new();
     let store = fixture.open();
     record(&store, 0..3).await;

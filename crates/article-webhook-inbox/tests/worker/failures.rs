@@ -12,7 +12,7 @@ use super::{
     scene::{Count, HOUR, Scene, bounded, until_true},
 };
 
-const SAID: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
+const REPORT: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
 
 fn failure(job: &str) -> EntryKey {
     EntryKey::failure(job.parse().unwrap())
@@ -20,7 +20,7 @@ fn failure(job: &str) -> EntryKey {
 
 impl Scene {
     async fn fail(&self, job: &str) {
-        self.record(failure(job), SAID.as_bytes()).await;
+        self.record(failure(job), REPORT.as_bytes()).await;
     }
 
     fn publisher(&self) -> Worker {
@@ -34,19 +34,19 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_failure_reaches_its_handler_with_what_the_service_said() {
+async fn a_failure_reaches_its_handler_with_what_the_service_reported() {
     let scene = Scene::new();
     scene.fail("job_1").await;
     scene.record(failure("job_2"), b"<html>").await;
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
+    let handled = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&handled);
     let on_failure = move |job: Job| {
         let failure = job.failure().unwrap().clone();
-        let said = (failure.code, failure.message, failure.step, failure.credits_refunded);
+        let fields = (failure.code, failure.message, failure.step, failure.credits_refunded);
         assert_eq!((job.kind(), job.cause()), (JobKind::Failure, None));
         assert!(job.article().is_err());
         let of = (job.job_id().to_string(), job.attempt(), job.received_at());
-        tell.lock().unwrap().push((of, said, job.body().clone()));
+        seen.lock().unwrap().push((of, fields, job.body().clone()));
         assert!(!format!("{job:?}").contains("draft"));
         async { Ok(()) }
     };
@@ -55,13 +55,13 @@ async fn a_failure_reaches_its_handler_with_what_the_service_said() {
         .unwrap();
 
     let text = |text: &str| Some(text.to_owned());
-    let said = (text("generation_failed"), text("It failed at draft."), text("draft"), Some(3));
+    let fields = (text("generation_failed"), text("It failed at draft."), text("draft"), Some(3));
     let of = |job: &str| (job.to_owned(), 1, scene.clock.now());
     let expected = [
-        (of("job_1"), said, SAID.into()),
+        (of("job_1"), fields, REPORT.into()),
         (of("job_2"), (None, None, None, None), "<html>".into()),
     ];
-    assert_eq!(*told.lock().unwrap(), expected);
+    assert_eq!(*handled.lock().unwrap(), expected);
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
 }
 
@@ -69,14 +69,14 @@ async fn a_failure_reaches_its_handler_with_what_the_service_said() {
 #[tokio::test]
 async fn an_article_that_comes_after_its_failure_is_handled() {
     let (scene, articles, failures) = (Scene::new(), Count::default(), Count::default());
-    let (published, told) = (articles.clone(), failures.clone());
+    let (published, failed) = (articles.clone(), failures.clone());
     let worker = scene.inbox.worker(move |job: Job| {
         assert!(!job.article().unwrap().article.title.is_empty());
         published.add();
         async { Ok(()) }
     });
     let worker = worker.on_failure(move |_| {
-        told.add();
+        failed.add();
         async { Ok(()) }
     });
     scene.fail("job_1").await;

@@ -74,7 +74,7 @@ async fn a_dead_entry_is_never_removed_without_a_limit() {
     assert_eq!((entry.state, bodies[0].bytes.is_some()), (State::Dead, true));
 }
 
-/// Nothing is handled twice because it was forgotten early, and what is expected stays.
+/// Nothing is handled twice because it was removed early, and what is expected stays.
 #[tokio::test]
 async fn a_worker_removes_a_job_of_the_ledger_after_a_year_and_its_entry_earlier() {
     let scene = after(HOUR).await;

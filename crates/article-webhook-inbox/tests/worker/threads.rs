@@ -114,7 +114,7 @@ async fn each_attempt_has_a_thread_of_its_own_that_ends_with_it() {
     bounded(until_true(|| alive.now() == 0)).await;
 }
 
-/// Tells when its thread ends.
+/// Counts down when its thread ends.
 struct OfThread(Count);
 
 impl Drop for OfThread {

@@ -42,12 +42,12 @@ async fn quarantine(scene: &Scene, job: &str, body: &[u8]) {
     };
     let expect = Some(Expect::job(job.parse().unwrap(), scene.clock.now()));
     let quarantine =
-        Quarantine { arrival, cause: "refused".into(), expect, said: None, budget: 1 << 20 };
+        Quarantine { arrival, cause: "refused".into(), expect, statement: None, budget: 1 << 20 };
     assert_eq!(scene.store.quarantine(quarantine).await.unwrap(), Quarantined::Kept);
 }
 
 #[tokio::test]
-async fn what_is_in_quarantine_reaches_no_handler_and_a_worker_reads_it_anew_when_it_starts() {
+async fn what_is_in_quarantine_reaches_no_handler_and_a_worker_reads_it_again_when_it_starts() {
     let scene = Scene::new();
     quarantine(&scene, "job_1", &article()).await;
     quarantine(&scene, "job_2", br#"{"job_id": "job_2""#).await;

@@ -79,7 +79,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap()
 }
 
-/// A server on the disk that is measured, with the memory that a small one has. `None`, said aloud, without PostgreSQL.
+/// A server on the disk that is measured, with the memory that a small one has. `None` without PostgreSQL, which is reported.
 fn server() -> Option<server::Server> {
     let settings = ["shared_buffers = 512MB", "max_wal_size = 4GB", "max_connections = 400"];
     server::Server::start_in(&scratch::parent(), &settings)

@@ -33,7 +33,7 @@ pub(crate) const CONCURRENCY: usize = 4;
 /// The process of a node.
 pub(crate) struct Node {
     process: Child,
-    said: std::path::PathBuf,
+    log: std::path::PathBuf,
     pub(crate) address: SocketAddr,
     /// What its clock showed when it began, in seconds since 1970.
     pub(crate) began: u64,
@@ -41,8 +41,8 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn start(database: &Database, folder: &Path, number: usize) -> Self {
-        let said = folder.join(format!("node {number}"));
-        let errors = fs::File::options().create(true).append(true).open(&said).unwrap();
+        let log = folder.join(format!("node {number}"));
+        let errors = fs::File::options().create(true).append(true).open(&log).unwrap();
         let mut command = Command::new(env::current_exe().unwrap());
         if let Some(clock) = database.clock(number) {
             command.env("LD_PRELOAD", clock);
@@ -62,9 +62,9 @@ impl Node {
             .split_once(' ')
             .and_then(|(port, began)| Some((port.parse::<u16>().ok()?, began.parse().ok()?)));
         let (port, began) = reported.unwrap_or_else(|| {
-            panic!("a node ends: {}", fs::read_to_string(&said).unwrap_or_default())
+            panic!("a node ends: {}", fs::read_to_string(&log).unwrap_or_default())
         });
-        Self { process, said, address: (Ipv4Addr::LOCALHOST, port).into(), began }
+        Self { process, log, address: (Ipv4Addr::LOCALHOST, port).into(), began }
     }
 
     /// `kill -9`.
@@ -78,8 +78,8 @@ impl Node {
         let ended = self.process.try_wait().unwrap();
         drop(self.process.stdin.take());
         let status = self.process.wait().unwrap();
-        let said = fs::read_to_string(&self.said).unwrap_or_default();
-        assert!(ended.is_none() && status.success(), "a node ended: {ended:?}, {status}: {said}");
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        assert!(ended.is_none() && status.success(), "a node ended: {ended:?}, {status}: {log}");
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn serves() -> bool {
     }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    if let Err(error) = runtime.unwrap().block_on(serve_until_told(url, schema)) {
+    if let Err(error) = runtime.unwrap().block_on(serve_until_stopped(url, schema)) {
         eprintln!("{error}");
         process::exit(2);
     }
@@ -108,7 +108,7 @@ pub(crate) fn serves() -> bool {
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-async fn serve_until_told(url: &str, schema: &str) -> Result<(), Failure> {
+async fn serve_until_stopped(url: &str, schema: &str) -> Result<(), Failure> {
     let (stop, stopped) = watch::channel(());
     thread::spawn(move || {
         _ = io::copy(&mut io::stdin(), &mut io::sink());

@@ -26,12 +26,12 @@ pub(crate) struct Bouncer {
 #[allow(dead_code, reason = "not every test needs every part")]
 impl Bouncer {
     /// Starts it. Its databases are `by_transaction` and `by_statement`, by their modes, and `postgres`, which is as the first.
-    /// `None`, said aloud, if it cannot be had.
+    /// `None` if there is no PgBouncer, which is reported.
     pub(crate) fn before(server: &Server) -> Option<Self> {
         let Some(program) = program() else {
-            static SAID: Once = Once::new();
+            static REPORTED: Once = Once::new();
             let why = "no pgbouncer in /usr/sbin or on the PATH: install the package pgbouncer";
-            skip(&SAID, why);
+            skip(&REPORTED, why);
             return None;
         };
         let (port, folder) = (free_port(), server.folder().to_owned());

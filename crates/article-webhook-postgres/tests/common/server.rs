@@ -46,7 +46,7 @@ pub(crate) struct Server {
     user: User,
     programs: PathBuf,
     guard: Child,
-    said: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 #[allow(dead_code, reason = "not every test needs every part")]
@@ -68,9 +68,9 @@ impl Server {
 
     fn made(by: &[&str], folder: TempDir, settings: &[&str]) -> Option<Self> {
         let Some(programs) = programs() else {
-            static SAID: Once = Once::new();
+            static REPORTED: Once = Once::new();
             let why = "no PostgreSQL programs in /usr/lib/postgresql/*/bin or on the PATH: install the package postgresql";
-            skip(&SAID, &format!("{why}, or name a server in {URL}"));
+            skip(&REPORTED, &format!("{why}, or name a server in {URL}"));
             return None;
         };
         let user = User::unprivileged();
@@ -140,8 +140,8 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let said = BufReader::new(guard.stdout.take().unwrap());
-        let mut server = Self { port, folder, user, programs, guard, said };
+        let output = BufReader::new(guard.stdout.take().unwrap());
+        let mut server = Self { port, folder, user, programs, guard, output };
         server.wait_until_ready();
         server
     }
@@ -171,7 +171,7 @@ impl Server {
     pub(crate) fn guard(&mut self, word: &str) {
         writeln!(self.guard.stdin.as_mut().unwrap(), "{word}").unwrap();
         let mut line = String::new();
-        self.said.read_line(&mut line).unwrap();
+        self.output.read_line(&mut line).unwrap();
         assert_eq!(line.trim(), word, "{}", self.log());
     }
 

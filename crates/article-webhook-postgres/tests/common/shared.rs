@@ -17,7 +17,7 @@ const FORM: &str = "postgresql://postgres@HOST:PORT/DATABASE";
 #[allow(dead_code, reason = "a test may need a server of its own alone")]
 type Shared = Result<Option<(String, Option<Server>)>, ()>;
 
-/// The URL of the server that the tests of this process share. `None`, said aloud, if there are no programs to start one.
+/// The URL of the server that the tests of this process share. `None` if there are no programs to start one, which is reported.
 #[allow(dead_code, reason = "a test may need a server of its own alone")]
 pub(crate) fn shared_url() -> Option<String> {
     static SHARED: OnceLock<Shared> = OnceLock::new();
@@ -33,7 +33,7 @@ pub(crate) fn shared_url() -> Option<String> {
         })
         .map_err(drop)
     });
-    let shared = shared.as_ref().expect("there is a server, or the first test said why not");
+    let shared = shared.as_ref().expect("there is a server, or the first test reported why not");
     shared.as_ref().map(|(url, _)| url.clone())
 }
 

@@ -1,4 +1,4 @@
-//! What is said where a program is missing.
+//! The line that tests print where a program is missing.
 
 use std::{
     env,
@@ -6,12 +6,13 @@ use std::{
     sync::Once,
 };
 
-/// Says, once for each `said`, why tests are skipped. Where `CI` is set everything is there, so that it fails instead.
+/// Prints why tests are skipped, once for each `reported`. Where `CI` is set, everything is there, so that the test fails
+/// instead.
 ///
 /// Unlike what `eprintln!` writes, it is seen when the tests pass. The harness may be in the middle of a line.
-pub(crate) fn skip(said: &Once, why: &str) {
+pub(crate) fn skip(reported: &Once, why: &str) {
     assert!(env::var_os("CI").is_none(), "{why}");
-    said.call_once(|| {
+    reported.call_once(|| {
         writeln!(io::stdout(), "\npostgres: skipped: {why}").expect("there is an output");
     });
 }

@@ -9,7 +9,7 @@ mod server;
 #[path = "../common/subject.rs"]
 mod subject;
 
-/// A new subject. Without a server, which is said aloud, the case ends.
+/// A new subject. Without a server, which is reported, the case ends.
 macro_rules! fresh {
     () => {
         match $crate::server::shared_url() {

@@ -36,7 +36,7 @@ use bouncer::Bouncer;
 use server::Server;
 
 fn main() {
-    // Without a server, which is said aloud, there is nothing to compare.
+    // Without a server, which is reported, there is nothing to compare.
     let Some(url) = server::shared_url() else { return };
     subject::use_server(url);
     compare::run(100, 10_000);

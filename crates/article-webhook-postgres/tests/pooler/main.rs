@@ -30,7 +30,8 @@ use server::Server;
 use tokio::sync::mpsc;
 use tokio_postgres::NoTls;
 
-/// The URL of a database of the PgBouncer that the tests of this process share. `None`, said aloud, if it cannot be had.
+/// The URL of a database of the PgBouncer that the tests of this process share. `None` if there is no PgBouncer, which is
+/// reported.
 fn shared_url(database: &str) -> Option<String> {
     static SHARED: OnceLock<Option<(Bouncer, Server)>> = OnceLock::new();
     let shared = SHARED.get_or_init(|| {
@@ -41,7 +42,7 @@ fn shared_url(database: &str) -> Option<String> {
     Some(format!("postgresql://postgres@127.0.0.1:{}/{database}", bouncer.port))
 }
 
-/// A new subject. Without a server or PgBouncer, which is said aloud, the case ends.
+/// A new subject. Without a server or PgBouncer, which is reported, the case ends.
 macro_rules! fresh {
     () => {
         match $crate::shared_url("by_transaction") {
@@ -89,10 +90,10 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
             PostgresStore::connect(settings).await.unwrap(),
         ]
         .map(Inbox::new);
-        let (said, mut handled) = mpsc::unbounded_channel();
+        let (sender, mut handled) = mpsc::unbounded_channel();
         let handler = move |job: Job| {
-            let said = said.clone();
-            async move { Ok::<(), Failed>(said.send(job.job_id().as_str().to_owned())?) }
+            let sender = sender.clone();
+            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
         };
         let worker = worker.worker(handler).poll(Duration::from_millis(200));
         let worker = tokio::spawn(worker.run(std::future::pending::<()>()));
@@ -113,7 +114,7 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
 
 /// Its connections to the pooler outlive the failover.
 #[test]
-fn a_server_that_became_a_standby_behind_a_pooler_is_said() {
+fn a_server_that_became_a_standby_behind_a_pooler_is_reported() {
     let Some(mut server) = Server::start(&[]) else { return };
     let Some(bouncer) = Bouncer::before(&server) else { return };
     let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", bouncer.port);

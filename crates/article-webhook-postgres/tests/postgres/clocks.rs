@@ -28,7 +28,7 @@ use crate::{
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long anything may take on a busy machine. It is far less than the clocks differ by.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const LEASE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_secs(3);
@@ -50,7 +50,7 @@ async fn move_clock(client: &Client, by: &str) {
 
 /// A failover may lead to a server with another clock. The pauses of a worker follow it.
 #[test]
-fn a_claim_tells_the_time_of_its_server() {
+fn a_claim_reports_the_time_of_its_server() {
     let Some(server) = Server::start(&[]) else { return };
     let url = server.url();
     wait(async move {
@@ -120,16 +120,16 @@ impl Nodes {
             PostgresStore::connect(settings).await.unwrap(),
         ];
         let inboxes = stores.clone().map(Inbox::new);
-        let (said, began) = mpsc::unbounded_channel();
+        let (sender, began) = mpsc::unbounded_channel();
         let mut node = 0;
         let workers = inboxes.each_ref().map(|inbox| {
-            let (said, number) = (said.clone(), node);
+            let (sender, number) = (sender.clone(), node);
             node += 1;
             let handler = move |job: Job| {
                 let (job_id, attempt) = (job.job_id().as_str().to_owned(), job.attempt());
                 let began =
                     Began { node: number, job: job_id.clone(), attempt, at: Instant::now() };
-                said.send(began).unwrap();
+                sender.send(began).unwrap();
                 async move {
                     match (&*job_id, attempt) {
                         ("fails", 1) => return Err(Failed::because("as it is asked to")),
@@ -155,7 +155,7 @@ impl Nodes {
 
     /// The next attempt.
     async fn next(&mut self, job: &str, attempt: u32) -> Began {
-        let began = timeout(PATIENCE, self.began.recv()).await.expect("it is not late").unwrap();
+        let began = timeout(TIMEOUT, self.began.recv()).await.expect("it is not late").unwrap();
         assert_eq!((&*began.job, began.attempt), (job, attempt), "{began:?}");
         began
     }
@@ -163,7 +163,7 @@ impl Nodes {
     async fn until_done(&self, entries: u64) {
         let start = Instant::now();
         while self.stores[0].counts().await.unwrap().of(State::Done) < entries {
-            assert!(start.elapsed() < PATIENCE);
+            assert!(start.elapsed() < TIMEOUT);
             sleep(Duration::from_millis(50)).await;
         }
     }
@@ -172,7 +172,7 @@ impl Nodes {
 /// Fails if less time, or far more of it, has passed since then.
 fn passed(since: Instant, least: Duration) {
     let passed = since.elapsed();
-    assert!(least.mul_f64(SHORT) < passed && passed < PATIENCE, "{passed:?} instead of {least:?}");
+    assert!(least.mul_f64(SHORT) < passed && passed < TIMEOUT, "{passed:?} instead of {least:?}");
 }
 
 /// Nodes whose clocks differ so much from the database's work in time.
@@ -215,7 +215,7 @@ fn work(by: &'static str) {
         // It is due, and again when the lease of the first has ended.
         for store in [other, one] {
             while store.claim_polls(claim).await.unwrap().polls.is_empty() {
-                assert!(since.elapsed() < PATIENCE, "no poll is due");
+                assert!(since.elapsed() < TIMEOUT, "no poll is due");
                 sleep(Duration::from_millis(50)).await;
             }
             passed(since, least);
@@ -226,7 +226,7 @@ fn work(by: &'static str) {
             let then = other.now() - age;
             Prune { bodies_before: then, entries_before: then, limit: 100, ..Prune::default() }
         };
-        assert_eq!(other.prune(before(PATIENCE * 5)).await.unwrap().entries, 0);
+        assert_eq!(other.prune(before(TIMEOUT * 5)).await.unwrap().entries, 0);
         assert_eq!(other.prune(before(Duration::ZERO)).await.unwrap().entries, 3);
         for worker in nodes.workers {
             worker.abort();

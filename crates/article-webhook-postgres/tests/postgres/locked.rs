@@ -77,8 +77,8 @@ fn another_body_of_an_entry_that_an_application_completes_is_answered_at_once() 
             let began = Instant::now();
             let error = store.record(arrival("job_1", "{  }")).await.unwrap_err();
             quickest = quickest.min(began.elapsed());
-            let said = error.to_string();
-            assert!(error.is_transient() && said.contains("holds the entry"), "{error:?}");
+            let text = error.to_string();
+            assert!(error.is_transient() && text.contains("holds the entry"), "{error:?}");
         }
         assert!(quickest < Duration::from_millis(1500), "it waits as long as others: {quickest:?}");
         transaction.commit().await.unwrap();

@@ -1,6 +1,6 @@
 //! What is particular to the store in PostgreSQL: what it refuses, what it survives, and how it shares a database.
 
-#![allow(clippy::print_stderr)] // some times are said
+#![allow(clippy::print_stderr)] // some times are printed
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
 #[path = "../common/log.rs"]

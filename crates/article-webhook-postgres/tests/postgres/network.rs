@@ -63,7 +63,7 @@ fn pooler(when: Refuses, sentence: &str) -> PostgresSettings {
 }
 
 #[test]
-fn what_a_pooler_refuses_is_said_as_the_poolers_own() {
+fn what_a_pooler_refuses_is_reported_as_the_poolers_own() {
     let of_login = "correct the role and the password of the URL, or those that the pooler knows, such as in its auth_file";
     let of_server = "start PostgreSQL, or correct the host and the login that the pooler has for it; its log says more";
     let of_database = "add the database to those of the pooler, or correct its name in the URL";

@@ -19,7 +19,7 @@ use crate::{
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A node that receives, and another that works.
 struct Nodes {
@@ -41,10 +41,10 @@ impl Nodes {
             PostgresStore::connect(settings.clone()).await.unwrap(),
         ]
         .map(Inbox::new);
-        let (said, handled) = mpsc::unbounded_channel();
+        let (sender, handled) = mpsc::unbounded_channel();
         let handler = move |job: Job| {
-            let said = said.clone();
-            async move { Ok::<(), Failed>(said.send(job.job_id().as_str().to_owned())?) }
+            let sender = sender.clone();
+            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
         };
         let run = worker.worker(handler).poll(poll).run(std::future::pending::<()>());
         let task = tokio::spawn(async move { run.await.unwrap() });
@@ -62,7 +62,7 @@ impl Nodes {
     }
 
     async fn handles(&mut self, job: &str) {
-        let handled = tokio::time::timeout(PATIENCE, self.handled.recv()).await;
+        let handled = tokio::time::timeout(TIMEOUT, self.handled.recv()).await;
         assert_eq!(handled.expect("the worker finds it").as_deref(), Some(job));
     }
 }

@@ -74,10 +74,10 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
     wait(async move {
         let store = PostgresStore::connect(PostgresSettings::new(&url).unwrap()).await.unwrap();
         let inbox = Inbox::new(store.clone());
-        let (said, mut handled) = mpsc::unbounded_channel();
+        let (sender, mut handled) = mpsc::unbounded_channel();
         let handler = move |job: Job| {
-            let said = said.clone();
-            async move { Ok::<(), Failed>(said.send(job.job_id().as_str().to_owned())?) }
+            let sender = sender.clone();
+            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
         };
         let worker = inbox.worker(handler).poll(Duration::from_millis(200));
         let worker = tokio::spawn(worker.run(pending::<()>()));

@@ -209,7 +209,7 @@ const HINDRANCES: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-fn what_hinders_workers_alone_is_told_by_health_and_turns_no_delivery_away() {
+fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away() {
     let Some(url) = shared_url() else { return };
     let scene = Scene::new(&url);
     for (number, (change, reported, undo)) in HINDRANCES.into_iter().enumerate() {

@@ -37,7 +37,7 @@ pub(crate) fn run(url: &str, statements: &str) {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said() {
+fn a_server_that_is_not_there_is_reported() {
     let url = format!("postgresql://blog:canary@127.0.0.1:{}/blog", free_port());
     let error = wait(connect(&url)).unwrap_err();
     assert!(error.is_transient());
@@ -61,7 +61,7 @@ fn a_server_that_says_nothing_does_not_hang_the_start() {
 }
 
 #[test]
-fn a_start_behind_a_silent_host_and_another_start_is_told_in_time() {
+fn a_start_behind_a_silent_host_and_another_start_is_reported_in_time() {
     let Some(server) = Server::start(&[]) else { return };
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let other = wait(scene::connect(&server.url()));
@@ -76,7 +76,7 @@ fn a_start_behind_a_silent_host_and_another_start_is_told_in_time() {
 }
 
 #[test]
-fn a_password_that_the_url_lacks_is_said() {
+fn a_password_that_the_url_lacks_is_reported() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgresql://blog@{}/blog", server.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -98,7 +98,7 @@ fn a_password_that_the_url_lacks_is_said() {
 }
 
 #[test]
-fn a_wrong_database_and_a_wrong_role_are_said() {
+fn a_wrong_database_and_a_wrong_role_are_reported() {
     let Some(url) = shared_url() else { return };
     let (server, _) = url.rsplit_once('/').unwrap();
     let error = refused(PostgresSettings::new(&format!("{server}/no_such_database")).unwrap());
@@ -124,7 +124,7 @@ fn a_database_of_another_encoding_is_refused() {
 }
 
 #[test]
-fn a_role_without_rights_is_told_which() {
+fn a_role_without_rights_is_refused_and_its_missing_right_is_named() {
     let Some(url) = shared_url() else { return };
     let schema = scene::fresh_schema();
     run(
@@ -213,7 +213,7 @@ pub(crate) fn ask_for_password(server: &Server, method: &str) {
 }
 
 #[test]
-fn a_wrong_password_is_said() {
+fn a_wrong_password_is_reported() {
     let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
     with_password(&server);
     let with =
@@ -225,7 +225,7 @@ fn a_wrong_password_is_said() {
 }
 
 #[test]
-fn a_role_that_may_not_write_is_said_and_stricter_settings_of_a_role_do_not_matter() {
+fn a_role_that_may_not_write_is_reported_and_stricter_settings_of_a_role_do_not_matter() {
     let Some(server) = Server::start(&[]) else { return };
     run(
         &server.url(),

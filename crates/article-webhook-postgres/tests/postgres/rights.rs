@@ -141,7 +141,7 @@ fn the_guide_shows_the_rights_that_are_checked() {
 
 /// PostgreSQL 13 and 14 have it so for `public`.
 #[test]
-fn a_schema_in_which_every_role_may_create_functions_is_told() {
+fn a_schema_in_which_every_role_may_create_functions_is_reported() {
     let Some(url) = shared_url() else { return };
     let settings = fresh(&url);
     let schema = schema(&settings);

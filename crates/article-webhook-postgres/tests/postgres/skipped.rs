@@ -1,4 +1,4 @@
-//! What these tests say where PostgreSQL is missing.
+//! What these tests print where PostgreSQL is missing.
 
 use std::{
     env,
@@ -13,28 +13,27 @@ const SKIPS: &str = "ARTICLE_TEST_SKIPS";
 
 fn skipping(change: impl FnOnce(&mut Command) -> &mut Command) -> (Output, String) {
     let mut tests = Command::new(env::current_exe().unwrap());
-    let name =
-        "skipped::what_is_skipped_is_said_by_tests_that_pass_and_fails_where_nothing_is_missing";
+    let name = "skipped::what_is_skipped_is_reported_by_tests_that_pass_and_fails_where_nothing_is_missing";
     tests.args(["--exact", name]).env(SKIPS, "yes");
     let output = change(&mut tests).output().unwrap();
-    let said = String::from_utf8(output.stdout.clone()).unwrap();
-    (output, said)
+    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    (output, printed)
 }
 
 #[test]
-fn what_is_skipped_is_said_by_tests_that_pass_and_fails_where_nothing_is_missing() {
+fn what_is_skipped_is_reported_by_tests_that_pass_and_fails_where_nothing_is_missing() {
     if env::var_os(SKIPS).is_some() {
-        static SAID: Once = Once::new();
-        skip(&SAID, "no such program");
-        skip(&SAID, "no such program");
+        static REPORTED: Once = Once::new();
+        skip(&REPORTED, "no such program");
+        skip(&REPORTED, "no such program");
         return;
     }
-    let (output, said) = skipping(|tests| tests.env_remove("CI"));
-    assert!(output.status.success(), "{said}");
-    let lines = said.lines().filter(|line| *line == "postgres: skipped: no such program");
-    assert_eq!(lines.count(), 1, "{said}");
+    let (output, printed) = skipping(|tests| tests.env_remove("CI"));
+    assert!(output.status.success(), "{printed}");
+    let lines = printed.lines().filter(|line| *line == "postgres: skipped: no such program");
+    assert_eq!(lines.count(), 1, "{printed}");
 
-    let (output, said) = skipping(|tests| tests.env("CI", "true"));
-    assert!(!output.status.success(), "{said}");
-    assert!(said.contains("no such program"), "{said}");
+    let (output, printed) = skipping(|tests| tests.env("CI", "true"));
+    assert!(!output.status.success(), "{printed}");
+    assert!(printed.contains("no such program"), "{printed}");
 }

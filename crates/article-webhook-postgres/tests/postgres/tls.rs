@@ -1,4 +1,4 @@
-//! Connections by TLS: which certificates are accepted, and what is said of the others.
+//! Connections by TLS: which certificates are accepted, and which error the others give.
 
 use std::{
     fs,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A requeued entry waits, due now, without attempts and without a cause.
-pub async fn a_requeued_entry_begins_anew(mut trial: Trial<impl Subject>) {
+pub async fn a_requeued_entry_begins_again(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let id = state.as_str();
         trial.put(id, state).await;

@@ -207,7 +207,7 @@ pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) 
 }
 
 /// Nothing remains of a removed entry whose bodies could not be read: a later body is the first of a new entry.
-pub async fn a_pruned_entry_is_forgotten(mut trial: Trial<impl Subject>) {
+pub async fn a_pruned_entry_is_removed(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Unhandled).await;
     let before = trial.entry("job_1").await;
     trial.advance(2);

@@ -27,7 +27,7 @@ const ARTICLE: &str =
 fn quarantine(body: &str, now: SystemTime) -> Quarantine {
     let expect = Some(Expect::job(job("job_1"), now));
     let (arrival, cause) = (arrival("job_1", body), CAUSE.to_owned());
-    Quarantine { arrival, cause, expect, said: None, budget: 256 << 20 }
+    Quarantine { arrival, cause, expect, statement: None, budget: 256 << 20 }
 }
 
 impl<S: Subject> Trial<S> {
@@ -225,23 +225,23 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
     assert_eq!(trial.kept().await, None);
 }
 
-/// A later version may read what this one refused: a requeue reads it anew. What can be read becomes an entry, and what cannot
+/// A later version may read what this one refused: a requeue reads it again. What can be read becomes an entry, and what cannot
 /// stays.
-pub async fn a_requeue_reads_a_quarantine_anew(trial: Trial<impl Subject>) {
-    let anew = async || {
+pub async fn a_requeue_reads_a_quarantine_again(trial: Trial<impl Subject>) {
+    let is_read_again = async || {
         let keys = vec![(key("job_1").quarantine(), None)];
         trial.store().requeue(keys, SystemTime::UNIX_EPOCH).await.unwrap()[0]
     };
     let of_another = ARTICLE.replace("job_1", "job_2");
     for body in ["{", &of_another] {
         trial.quarantine(body).await;
-        assert!(!anew().await, "{body}");
+        assert!(!is_read_again().await, "{body}");
         assert!(trial.kept().await.unwrap().1.iter().any(|kept| kept == body));
     }
     // No receiver refuses it: it stands for what a later version reads.
     trial.quarantine(ARTICLE).await;
-    assert!(anew().await);
-    assert_eq!((trial.kept().await, anew().await), (None, false));
+    assert!(is_read_again().await);
+    assert_eq!((trial.kept().await, is_read_again().await), (None, false));
     let claimed = trial.claim().await.claimed.remove(0);
     assert_eq!((claimed.key, claimed.bodies[0].bytes.clone()), (key("job_1"), bytes(ARTICLE)));
     assert_eq!(claimed.bodies[0].source, Source::Webhook);

@@ -36,7 +36,7 @@ pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
 }
 
 /// Of several leases, those that hold are extended and returned.
-pub async fn leases_that_hold_are_told_from_those_that_do_not(mut trial: Trial<impl Subject>) {
+pub async fn leases_that_hold_are_distinguished_from_others(mut trial: Trial<impl Subject>) {
     let ended = trial.leased("ended").await;
     trial.advance(CLAIM.lease.as_secs() - 1);
     let settled = trial.leased("settled").await;

@@ -75,7 +75,7 @@ pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerS
     }
 }
 
-/// A job that was opened again failed again. What the service says now is handed out, whatever became of what it said
+/// A job that was opened again failed again. What the service reports now is handed out, whatever became of what it reported
 /// before. The very same answer is not.
 pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
     let dead = || Outcome::Dead { cause: "no author".into() };
@@ -97,8 +97,8 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
         trial.end("job_1", failed(second)).await;
         assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
         let claimed = trial.claim().await.claimed.remove(0);
-        let told: Vec<_> = claimed.bodies.iter().map(|body| body.bytes.clone()).collect();
-        assert_eq!((claimed.attempt, told), (1, vec![bytes(second)]));
+        let claimed_bodies: Vec<_> = claimed.bodies.iter().map(|body| body.bytes.clone()).collect();
+        assert_eq!((claimed.attempt, claimed_bodies), (1, vec![bytes(second)]));
         trial.settle(claimed.lease, Outcome::Done).await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
     }

@@ -42,7 +42,7 @@ fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
     let reason = Reason::Refused { code: "unauthorized".into() };
     let expect = Expect::job(arrival.key.job_id.clone(), now);
     let expect = Some(Expect { reason, intent: arrival.intent.clone(), ..expect });
-    Quarantine { arrival, cause: "refused".into(), expect, said: None, budget: 256 << 20 }
+    Quarantine { arrival, cause: "refused".into(), expect, statement: None, budget: 256 << 20 }
 }
 
 impl<S: LedgerSubject> Trial<S> {
@@ -541,20 +541,20 @@ pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl L
     assert_eq!(record(arrival("job_1", "7")).await, Recorded::BodyLimitReached);
 }
 
-/// A delivery said that its job has failed: one answer of the API that says the same ends the job, and then nothing is left in
-/// quarantine. Any other body stays there.
+/// A delivery reported that its job has failed: one answer of the API that reports the same ends the job, and then nothing is
+/// left in quarantine. Any other body stays there.
 pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl LedgerSubject>) {
     for (others, kept) in [(&[][..], 0), (&["{"], 2)] {
         let says = arrival("job_1", r#"{"job_id": "job_1", "status": "failed"}"#);
-        let said = Some(Digest::of(b"failed"));
-        let quarantine = Quarantine { said, ..refused(says, trial.now()) };
+        let statement = Some(Digest::of(b"failed"));
+        let quarantine = Quarantine { statement, ..refused(says, trial.now()) };
         assert_eq!(trial.store().quarantine(quarantine).await.unwrap(), Quarantined::Kept);
         for other in others {
             let other = refused(arrival("job_1", other), trial.now());
             assert_eq!(trial.store().quarantine(other).await.unwrap(), Quarantined::Kept);
         }
         let polls = trial.claim_polls(POLLS).await.polls;
-        assert_eq!(polls[0].job.unconfirmed, said, "one more is enough");
+        assert_eq!(polls[0].job.unconfirmed, statement, "one more is enough");
         let ended = trial.settle_poll(polls[0].lease, failed("failed")).await;
         assert_eq!(ended, PollSettled::Settled(JobState::Failed));
         assert_eq!(trial.in_quarantine("job_1").await, kept);

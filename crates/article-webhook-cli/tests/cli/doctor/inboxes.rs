@@ -86,7 +86,7 @@ async fn a_sound_inbox_passes_beside_its_receiver_with_its_settings() {
 }
 
 #[tokio::test]
-async fn an_inbox_without_a_worker_is_found_and_one_that_is_behind_is_told_from_it() {
+async fn an_inbox_without_a_worker_is_found_and_distinguished_from_one_that_is_behind() {
     let old = Old::new(HOUR);
     old.deliver("job_1").await;
     old.deliver("job_2").await;
@@ -143,7 +143,7 @@ async fn a_lease_that_has_ended_is_no_worker() {
 }
 
 #[tokio::test]
-async fn failures_that_wait_for_a_handler_are_told_from_articles_without_a_worker() {
+async fn failures_that_wait_for_a_handler_are_distinguished_from_articles_without_a_worker() {
     let fails = async |old: &Old, job: &str| old.store.record(sample::failure(job)).await.unwrap();
     let old = Old::new(HOUR);
     fails(&old, "job_1").await;
@@ -258,7 +258,7 @@ async fn what_is_in_quarantine_is_found_until_its_job_is_collected() {
     arrival.key = EntryKey::article(job.parse().unwrap());
     let cause = "no object".to_owned();
     let expect = Some(Expect::job(arrival.key.job_id.clone(), old.store.now()));
-    let quarantine = Quarantine { arrival, cause, expect, said: None, budget: 1 << 20 };
+    let quarantine = Quarantine { arrival, cause, expect, statement: None, budget: 1 << 20 };
     old.store.quarantine(quarantine).await.unwrap();
     let before = old.found().await;
     let (exit, list, _) =
@@ -363,7 +363,7 @@ async fn an_inbox_that_cannot_be_used_is_found_with_the_fix() {
 }
 
 #[tokio::test]
-async fn the_fix_is_told_apart_from_the_cause() {
+async fn the_fix_is_distinguished_from_the_cause() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;

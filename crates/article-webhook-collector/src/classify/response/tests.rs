@@ -238,10 +238,10 @@ fn every_answer_has_its_outcome_and_its_message() {
 /// What becomes of a job whose last answer was `before`, by this one.
 fn after(before: &str, retry_after: &str, body: &str) -> PollOutcome {
     let mut job = job(1);
-    if let PollOutcome::Unconfirmed { said, .. } =
+    if let PollOutcome::Unconfirmed { statement, .. } =
         meaning_of(&job, &response(200, "", before), &mut KeyWatch::default()).outcome
     {
-        job.unconfirmed = Some(said);
+        job.unconfirmed = Some(statement);
     }
     meaning_of(&job, &response(200, retry_after, body), &mut KeyWatch::default()).outcome
 }
@@ -337,7 +337,7 @@ fn the_key_is_refused_by_a_401_or_by_several_jobs_that_are_forbidden() {
     assert!(refused(1, 401, &mut watch));
     assert!(!refused(1, 403, &mut watch) && !refused(1, 403, &mut watch));
     assert!(!refused(2, 403, &mut watch) && refused(3, 403, &mut watch));
-    // It accepts the key, although it does not know the job.
+    // The service accepts the key, although it does not know the job.
     meaning_of(&job(4), &response(404, "", LOST), &mut watch);
     assert!(!refused(5, 403, &mut watch));
 }

@@ -29,9 +29,9 @@ pub struct BucketSettings {
 #[serde(tag = "why", rename_all = "snake_case")]
 #[non_exhaustive] // there may be more reasons
 pub enum PauseReason {
-    /// The service answered 429, and said for how long.
+    /// The service answered 429, and named the pause.
     RateLimited,
-    /// The service, or a proxy before it, answered that it cannot serve any call now, and said for how long.
+    /// The service, or a proxy before it, answered that it cannot serve any call now, and named the pause.
     Unavailable,
     /// The service refused the API key: nothing is polled or ordered with this key.
     #[non_exhaustive]
@@ -98,13 +98,13 @@ impl Pause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store that erases an event must not compile")]
 pub enum BucketEvent {
-    /// The service answered 429. The bucket pauses for as long as it said.
+    /// The service answered 429. The bucket pauses for as long as the answer named.
     RateLimited {
         /// For how long. Zero if the service did not say.
         retry_after: Duration,
     },
     /// The service, or a proxy before it, answered 503 or another status that says that it cannot serve any call now. The
-    /// bucket pauses for as long as it said.
+    /// bucket pauses for as long as the answer named.
     Unavailable {
         /// For how long.
         retry_after: Duration,

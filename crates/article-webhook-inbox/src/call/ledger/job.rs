@@ -118,7 +118,7 @@ impl fmt::Display for JobState {
 pub enum Reason {
     /// It was ordered with an intent.
     Ordered,
-    /// The application said that it was ordered elsewhere.
+    /// The application reported that it was ordered elsewhere.
     OrderedElsewhere,
     /// The application named it among many old ones. It is polled when no other job is due.
     Backfill,
@@ -128,7 +128,7 @@ pub enum Reason {
         /// The code of the refusal, such as `malformed_json`, or `unavailable`.
         code: Box<str>,
     },
-    /// It was not expected. Its article came, and retention removed the entry.
+    /// The job was not expected. Its article came, and retention removed the entry.
     Delivered,
 }
 
@@ -228,7 +228,7 @@ impl Expect {
 pub struct Missing {
     /// How often.
     pub times: u32,
-    /// When the service said so first.
+    /// When the service first answered so.
     #[serde(with = "crate::codec::millis")]
     pub since: SystemTime,
 }
@@ -294,12 +294,12 @@ pub struct ExpectedJob {
     pub collected_at: Option<SystemTime>,
     /// When the API gave the first of the bodies that no worker can read, since the service last worked on it.
     pub unreadable_since: Option<SystemTime>,
-    /// What the last answer about the job said, if it ends the job once another says the same: the digest of the draft of an
-    /// article, or of the word for a failure.
+    /// What the last answer about the job reported, if it ends the job once another reports the same: the digest of the draft of
+    /// an article, or of the word for a failure.
     pub unconfirmed: Option<Digest>,
-    /// What the service said of a job that is not complete, why the last poll brought no article, or why it ended without one;
-    /// or the refusal of a delivery since then, as [`Reason::Refused`] is shown. It may contain what the service answered; log
-    /// events of this crate never do.
+    /// What the service reported of a job that is not complete, why the last poll brought no article, or why it ended without
+    /// one; or the refusal of a delivery since then, as [`Reason::Refused`] is shown. It may contain what the service answered;
+    /// log events of this crate never do.
     pub cause: Option<String>,
 }
 

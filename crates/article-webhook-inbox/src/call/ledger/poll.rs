@@ -93,24 +93,24 @@ pub enum PollOutcome {
     },
     /// The job ends as not found.
     NotFound {
-        /// What the service said.
+        /// What the service answered.
         cause: String,
     },
     /// The service works on the job. It is polled again after a pause.
     Unfinished {
         /// The pause.
         after: Duration,
-        /// What the service said.
+        /// What the service answered.
         cause: String,
     },
-    /// The service said what ends the job only if it says so again. It is polled again after a pause.
+    /// The service reported what ends the job only if it reports it again. It is polled again after a pause.
     Unconfirmed {
         /// The pause.
         after: Duration,
-        /// What the service said.
+        /// What the service answered.
         cause: String,
-        /// The digest of what it must say again: [`ExpectedJob::unconfirmed`] until then.
-        said: Digest,
+        /// The digest of what it must report again: [`ExpectedJob::unconfirmed`] until then.
+        statement: Digest,
     },
     /// The service gave a body of the job that is refused, as a delivery of it would be. It is polled again after a pause. A
     /// job of which nothing else came for 72 hours ends as unreadable.
@@ -125,7 +125,7 @@ pub enum PollOutcome {
     Missing {
         /// The pause.
         after: Duration,
-        /// What the service said.
+        /// What the service answered.
         cause: String,
     },
     /// The poll failed, and nothing is known about the job. It is polled again after a pause.
@@ -140,7 +140,7 @@ pub enum PollOutcome {
 }
 
 impl PollOutcome {
-    /// Whether the service said something of the job, so that it is one of its jobs.
+    /// Whether the service answered something about the job, so that it is one of its jobs.
     #[must_use]
     pub fn knows_the_job(&self) -> bool {
         match self {
@@ -160,7 +160,7 @@ impl PollOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a collector handles every result")]
 pub enum PollSettled {
-    /// It was stored, and its job is in this state now.
+    /// The result was stored, and its job is in this state now.
     Settled(JobState),
     /// The same, and it shows that the article of a job came to the URL of an order that is not its own. A handler may have had it.
     OtherHandled {

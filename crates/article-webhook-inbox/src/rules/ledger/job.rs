@@ -66,7 +66,7 @@ pub struct JobRow {
     /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Digest>,
-    /// What the last answer said, if it ends the job once another says the same.
+    /// What the last answer reported, if it ends the job once another reports the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<Digest>,
     /// As [`ExpectedJob::cause`]. Collected: that an earlier body of the API could not be read.

@@ -81,8 +81,8 @@ impl JobRow {
                 self.is_unfinished(key, None);
                 self.wait(*after, Some(cause.clone()), now);
             }
-            PollOutcome::Unconfirmed { after, cause, said } => {
-                self.is_unfinished(key, Some(*said));
+            PollOutcome::Unconfirmed { after, cause, statement } => {
+                self.is_unfinished(key, Some(*statement));
                 self.wait(*after, Some(cause.clone()), now);
             }
             PollOutcome::Missing { after, cause } => {
@@ -112,10 +112,10 @@ impl JobRow {
     }
 
     /// The service works on the job with this key.
-    fn is_unfinished(&mut self, key: u64, said: Option<Digest>) {
+    fn is_unfinished(&mut self, key: u64, statement: Option<Digest>) {
         // Of an article it stays: what cannot be read may be a proxy's.
         (self.key, self.missing, self.unreadable_since) = (Some(key), None, None);
-        self.unconfirmed = said;
+        self.unconfirmed = statement;
     }
 
     pub(super) fn wait(&mut self, pause: Duration, cause: Option<String>, now: SystemTime) {
@@ -158,7 +158,7 @@ mod tests {
         PollOutcome::Unfinished { after: LEASE, cause: "it is queued".into() }
     }
 
-    /// It was delivered to the URL of an order, and nothing else says that it is the job of that.
+    /// The job was delivered to the URL of an order, and nothing else shows that it is the job of this order.
     #[test]
     fn a_job_in_doubt_is_open_until_the_service_knows_it() {
         let in_doubt = |state| {
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(row.state.is_open(), !is_known, "{state}");
         }
         let (after, cause) = (LEASE, String::from("a cause"));
-        let said = Digest::of(b"failed");
+        let statement = Digest::of(b"failed");
         let failed = PollOutcome::Failed { answer: answer("{}"), cause: cause.clone() };
         let missing = PollOutcome::Missing { after, cause: cause.clone() };
         for (outcome, entry, is_known, state) in [
@@ -183,7 +183,7 @@ mod tests {
             (unfinished(), State::Done, true, JobState::Arrived),
             (unfinished(), State::Unhandled, true, JobState::Expected),
             (
-                PollOutcome::Unconfirmed { after, cause: cause.clone(), said },
+                PollOutcome::Unconfirmed { after, cause: cause.clone(), statement },
                 State::Done,
                 true,
                 JobState::Arrived,
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// It was delivered to the URL of an order to which another job is bound, and the API has not been asked about that.
+    /// The job was delivered to the URL of an order to which another job is bound, and no poll has decided yet which job is that of the order.
     #[test]
     fn a_job_that_may_be_that_of_an_order_is_open_until_it_ends_without_an_article() {
         let cause = String::from("a cause");

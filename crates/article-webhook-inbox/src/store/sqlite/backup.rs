@@ -248,9 +248,9 @@ impl Duplicate {
         file.map_err(|error| cannot_be_written(&path, error))?;
         let copy = || -> Result<Connection, Fault> {
             let mut copy = Connection::open(&path)?;
-            // It may be on a file system of a network, which has no memory that connections share.
+            // The copy may be on a file system of a network, which has no memory that connections share.
             copy.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
-            // All steps copy what this transaction sees: otherwise what a receiver stores begins the copy anew.
+            // All steps copy what this transaction sees. Without it, each delivery that is stored would restart the copy.
             let snapshot = source.unchecked_transaction()?;
             snapshot.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
             let backup = rusqlite::backup::Backup::new(source, &mut copy)?;

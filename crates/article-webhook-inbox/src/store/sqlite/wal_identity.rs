@@ -21,7 +21,7 @@ const WRITE: &str = "INSERT OR REPLACE INTO article_inbox_meta (name, value) VAL
 
 /// Which log was written last, as a database says.
 ///
-/// A log is begun anew only when all of it is in the database. So the file of a database, read without its log, has the
+/// A log is restarted only when all of it is in the database. So the file of a database, read without its log, has the
 /// number of the log or of the log before. If it has another number, it is a copy from another time.
 ///
 /// `VACUUM INTO` copies the number to the backup as well, so that a backup made while this log was written has the
@@ -56,7 +56,7 @@ pub(super) fn number_wal(tx: &Connection) -> Result<(), Fault> {
         set(tx, EARLIER, earlier)?;
     }
     set(tx, NUMBER, fastrand::i64(1..))?;
-    // It holds the count of changes to the schema.
+    // The first page holds the count of changes to the schema.
     Ok(write_first_page(tx)?)
 }
 
@@ -70,13 +70,13 @@ pub(super) fn mark_stop(tx: &Connection, frames: i64) -> Result<(), Fault> {
     set(tx, FRAMES_AT_STOP, frames)
 }
 
-/// Notes that a check found damage. The program that works on the file may not have met it, and stops in order.
+/// Records that a check found damage. The program that works on the file may not have met the damage, and then stops in order.
 pub(super) fn note_damage(tx: &Connection) -> Result<(), Fault> {
     set(tx, FOUND_DAMAGE, 1)
 }
 
-/// Takes that note away, once a start has checked the file.
-pub(super) fn forget_damage(tx: &Connection) -> Result<(), Fault> {
+/// Erases that record, once a start has checked the file.
+pub(super) fn erase_damage_record(tx: &Connection) -> Result<(), Fault> {
     tx.execute("DELETE FROM article_inbox_meta WHERE name = ?1", [FOUND_DAMAGE])?;
     Ok(())
 }

@@ -124,7 +124,7 @@ impl Tables {
     }
 
     /// Records what is in quarantine and can be read. `false` if nothing can.
-    pub(super) fn read_anew(&mut self, key: &EntryKey, now: SystemTime) -> bool {
+    pub(super) fn read_again(&mut self, key: &EntryKey, now: SystemTime) -> bool {
         let Some((_, entry)) = self.get(key) else { return false };
         let key = key.quarantined().expect("it is that of a quarantine");
         let arrival = |body: &Body| {

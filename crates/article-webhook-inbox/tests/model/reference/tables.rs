@@ -80,7 +80,7 @@ impl Tables {
         Some(article_entry(entry.row.state, &entry.bodies))
     }
 
-    /// Tells the ledger that an entry may be in another state.
+    /// Reports to the ledger that an entry may be in another state.
     pub(super) fn sync_with_entry(&mut self, key: &EntryKey, now: SystemTime) {
         let entry = self.article_entry(&key.job_id).filter(|_| key.is_article());
         let Some(entry) = entry else { return };

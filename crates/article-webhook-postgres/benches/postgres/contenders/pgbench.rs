@@ -45,10 +45,10 @@ pub(crate) fn rate(pgbench: &Pgbench, connections: usize, turn: Duration) -> f64
         .arg(&pgbench.url)
         .output()
         .unwrap();
-    let (said, wrong) = (
+    let (printed, wrong) = (
         String::from_utf8_lossy(&output.stdout).into_owned(),
         String::from_utf8_lossy(&output.stderr).into_owned(),
     );
-    let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+    let rate = printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
     rate.unwrap_or_else(|| panic!("pgbench: {wrong}")).parse().unwrap()
 }

@@ -24,7 +24,7 @@ pub(crate) fn lost_commit(form: Form) -> Option<()> {
     Some(())
 }
 
-/// Until so many connections are cut, one commit in four has this fate.
+/// Until that number of connections is cut, one commit in four has this fate.
 pub(super) fn some(proxy: &Proxy, wanted: usize, fate: impl Fn() -> Fate + Send + 'static) {
     let before = proxy.cuts();
     proxy.fate(move || if fastrand::u32(..4) > 0 { Fate::Passed } else { fate() });

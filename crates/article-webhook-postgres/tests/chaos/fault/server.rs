@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a delivery may take to be refused on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The server ends at once, without a checkpoint, and starts again.
 pub(crate) fn restart(form: Form) -> Option<()> {
@@ -77,7 +77,7 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
                 others
             });
             assert!(others.len() > 10, "others have only {} connections", others.len());
-            let refused = trial.refuses_within(PATIENCE);
+            let refused = trial.refuses_within(TIMEOUT);
             assert!(refused, "nothing is refused while others have every connection");
             drop(others);
             trial.goes_on("after the server had no connection left");
@@ -90,7 +90,7 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
                 "SELECT FROM pg_stat_activity WHERE usename = 'inbox' AND wait_event_type = 'Lock' \
                  HAVING count(*) > 3",
             );
-            let refused = trial.refuses_within(PATIENCE);
+            let refused = trial.refuses_within(TIMEOUT);
             assert!(refused, "nothing is refused while every connection waits");
             rows(&holder, "COMMIT").unwrap();
             trial.goes_on("after every connection was held up");

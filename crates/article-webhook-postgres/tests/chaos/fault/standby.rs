@@ -43,7 +43,7 @@ pub(crate) fn switch(form: Form) -> Option<()> {
     Some(())
 }
 
-/// The standby that takes over follows asynchronously, and lacks what came last. The inbox has said so at its start.
+/// The standby that takes over follows asynchronously, and lacks what came last. The inbox has logged that at its start.
 pub(crate) fn async_standby(_: Form) -> Option<()> {
     let mut primary = Server::start(&[])?;
     let standby = primary.standby(free_port());

@@ -135,7 +135,7 @@ fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_polled() {
         );
         scene::connect(&url).await.batch_execute(&damage).await.unwrap();
 
-        // The bucket begins anew without tokens, and three come back within 0.3 seconds.
+        // The bucket starts again without tokens, and three come back within 0.3 seconds.
         let mut polls = store.claim_polls(POLL_CLAIM).await.unwrap().polls;
         assert!(polls.is_empty());
         while polls.len() < 3 {

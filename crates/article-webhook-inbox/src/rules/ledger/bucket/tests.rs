@@ -92,7 +92,7 @@ proptest! {
                 prop_assert!((last - first + 1) as u128 * 60_000 <= thousandths);
             }
         }
-        // Nothing that happened keeps a token away for ever, and a token is there when it was said to be.
+        // Nothing that happened keeps a token away for ever, and a token is there at the time that was named for it.
         let at = bucket.next_token(settings, now);
         let early = at - Duration::from_millis(1);
         prop_assert!(at == now || !bucket.clone().take(settings, early), "{bucket:?}");

@@ -29,12 +29,12 @@ pub(crate) fn is_copied(connection: &Connection) -> Result<bool, Fault> {
     Ok(before == after && !is_busy && log == copied)
 }
 
-/// Copies the whole log into the database, and syncs the database, so that the next commit begins the log anew. `false`
+/// Copies the whole log into the database, and syncs the database, so that the next commit restarts the log. `false`
 /// if another program uses the log.
 ///
 /// The log may hold commits that are not on disk: their sync failed, or the process was killed before it. SQLite reads
 /// them as if they were safe, and their duplicates would be acknowledged. Another sync of the log is not enough,
-/// because after a failed sync the kernel treats the pages as written. A commit must follow. It begins the log anew, so
+/// because after a failed sync the kernel treats the pages as written. A commit must follow. It restarts the log, so
 /// that SQLite never reads an old part of it instead of the copied pages.
 pub(crate) fn empty_log(connection: &Connection) -> Result<bool, Fault> {
     let (is_busy, ..) = run(connection, Checkpoint::Restart)?;
@@ -66,7 +66,7 @@ fn run(connection: &Connection, mode: Checkpoint) -> Result<(bool, i64, i64), Fa
 pub(crate) enum Checkpoint {
     /// Waits for no reader.
     Passive,
-    /// Waits for readers, and lets the next commit begin the log anew.
+    /// Waits for readers, and lets the next commit restart the log.
     Restart,
     /// Waits for readers, and leaves an empty log.
     Truncate,

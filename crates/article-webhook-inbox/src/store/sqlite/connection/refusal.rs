@@ -86,7 +86,7 @@ pub(crate) fn behind(path: &Path, missing: i64) -> Error {
     ))
 }
 
-/// So many changes, as a text.
+/// This number of changes, as a text.
 pub(crate) fn last_changes(number: i64) -> String {
     match number {
         1 => "last change".to_owned(),

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_setting_is_told_with_what_it_must_be() {
+    fn a_wrong_setting_is_reported_with_what_it_must_be() {
         let integer = |number| Some(Value::Integer(number));
         assert_eq!(mismatch("synchronous", integer(2).as_ref(), Setting::Number(2)), None);
         assert_eq!(

@@ -201,7 +201,7 @@ mod tests {
         // A commit that was cut off in the middle of a frame.
         log.truncate(log.len() - 100);
         assert_eq!(lost(&log), None);
-        // The log began anew, and frames of its earlier use follow.
+        // The log was restarted, and frames of its earlier use follow.
         let old = log[HEADER..HEADER + FRAME].to_vec();
         let sound = log.len() - log.len() % FRAME + HEADER;
         log.truncate(sound);

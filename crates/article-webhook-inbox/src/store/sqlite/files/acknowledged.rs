@@ -2,7 +2,7 @@ use crate::Digest;
 
 /// How far an inbox has acknowledged.
 ///
-/// SQLite cannot tell that a log was removed, or that its end cannot be read: it opens the database as it was before. So each
+/// SQLite does not notice that a log was removed, or that its end cannot be read: it opens the database as it was before. So each
 /// transaction raises the number of its changes, and after the commit, before any answer, the lock file records it.
 /// A database that is behind the record lacks something that was acknowledged.
 ///

@@ -33,11 +33,11 @@ struct Frame {
 enum Link {
     /// SQLite reads it too.
     Sound,
-    /// It is behind a break, and its own checksum is right.
+    /// The frame is behind a break, and its own checksum is right.
     Resumed,
-    /// Its checksum is wrong.
+    /// The checksum of the frame is wrong.
     Broken,
-    /// It is of an earlier use of the file, or cannot be told from that.
+    /// The frame is of an earlier use of the file, or cannot be distinguished from one that is.
     Foreign,
 }
 

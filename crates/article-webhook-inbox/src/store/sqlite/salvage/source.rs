@@ -52,7 +52,7 @@ pub(super) struct Source {
 /// What became of an entry.
 #[expect(clippy::large_enum_variant, reason = "all but a few are kept")]
 pub(super) enum Found {
-    /// It is there, with these bodies.
+    /// The entry is there, with these bodies.
     Kept {
         entry: EntryLine,
         /// One of its bodies is lost.
@@ -62,7 +62,7 @@ pub(super) enum Found {
     },
     /// No body of it can be read, and it was not done.
     Lost(EntryKey),
-    /// Its name cannot be read.
+    /// The name of the entry cannot be read.
     Unnamed,
 }
 
@@ -290,12 +290,12 @@ impl Source {
 /// The key that a body says itself.
 fn key_in(body: &BodyLine) -> Option<EntryKey> {
     #[derive(serde::Deserialize)]
-    struct Said {
+    struct Named {
         job_id: String,
         event: Option<String>,
     }
 
-    let Said { job_id, event } = serde_json::from_slice(body.body.as_ref()?).ok()?;
+    let Named { job_id, event } = serde_json::from_slice(body.body.as_ref()?).ok()?;
     let event = event.map_or(Event::ArticleComplete, |event| Event::from(event.as_str()));
     Some(EntryKey { job_id: job_id.parse().ok()?, event })
 }

@@ -25,7 +25,7 @@ use crate::{
 /// A clock that was set back by more than this was wrong before.
 const MAX_CLOCK_SET_BACK: Duration = Duration::from_secs(3600);
 
-/// The longest wait for other programs when the log is begun anew. All calls wait meanwhile.
+/// The longest wait for other programs when the log is restarted. All calls wait meanwhile.
 const RENEW_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The longest wait for readers when erased bytes are removed from the log. All other calls wait meanwhile.
@@ -34,7 +34,7 @@ const ERASE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The connection that writes. No commit is answered unless its files were at their paths afterwards, and nothing is
 /// committed until everything in its log is on disk.
 ///
-/// After a failure that leaves in doubt what is in the log, the connection is closed. The next one begins the log anew: SQLite
+/// After a failure that leaves in doubt what is in the log, the connection is closed. The next one restarts the log: SQLite
 /// reads a commit whose sync failed as if it were safe, and its duplicate would be acknowledged.
 pub(in crate::store::sqlite) struct WriteConnection {
     shared: Shared,
@@ -53,7 +53,7 @@ pub(in crate::store::sqlite) struct WriteConnection {
     renews_log: bool,
     /// The connection is new, and must be prepared.
     is_new: bool,
-    /// The next commit may begin the log anew, and gives it a number.
+    /// The next commit may restart the log, and gives it a number.
     numbers_log: bool,
     last_commit: Option<SystemTime>,
     /// How far is acknowledged once the transaction that has begun is committed, and how far by the record.
@@ -373,7 +373,7 @@ impl WriteConnection {
         self.connection = Some(connection);
         self.is_new = prepared.is_err();
         if prepared.as_ref().is_err_and(Fault::leaves_doubt) {
-            // Another connection reads the log anew, so that nothing of it counts as copied.
+            // Another connection reads the log from its start, so that nothing of it counts as copied.
             self.doubt();
         }
         prepared

@@ -22,10 +22,10 @@ use crate::store::sqlite::{
 /// Copies what was committed before a snapshot, which a reader holds.
 ///
 /// SQLite syncs the database only when a checkpoint has copied the whole log. What is copied up to a snapshot is synced by
-/// a thread instead, while commits go on. SQLite's own sync, before the log is begun anew, then finds little to do. It
+/// a thread instead, while commits go on. SQLite's own sync, before the log is restarted, then finds little to do. It
 /// alone decides that the log is in the database.
 pub(super) struct CopyAhead {
-    /// It reads, and so keeps the log from being begun anew by a commit.
+    /// A connection that reads, and so keeps a commit from restarting the log.
     snapshot: Connection,
     syncs: SyncSender<()>,
     has_failed: Arc<AtomicBool>,

@@ -19,14 +19,14 @@ use crate::{
 /// What the next commit must say about the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Log {
-    /// It goes on, because the last run ended in order.
+    /// The log goes on, because the last run ended in order.
     Continued,
-    /// It is begun anew.
+    /// The log is restarted.
     Renewed,
 }
 
 /// Whether the log goes on at a start: it holds nothing that was committed after an orderly stop, so that all of it is on
-/// disk. Otherwise it is copied into the database, and the next commit begins it anew.
+/// disk. Otherwise it is copied into the database, and the next commit restarts it.
 pub(super) fn continue_log(connection: &Connection, path: &Path) -> Result<Log, Fault> {
     match connection::frames(connection)? {
         Some(0) => Ok(Log::Renewed),
@@ -39,7 +39,7 @@ pub(super) fn continue_log(connection: &Connection, path: &Path) -> Result<Log, 
     }
 }
 
-/// Copies the log into the database, so that the next commit begins it anew.
+/// Copies the log into the database, so that the next commit restarts it.
 pub(super) fn renew_log(connection: &Connection, path: &Path) -> Result<Log, Fault> {
     if connection::empty_log(connection)? {
         return Ok(Log::Renewed);
@@ -56,7 +56,7 @@ pub(super) fn renew_log(connection: &Connection, path: &Path) -> Result<Log, Fau
 pub(super) fn mark_stop(connection: &Connection) -> Result<(), Fault> {
     if let Some(frames) = connection::frames(connection)? {
         let tx = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-        // It changes one page.
+        // The mark changes one page.
         wal_identity::mark_stop(&tx, frames + 1)?;
         tx.commit()?;
     }
@@ -80,7 +80,7 @@ pub(super) fn change_tables(
     for index in schema::create(connection)? {
         findings.add(Part::Index, format!("the index {index} was missing, and was made"));
     }
-    wal_identity::forget_damage(connection)?;
+    wal_identity::erase_damage_record(connection)?;
     tables::run(&Restart, connection, now, findings)
 }
 

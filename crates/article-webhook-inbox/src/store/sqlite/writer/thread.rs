@@ -511,7 +511,7 @@ mod tests {
         fixture.probe().unwrap();
         let tool = Connection::open(fixture.path()).unwrap();
         tool.busy_timeout(Duration::from_secs(10)).unwrap();
-        // It is not told to wait while a copy is being made, and calls again.
+        // No answer asks it to wait while a copy is being made, and it calls again.
         let empties = thread::spawn(move || {
             let (empty, began) = ("PRAGMA wal_checkpoint(TRUNCATE)", Instant::now());
             while tool.query_row(empty, [], |row| row.get(0)) != Ok(0) {
@@ -577,7 +577,7 @@ mod tests {
         std::fs::rename(&path, &away).unwrap();
         let gone =
             format!("the database {} was moved, removed or replaced: put it back", path.display());
-        // It is committed to the file that is away.
+        // The probe is committed to the file that was moved away.
         assert_eq!(fixture.probe().unwrap_err().to_string(), gone);
         let blocked = fixture.writer.shared.status.blocked().unwrap();
         assert_eq!(blocked.to_string(), gone);
