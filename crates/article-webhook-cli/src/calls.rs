@@ -6,8 +6,8 @@ mod web_url;
 mod service;
 
 pub(crate) use deliverer::{
-    Deliverer, NOT_REACHED, NoAnswer, PATIENCE, RemoteArguments, bare_host, beginning, is_loopback,
-    meaning, remote,
+    ANSWER_TIMEOUT, Deliverer, NOT_REACHED, NoAnswer, RemoteArguments, bare_host, beginning,
+    is_loopback, meaning, remote,
 };
 pub(crate) use service::{ServiceArguments, client, configured};
 pub(crate) use web_url::WebUrl;

@@ -28,7 +28,7 @@ use queue::Queue;
 pub(crate) use table::Table;
 
 /// How long the end of a command waits for a reader that is slow.
-const PATIENCE: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -140,15 +140,15 @@ impl Output {
     }
 
     /// The same output, whose lines other threads write, for work that must not wait for a reader. Lines that do not fit are
-    /// lost, and their number is told. [Flush](Self::flush) it at the end.
+    /// lost, and their number is reported. [Flush](Self::flush) it at the end.
     pub(crate) fn queued(&self) -> Result<Self, Failure> {
         let (format, colour) = (self.format, self.stdout);
-        let told = |lost| format!("{lost} lines were not shown: they were not read in time");
+        let lost_text = |lost| format!("{lost} lines were not shown: they were not read in time");
         let shown = move |lost| match format {
             Format::Json => format!("{}\n", json_line("lost", &json!({ "lost_lines": lost }))),
-            Format::Human => format!("{}\n", painted(colour, Tone::Bad, &told(lost))),
+            Format::Human => format!("{}\n", painted(colour, Tone::Bad, &lost_text(lost))),
         };
-        let noted = move |lost| format!("{}\n", told(lost));
+        let noted = move |lost| format!("{}\n", lost_text(lost));
         let queues = || -> io::Result<_> {
             let stderr = Queue::new(stderr(), Box::new(noted))?;
             Ok(Queues { stdout: Queue::new(stdout(), Box::new(shown))?, stderr })
@@ -167,7 +167,7 @@ impl Output {
 
     /// Waits until the lines that are queued are written, or for a second.
     pub(crate) fn flush(&self) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + FLUSH_TIMEOUT;
         for queue in self.queues.iter().flat_map(|queues| [&queues.stdout, &queues.stderr]) {
             queue.flush(end.saturating_duration_since(Instant::now()));
         }
@@ -254,7 +254,7 @@ impl Output {
             return;
         }
         self.clear_progress();
-        // Nothing can be said where standard error is closed.
+        // Nothing can be reported where standard error is closed.
         let _ = write_line(&mut stderr().lock(), &line);
     }
 
@@ -350,7 +350,7 @@ impl Output {
 
 /// How much of the whole is done, and how long the rest takes.
 pub(crate) fn rest(done: u64, whole: u64, lasted: Duration) -> String {
-    // There may be more than was counted before.
+    // More may be done than was counted before.
     let done = done.min(whole).max(1) as f64;
     let left = lasted.mul_f64((whole as f64 - done).max(0.0) / done);
     format!("{:.0} %, {} left", 100.0 * done / whole.max(1) as f64, moment::span(left))

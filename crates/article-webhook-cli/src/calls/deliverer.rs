@@ -9,7 +9,7 @@ use reqwest::{Client, Response, StatusCode, Url, redirect};
 use crate::failure::Failure;
 
 /// How long a receiver may take. The document does not define it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What an HTTP client needs of the system.
 pub(super) const CERTIFICATES: &str = "install the certificates of public authorities, such as the package ca-certificates; if \
@@ -78,14 +78,14 @@ impl NoAnswer {
 }
 
 impl Deliverer {
-    /// `patience`: how long a receiver may take to answer.
-    pub(crate) fn new(patience: Duration) -> Result<Self, Failure> {
+    /// `timeout`: how long a receiver may take to answer.
+    pub(crate) fn new(timeout: Duration) -> Result<Self, Failure> {
         // The service follows no redirect, as far as its document says. A proxy could read the token.
         let client = Client::builder()
             .redirect(redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECTING)
-            .timeout(patience);
+            .timeout(timeout);
         let client = client.build();
         Ok(Self(client.map_err(|error| {
             Failure::failed("the HTTP client cannot be set up").because(&error).fix(CERTIFICATES)

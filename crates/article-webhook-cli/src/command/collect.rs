@@ -108,7 +108,7 @@ async fn resume(
     let client = arguments.service.client(&context.environment)?;
     let collector = Collector::new(inbox, client);
     let line = match collector.health().await?.ledger.paused {
-        Some(pause) => format!("lifted: {}", pause_told(&pause)),
+        Some(pause) => format!("lifted: {}", pause_text(&pause)),
         None => "there is no pause to lift".to_owned(),
     };
     collector.resume().await?;
@@ -117,7 +117,7 @@ async fn resume(
 }
 
 /// Why nothing is polled, and until when.
-pub(super) fn pause_told(pause: &Pause) -> String {
+pub(super) fn pause_text(pause: &Pause) -> String {
     let why = pause.why.as_str().replace('_', " ");
     format!("the service asked for a pause ({why}), until {}", moment::shown(pause.until))
 }
@@ -161,7 +161,7 @@ async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, F
     let collector = Collector::new(inbox, NoCalls);
     let plan = collector.plan(ids).await?;
     if let Some(pause) = collector.health().await?.ledger.paused {
-        output.note(&format!("{}; --resume lifts it", pause_told(&pause)));
+        output.note(&format!("{}; --resume lifts it", pause_text(&pause)));
     }
     if output.is_json() {
         let value = json!({
@@ -207,7 +207,7 @@ async fn poll(
                 return Ok(states);
             }
             if let Some(pause) = paused {
-                return Err(Failure::failed(pause_told(&pause)).fix(
+                return Err(Failure::failed(pause_text(&pause)).fix(
                     "repeat the command after that, or with --resume to poll now; the jobs stay in the ledger",
                 ));
             }
@@ -302,7 +302,7 @@ async fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
 /// The jobs that the ledger expects.
 #[derive(Default)]
 struct Expected {
-    /// Those whose time to be polled has come.
+    /// The jobs whose time to be polled has come.
     due: Vec<JobId>,
     /// When the first of the others is due.
     next: Option<SystemTime>,

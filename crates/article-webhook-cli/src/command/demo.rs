@@ -71,15 +71,15 @@ async fn demo(
         return lived.map(|()| Exit::Done);
     }
     let mut running = Running::start(file, HEADLESS_SPEED).await?;
-    let told = tokio::select! {
-        told = headless::tell(&mut running, output) => told,
+    let shown = tokio::select! {
+        shown = headless::show(&mut running, output) => shown,
         () = stop_signal() => {
             Err(context.interruption.failure())
         }
         () = output.unread() => Err(Failure::of_closed_pipe()),
     };
     let ended = running.stop().await;
-    told?;
+    shown?;
     headless::end(&ended?, file, output)
 }
 

@@ -104,7 +104,7 @@ async fn listen(
     let place = arguments.inbox.place(&context.environment)?;
     let token = settings::usable_token(arguments.token_file.as_deref(), &context.environment)?;
     let client = arguments.service.client_if_set(&context.environment)?;
-    // It is built again once its log is shown.
+    // The receiver is built again once its log is shown.
     let answer_deadline = arguments.forward.answer_deadline();
     arguments.headers.receiver(token.clone(), answer_deadline)?;
     let cannot_listen = |error: std::io::Error| {
@@ -170,7 +170,7 @@ async fn listen(
             }
         });
     }
-    // It warns of a token that can be guessed.
+    // The receiver warns of a token that can be guessed.
     let receiver = arguments.headers.receiver(token.clone(), answer_deadline)?;
     let stop = || {
         let (output, inbox) = (output.clone(), inbox.clone());
@@ -229,7 +229,7 @@ async fn listen(
     let service = Router::new().route(READY, get(ready)).fallback(answer);
     let served = server.serve(service, stop()).await;
     if let Some(page) = page {
-        // It ends by the same signal. What it answered last is not worth a failure.
+        // The page ends by the same signal. Its last answer is not worth a failure.
         let _ = page.await;
     }
     let mut worked = Ok(());
@@ -242,7 +242,7 @@ async fn listen(
     Ok(worked.err().unwrap_or(Exit::Done))
 }
 
-/// Runs what works beside the receiver. If it ends with an error, that is told at once, and the receiver goes on.
+/// Runs what works beside the receiver. If it ends with an error, the error is reported at once, and the receiver goes on.
 fn beside<E: Send + 'static>(
     task: impl Future<Output = Result<(), E>> + Send + 'static,
     failed: impl FnOnce(E) -> Failure + Send + 'static,
@@ -266,7 +266,7 @@ mod tests {
     use crate::output::Format;
 
     #[tokio::test]
-    async fn what_ends_beside_the_receiver_is_told_at_once_with_its_exit_code() {
+    async fn what_ends_beside_the_receiver_is_reported_at_once_with_its_exit_code() {
         let output = Output::new(Format::Human);
         let failed = |error: article_webhook_inbox::Error| Failure::from(error);
         let fails = async { Err(article_webhook_inbox::Error::unusable("the file is gone")) };

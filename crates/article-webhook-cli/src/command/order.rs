@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     calls::{ServiceArguments, WebUrl},
-    command::collect::pause_told,
+    command::collect::pause_text,
     context::Context,
     failure::{Exit, Failure},
     output::{Output, Tone},
@@ -54,7 +54,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         let created = client.create_article(&article).await;
         context.interruption.means_nothing_more();
         let created = created.map_err(|error| Failure::of_service(&error))?;
-        return tell("ordered", &created.job_id, &context.output);
+        return report("ordered", &created.job_id, &context.output);
     };
     context.environment.may_change_inbox()?;
     let place = arguments.inbox.place(&context.environment)?;
@@ -76,9 +76,9 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
     let again = "look at the service; then repeat the command with --again to order all the same";
     let failed = |what: String| Failure::failed(what);
     Err(match outcome {
-        OrderOutcome::Ordered(job_id) => return tell("ordered", &job_id, &context.output),
+        OrderOutcome::Ordered(job_id) => return report("ordered", &job_id, &context.output),
         OrderOutcome::OrderedBefore(Some(job_id)) => {
-            return tell("ordered before", &job_id, &context.output);
+            return report("ordered before", &job_id, &context.output);
         }
         OrderOutcome::OrderedBefore(None) => {
             failed("the intent was ordered before, and its job was erased".to_owned())
@@ -101,7 +101,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
         }
         OrderOutcome::Refused(error) => Failure::of_service(&error),
         OrderOutcome::Paused(pause) => {
-            failed(pause_told(&pause)).fix(
+            failed(pause_text(&pause)).fix(
                 "try again after that; `article-webhook collect --inbox INBOX --resume` lifts the pause",
             )
         }
@@ -110,7 +110,7 @@ pub(crate) async fn run(arguments: OrderArguments, context: &Context) -> Result<
     })
 }
 
-fn tell(outcome: &str, job_id: &JobId, output: &Output) -> Result<Exit, Failure> {
+fn report(outcome: &str, job_id: &JobId, output: &Output) -> Result<Exit, Failure> {
     let job = escape::line(job_id.as_str());
     let value = json!({ "outcome": outcome, "job_id": job_id.as_str() });
     output.either("order", &value, &format!("{}  {job}", output.paint(Tone::Good, outcome)))?;

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::handed::handed;
 use crate::{
-    calls::{Deliverer, NOT_REACHED, PATIENCE, RemoteArguments, WebUrl, beginning, meaning},
+    calls::{ANSWER_TIMEOUT, Deliverer, NOT_REACHED, RemoteArguments, WebUrl, beginning, meaning},
     context::Context,
     failure::{Exit, Failure},
     output::{Table, Tone},
@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &Context) -> Result<E
         String::from_utf8_lossy(request.value("X-Service-Job-Id").unwrap_or_default()).into_owned();
 
     let start = Instant::now();
-    let answer = Deliverer::new(PATIENCE)?.deliver(arguments.url.as_url(), &request).await;
+    let answer = Deliverer::new(ANSWER_TIMEOUT)?.deliver(arguments.url.as_url(), &request).await;
     let answer = answer.map_err(|error| {
         Failure::failed(format!("the receiver did not answer: {}", error.why())).fix(NOT_REACHED)
     })?;

@@ -18,14 +18,14 @@ const MOST: usize = 1 << 20;
 type Stream = Box<dyn Write + Send>;
 
 /// The line that says how many were lost, in the form of the output.
-type Told = Box<dyn Fn(u64) -> String + Send + Sync>;
+type LostLine = Box<dyn Fn(u64) -> String + Send + Sync>;
 
 /// Lines that wait to be written. Clones share them.
 #[derive(Clone)]
 pub(super) struct Queue(Arc<Shared>);
 
 struct Shared {
-    told: Told,
+    lost_line: LostLine,
     state: Mutex<State>,
     changed: Condvar,
     /// Whether the reader has ended.
@@ -49,10 +49,10 @@ enum Waiting {
 
 impl Queue {
     /// Starts the thread, which ends with the process.
-    pub(super) fn new(stream: impl Write + Send + 'static, told: Told) -> io::Result<Self> {
+    pub(super) fn new(stream: impl Write + Send + 'static, line: LostLine) -> io::Result<Self> {
         let (state, changed, unread) =
             (Mutex::default(), Condvar::new(), watch::Sender::new(false));
-        let queue = Self(Arc::new(Shared { told, state, changed, unread }));
+        let queue = Self(Arc::new(Shared { lost_line: line, state, changed, unread }));
         let writing = queue.clone();
         let thread = thread::Builder::new().name("output".into());
         thread.spawn(move || writing.write(Box::new(stream)))?;
@@ -85,10 +85,10 @@ impl Queue {
     }
 
     /// Waits until every line is written, but not for longer.
-    pub(super) fn flush(&self, patience: Duration) {
+    pub(super) fn flush(&self, timeout: Duration) {
         let is_busy = |state: &mut State| state.bytes > 0 || !state.waiting.is_empty();
-        // It may be in vain: then what is left ends with the process.
-        drop(self.0.changed.wait_timeout_while(self.state(), patience, is_busy));
+        // Lines that are still left then are lost when the process ends.
+        drop(self.0.changed.wait_timeout_while(self.state(), timeout, is_busy));
     }
 
     fn write(&self, mut stream: Stream) {
@@ -117,7 +117,7 @@ impl Queue {
             match state.waiting.pop_front() {
                 Some(Waiting::Line(line)) => return line,
                 Some(Waiting::Lost(lost)) => {
-                    let line = (self.0.told)(lost);
+                    let line = (self.0.lost_line)(lost);
                     state.bytes += line.len();
                     return line;
                 }
@@ -146,9 +146,9 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// A reader that takes a line when it is told to.
+    /// A reader that takes a line for each message in `takes`.
     struct Reader {
         takes: Receiver<io::Result<()>>,
         lines: Sender<String>,
@@ -168,8 +168,8 @@ mod tests {
 
     fn queue() -> (Queue, Sender<io::Result<()>>, Receiver<String>) {
         let ((take, takes), (lines, read)) = (channel(), channel());
-        let told = Box::new(|lost| format!("{lost} lost\n"));
-        (Queue::new(Reader { takes, lines }, told).unwrap(), take, read)
+        let lost_line = Box::new(|lost| format!("{lost} lost\n"));
+        (Queue::new(Reader { takes, lines }, lost_line).unwrap(), take, read)
     }
 
     #[test]
@@ -180,30 +180,30 @@ mod tests {
             queue.push(long(name));
         }
         take.send(Ok(())).unwrap();
-        assert_eq!(read.recv_timeout(PATIENCE).unwrap(), long('a'));
+        assert_eq!(read.recv_timeout(TIMEOUT).unwrap(), long('a'));
         while queue.state().bytes > MOST / 2 {
             thread::yield_now();
         }
         queue.push("e\n".to_owned());
         drop(take);
-        queue.flush(PATIENCE);
+        queue.flush(TIMEOUT);
         assert_eq!(
             read.try_iter().collect::<Vec<_>>(),
             [long('b'), "2 lost\n".into(), "e\n".into()]
         );
         queue.push("f".repeat(2 * MOST));
-        queue.flush(PATIENCE);
+        queue.flush(TIMEOUT);
         assert_eq!(read.try_recv().unwrap().len(), 2 * MOST, "alone it fits");
     }
 
     #[tokio::test]
-    async fn a_reader_that_has_ended_is_told() {
+    async fn a_reader_that_has_ended_is_reported() {
         let (queue, take, _read) = queue();
         take.send(Err(ErrorKind::StorageFull.into())).unwrap();
         take.send(Err(ErrorKind::BrokenPipe.into())).unwrap();
         for _ in 0..2 {
             queue.push("a\n".to_owned());
         }
-        tokio::time::timeout(PATIENCE, queue.unread()).await.unwrap();
+        tokio::time::timeout(TIMEOUT, queue.unread()).await.unwrap();
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! A browser sends a cookie to every port of its host. So every path of the page begins with a random part, and the cookie is
 //! for paths below it: a server that does not know it is not asked for them, and does not get the cookie. No page of another
-//! origin gets it either, because the page tells others no address that it is left from.
+//! origin gets it either, because the page sends no `Referer` to others.
 
 use std::{
     collections::BTreeSet,
@@ -91,7 +91,7 @@ impl Access {
         Self { root: random(), key: random(), session: random(), token: random() }
     }
 
-    /// Those of a file, which is made if there is none. Only its owner may have it.
+    /// The secrets in a file, which is made if there is none. Only its owner may read it.
     pub(super) fn of_file(path: &Path) -> Result<Self, Failure> {
         let (file, shown) = (path.display(), quoted(&path.display().to_string()));
         let cannot = |what: &str, error: &std::io::Error| {

@@ -80,7 +80,7 @@ fn asset(kind: &'static str, text: &'static str) -> MethodRouter<Arc<Shared>> {
     get(async move || ([(header::CONTENT_TYPE, kind)], text))
 }
 
-/// Tells an open page that something has changed. It then reads itself again.
+/// Reports to an open page that something has changed. The page then loads itself again.
 async fn events(State(shared): State<Arc<Shared>>) -> Result<impl IntoResponse, Missed> {
     let permit = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| Missed::TooMany)?;
     let changes = (shared.watch.changes(), permit);
@@ -92,7 +92,7 @@ async fn events(State(shared): State<Arc<Shared>>) -> Result<impl IntoResponse, 
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)))
 }
 
-/// What a browser may do with every answer. A route that says more itself keeps what it said.
+/// What a browser may do with every answer. A route that sets one of these headers keeps its value.
 async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in [

@@ -11,13 +11,13 @@ use crate::{
     output::{Output, log::Refusals},
 };
 
-/// Pages that may be open at the same time and be told of changes.
+/// Open pages that get changes at the same time, at most.
 const LISTENERS: usize = 64;
 
 /// Connections of browsers: a few for each open page.
 const CONNECTIONS: usize = 256;
 
-/// Where `article-webhook listen` receives unless told otherwise.
+/// Where `article-webhook listen` receives by default.
 const RECEIVER: &str = "http://127.0.0.1:3000/webhooks/articles";
 
 /// Where the page is shown.

@@ -16,12 +16,12 @@ pub(super) struct Shared {
     /// Whether that receiver is this process.
     pub(super) has_receiver: bool,
     pub(super) access: Access,
-    /// Then the page has no buttons.
+    /// Whether the page has no buttons.
     pub(super) is_read_only: bool,
     pub(super) panel: Option<Arc<dyn Panel>>,
     /// What the receiver of this process refused, if it has one.
     pub(super) refusals: Option<Refusals>,
     pub(super) watch: Watch,
-    /// Pages that are told of changes.
+    /// Permits of the open pages that get changes.
     pub(super) listeners: Arc<Semaphore>,
 }

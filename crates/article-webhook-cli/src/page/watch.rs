@@ -21,7 +21,7 @@ const PACE: Duration = Duration::from_millis(300);
 const NEWEST: u32 = 50;
 
 /// How long a page waits for counts.
-const PATIENCE: Duration = Duration::from_millis(100);
+const COUNTS_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Counting reads a whole index. It takes this part of the time, so that it is frequent where it is fast.
 const COUNTING: u32 = 20;
@@ -43,7 +43,7 @@ pub(super) struct Seen {
     has_ended: bool,
 }
 
-/// Looks at the inbox as long as pages are open, and tells them of changes: several arrivals are one change. A page that
+/// Looks at the inbox as long as pages are open, and reports changes to them: several arrivals are one change. A page that
 /// is slow misses changes, and never the last.
 #[derive(Clone)]
 pub(super) struct Watch {
@@ -61,9 +61,9 @@ impl Watch {
     /// What was seen last. Where no page is open, it is counted now, as far as that is done soon.
     pub(super) async fn seen(&self) -> Seen {
         if self.seen.receiver_count() == 0 {
-            // It goes on when it takes longer, and the next page has its result.
+            // A count that takes longer goes on, and the next page has its result.
             let counting = tokio::spawn(self.clone().count());
-            let _ = timeout(PATIENCE, counting).await;
+            let _ = timeout(COUNTS_TIMEOUT, counting).await;
         }
         self.seen.borrow().clone()
     }
@@ -81,7 +81,7 @@ impl Watch {
                 seen.ledger = ledger.or(seen.ledger);
                 false
             });
-            // They are counted last, because they read the most.
+            // The hours are counted last, because their count reads the most.
             let hours = self.inbox.history(first_hour(SystemTime::now())).await.ok();
             *next = Instant::now() + start.elapsed() * COUNTING;
             self.seen.send_if_modified(|seen| {
@@ -157,7 +157,7 @@ fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64
     for &state in article_webhook_inbox::State::ALL {
         seen.counts.map(|counts| counts.of(state)).hash(&mut hasher);
     }
-    // It has no hash of its own, and shows all that it has.
+    // The ledger has no hash of its own, and its `Debug` shows all of it.
     format!("{:?} {:?}", seen.ledger, seen.hours).hash(&mut hasher);
     hasher.finish()
 }
@@ -169,16 +169,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_page_is_told_of_a_job_that_is_expected() {
+    async fn a_page_is_notified_of_a_job_that_is_expected() {
         let inbox = Inbox::memory();
         let watch = Watch::new(&inbox);
         let mut changes = watch.changes();
         tokio::spawn(watch.run(None, None));
-        // What was there before is told once.
+        // What was there before is reported once.
         while timeout(10 * PACE, next(&mut changes)).await.is_ok() {}
         let expect = Expect::job("job_1".parse().unwrap(), inbox.ledger().now());
         inbox.ledger().expect(vec![expect]).await.unwrap();
-        let told = timeout(Duration::from_secs(30), next(&mut changes)).await;
-        assert!(matches!(told, Ok(Some(_))), "{told:?}");
+        let change = timeout(Duration::from_secs(30), next(&mut changes)).await;
+        assert!(matches!(change, Ok(Some(_))), "{change:?}");
     }
 }

@@ -12,7 +12,7 @@ use super::place::{name, parameters};
 use crate::failure::{Failure, SEE_HELP};
 
 /// How long a look at the server may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many connections serve a command. A change in bulk uses them all.
 const CONNECTIONS: usize = 4;
@@ -124,7 +124,7 @@ const NOT_ASKED: &str = "PostgreSQL cannot be queried";
 
 /// The answer of the server, if it comes soon.
 async fn answered<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
-    let answer = timeout(PATIENCE, asked).await.map_err(|_| {
+    let answer = timeout(TIMEOUT, asked).await.map_err(|_| {
         let what = format!("{NOT_ASKED}, and has not answered within 10 seconds");
         Failure::from(Error::unavailable(what)).fix(
             "check the host and the port of the URL, and whether a firewall drops what is sent there",

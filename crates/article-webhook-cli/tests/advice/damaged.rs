@@ -11,7 +11,7 @@ use crate::{
     tool::{seen, text as text_of, tool},
 };
 
-/// Pages of tables and indexes, which the log does not hold anew.
+/// Pages of tables and indexes, which the log does not hold as well.
 fn damage(scene: &Scene) {
     let mut bytes = fs::read(&scene.file).unwrap();
     bytes[8192..].chunks_mut(4096).step_by(3).for_each(|sector| sector[..64].fill(0xA5));

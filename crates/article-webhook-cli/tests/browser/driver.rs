@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// How long a page may take to show what is expected.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Browser {
     driver: Child,
@@ -96,7 +96,7 @@ impl Browser {
             {
                 return seen;
             }
-            assert!(start.elapsed() < PATIENCE, "{script}: never, on {}", self.url().await);
+            assert!(start.elapsed() < TIMEOUT, "{script}: never, on {}", self.url().await);
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
     }
@@ -118,7 +118,7 @@ impl Browser {
             if is_there(&url) {
                 return url;
             }
-            assert!(start.elapsed() < PATIENCE, "{what}: never, but {url}");
+            assert!(start.elapsed() < TIMEOUT, "{what}: never, but {url}");
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
     }
@@ -210,7 +210,7 @@ impl Browser {
 /// With `--port=0` it takes a port that is free for IPv6 and ends if another process uses that port for IPv4. The tests
 /// beside this one do, so it is started again.
 fn start_driver() -> Option<(Child, u16)> {
-    let mut said = String::new();
+    let mut last_line = String::new();
     for _ in 0..10 {
         let driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -226,26 +226,26 @@ fn start_driver() -> Option<(Child, u16)> {
         for line in lines.by_ref() {
             if let Some((_, port)) = line.split_once("started successfully on port ") {
                 let port = port.trim_end_matches('.').parse().unwrap();
-                // What it says later is not read.
+                // Its later lines are not read.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Some((driver, port));
             }
-            said = line;
+            last_line = line;
         }
         driver.wait().unwrap();
     }
-    panic!("chromedriver ended ten times before it listened; its last line: {said}");
+    panic!("chromedriver ended ten times before it listened; its last line: {last_line}");
 }
 
-/// Says what is skipped. In CI it has to be there.
+/// Reports what is skipped. In CI the program must be there.
 #[track_caller]
 pub(crate) fn not_installed(what: &str) {
     assert!(env::var_os("CI").is_none(), "{what}");
-    said(&format!("skipped: {what}"));
+    report(&format!("skipped: {what}"));
 }
 
-/// Unlike what `println!` writes, it is seen when the tests pass.
-pub(crate) fn said(what: &str) {
+/// Writes a line that is seen when the tests pass, unlike one of `println!`.
+pub(crate) fn report(what: &str) {
     stdout().write_all(format!("browser: {what}\n").as_bytes()).unwrap();
 }
 

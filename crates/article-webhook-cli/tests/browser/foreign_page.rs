@@ -70,7 +70,7 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
     browser.wait("return document.querySelector('h1').textContent === 'The key is missing'").await;
     // The page itself, with the token of another start.
     browser.open(&entry).await;
-    // In one script: the page may draw the form anew between two.
+    // In one script: the page may draw the form again between two.
     browser
         .run(
             "document.querySelector('#state input[name=token]').value = '0'.repeat(32); \

@@ -46,7 +46,7 @@ const UNSEEN: [(&str, &str); 11] = [
 const GIVEN: Duration = Duration::from_millis(1500);
 
 /// How long an attempt that must succeed may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_hostile_article_runs_nothing_and_loads_nothing() {
@@ -193,7 +193,7 @@ async fn each_attempt_is_seen_to_succeed_where_nothing_confines_it() {
     for (name, why) in UNSEEN {
         assert!(
             vectors.iter().any(|it| it.0 == name),
-            "there is no {name}, of which is said: {why}"
+            "there is no {name}, which is named because: {why}"
         );
     }
     let seen = vectors.iter().filter(|it| UNSEEN.iter().all(|(name, _)| it.0 != *name));
@@ -209,7 +209,7 @@ async fn each_attempt_is_seen_to_succeed_where_nothing_confines_it() {
             && counter.seen().is_empty()
             && counter.silent() <= silent
         {
-            assert!(start.elapsed() < PATIENCE, "{name} has no effect");
+            assert!(start.elapsed() < TIMEOUT, "{name} has no effect");
             sleep(Duration::from_millis(30)).await;
         }
         // What comes late is not taken for an effect of the next.

@@ -1,7 +1,7 @@
 //! The page in a real Chromium, driven by WebDriver.
 //!
 //! Without `chromedriver` on the PATH the tests are skipped, and say so; where the variable `CI` is set, that is a failure. Without
-//! `npm`, or its registry, axe-core is left out, which is said.
+//! `npm`, or its registry, axe-core is left out, which is reported.
 //! Screenshots are in the folder that `BROWSER_SCREENSHOTS` names, or in a temporary one.
 
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion

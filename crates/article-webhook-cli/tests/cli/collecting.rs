@@ -52,7 +52,7 @@ async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_polled_after_it() {
 }
 
 #[tokio::test]
-async fn it_is_said_when_the_next_job_is_due() {
+async fn the_time_at_which_the_next_job_is_due_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
@@ -76,7 +76,7 @@ async fn it_is_said_when_the_next_job_is_due() {
 
 /// The service may ask for a pause of any length, and only a person may end it before.
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
-async fn a_pause_is_told_with_what_lifts_it() {
+async fn a_pause_is_reported_with_what_lifts_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let store = SqliteStore::open(&file).unwrap();

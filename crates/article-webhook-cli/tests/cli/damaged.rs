@@ -40,7 +40,7 @@ fn run(file: &Path, command: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[tokio::test]
-async fn a_flipped_bit_is_told_and_its_bytes_are_given_to_no_other_inbox() {
+async fn a_flipped_bit_is_reported_and_its_bytes_are_given_to_no_other_inbox() {
     let (folder, file) = damaged(|bytes| flip_a_body(bytes)).await;
     let (exit, out, _) = run(&file, &["status", "--full", "--json"]);
     let found: Value = serde_json::from_str(&out).unwrap();

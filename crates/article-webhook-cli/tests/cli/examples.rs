@@ -1,4 +1,4 @@
-//! Each command with what it prints. `TRYCMD=overwrite` writes the files anew.
+//! Each command with what it prints. `TRYCMD=overwrite` writes the files again.
 
 use std::{
     env,

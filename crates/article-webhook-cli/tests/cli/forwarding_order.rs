@@ -17,7 +17,7 @@ use tokio::{sync::mpsc, time::timeout};
 use crate::{
     free_port::free_port,
     listening::{Listening, TOKEN, application},
-    running::PATIENCE,
+    running::TIMEOUT,
     tool::{seen, text, tool},
 };
 
@@ -27,7 +27,7 @@ const SECOND: &str = "article.updated";
 /// A delivery that the application saw, and whether it took it.
 type Seen = (String, String, bool);
 
-/// Starts an application that refuses the first event of `job_1` so many times. Returns what it sees.
+/// Starts an application that refuses the first event of `job_1` `times` times. Returns the deliveries that it sees.
 async fn refusing(address: SocketAddr, times: usize) -> mpsc::UnboundedReceiver<Seen> {
     let (saw, seen) = mpsc::unbounded_channel();
     let refused = Arc::new(AtomicUsize::new(0));
@@ -59,7 +59,7 @@ async fn until(seen: &mut mpsc::UnboundedReceiver<Seen>, job: &str, event: &str)
     let mut all = Vec::new();
     let last = (job.to_owned(), event.to_owned(), true);
     while all.last() != Some(&last) {
-        let next = timeout(PATIENCE, seen.recv()).await;
+        let next = timeout(TIMEOUT, seen.recv()).await;
         all.push(next.unwrap_or_else(|_| panic!("after {all:?} it waits for {last:?}")).unwrap());
     }
     all
@@ -101,7 +101,7 @@ async fn a_delivery_waits_until_what_arrived_before_it_for_its_job_is_taken_and_
             _ => {}
         }
     }
-    assert_eq!(held, 1, "it is told once");
+    assert_eq!(held, 1, "it is reported once");
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
@@ -138,7 +138,7 @@ async fn order_is_kept_although_the_application_and_the_tool_die_and_return() {
     let mut seen = refusing(address, 1).await;
     let mut all: Vec<Seen> = Vec::new();
     while all.iter().filter(|(.., is_taken)| *is_taken).count() < 9 {
-        all.push(timeout(PATIENCE, seen.recv()).await.expect("everything arrives").unwrap());
+        all.push(timeout(TIMEOUT, seen.recv()).await.expect("everything arrives").unwrap());
     }
     for job in ["job_1", "job_2", "job_3"] {
         let of_job = all.iter().filter(|(it, _, is_taken)| it == job && *is_taken);
@@ -155,7 +155,7 @@ fn show(file: &Path, job: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_body_of_a_known_job_is_kept_and_told_apart_from_a_repeat() {
+async fn another_body_of_a_known_job_is_kept_and_distinguished_from_a_repeat() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     let address = free_port();

@@ -17,7 +17,7 @@ use crate::{
 /// What a pipe holds in one piece.
 const PAGE: usize = 4096;
 
-/// A pipe that is full but for so many bytes.
+/// A pipe in which only `room` bytes are free.
 fn full_but_for(room: usize) -> (PipeReader, PipeWriter) {
     let (mut reader, mut writer) = pipe().unwrap();
     fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();

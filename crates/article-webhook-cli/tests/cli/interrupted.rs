@@ -37,7 +37,7 @@ fn order(service: &TcpListener, options: &[&str]) -> Command {
 }
 
 #[tokio::test]
-async fn an_order_that_is_interrupted_has_an_unknown_outcome_and_is_said_to() {
+async fn an_order_that_is_interrupted_is_reported_with_an_unknown_outcome() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;

@@ -28,7 +28,7 @@ use tokio::{
 
 use crate::{
     free_port::free_port,
-    running::{PATIENCE, Running},
+    running::{Running, TIMEOUT},
     taking_over::deliver,
     tool::{seen, text, tool},
 };
@@ -116,7 +116,7 @@ fn health(url: &str) -> String {
 
 /// The state, the number of attempts and the cause of the only entry, once it is in this state.
 async fn entry(file: &Path, state: &str) -> (u64, String) {
-    let found = timeout(PATIENCE, async {
+    let found = timeout(TIMEOUT, async {
         loop {
             let mut list = tool(["inbox", "list", text(file), "--json", "--state", state]);
             let (_, out, _) = seen(&list.output().unwrap());
@@ -318,7 +318,7 @@ async fn everything_arrives_although_the_application_and_the_tool_die_and_return
             _ => {}
         }
     }
-    let all = timeout(PATIENCE, async {
+    let all = timeout(TIMEOUT, async {
         while inbox.counts().await.unwrap().of(State::Waiting) < JOBS {
             sleep(Duration::from_millis(50)).await;
         }
@@ -397,7 +397,7 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
     assert_eq!((&line["reply"], &line["status"]), (&"quarantined".into(), &503.into()));
 
     application(address, sink).await;
-    for (reply, status, told, says) in [
+    for (reply, status, forwarded, says) in [
         (Reply::Unavailable, 503, 503, "the application answered 503"),
         (Reply::Stored, 200, 200, "forwarded: 200 in "),
     ] {
@@ -405,7 +405,7 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
         assert_eq!(deliver("job_1", failed).await, status);
         assert_eq!(arrived.recv().await.unwrap(), (Event::ArticleComplete, failed.to_vec()));
         let line = listening.next_forwarded();
-        assert_eq!(line["status"], told);
+        assert_eq!(line["status"], forwarded);
         assert!(line["text"].as_str().unwrap().starts_with(says), "{line}");
     }
     assert_eq!(quarantined("job_1").await, 1);
@@ -442,17 +442,17 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
     other_program.execute_batch(trigger).unwrap();
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     let advice = "deliveries are stored meanwhile; fix the cause and start `listen` again, which forwards them";
-    let told = timeout(PATIENCE, async {
+    let reported = timeout(TIMEOUT, async {
         loop {
-            let told = fs::read_to_string(&errors).unwrap();
-            if told.contains(advice) {
-                return told;
+            let reported = fs::read_to_string(&errors).unwrap();
+            if reported.contains(advice) {
+                return reported;
             }
             sleep(Duration::from_millis(50)).await;
         }
     });
-    let told = told.await.expect("the worker ends");
-    assert!(told.contains("nothing is forwarded any more: "), "{told}");
+    let reported = reported.await.expect("the worker ends");
+    assert!(reported.contains("nothing is forwarded any more: "), "{reported}");
 
     assert_eq!(send(&listening.url, "job_2", TOKEN), Some(0));
     assert_eq!(
@@ -496,7 +496,7 @@ async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused()
         let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
         let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
         assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
-        let passed_on = timeout(PATIENCE, arrived.recv()).await.expect("it is passed on");
+        let passed_on = timeout(TIMEOUT, arrived.recv()).await.expect("it is passed on");
         assert_eq!(passed_on.unwrap(), (job.into(), event.into(), body.to_vec()));
         assert_eq!(listening.next_forwarded()["status"], status, "{job}");
     };
@@ -569,7 +569,7 @@ fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still
     listening.process.signal(Signal::TERM);
     let begin = Instant::now();
     while health(&listening.url) != "HTTP/1.1 503 Service Unavailable\r\n" {
-        assert!(begin.elapsed() < PATIENCE);
+        assert!(begin.elapsed() < TIMEOUT);
     }
     assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
     assert_eq!(listening.next()["reply"], "stored");

@@ -40,6 +40,6 @@ mod unread;
 
 #[cfg(feature = "postgres")]
 #[allow(dead_code, reason = "the store's tests use more of it")]
-#[allow(clippy::print_stderr, reason = "what is skipped is said")]
+#[allow(clippy::print_stderr, reason = "what is skipped is reported")]
 #[path = "../../../article-webhook-postgres/tests/common/server.rs"]
 mod postgres_server;

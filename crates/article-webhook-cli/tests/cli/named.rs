@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_told() {
+async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     sample::inbox(&file).await;
@@ -103,9 +103,9 @@ async fn nothing_is_erased_that_a_filter_leaves_out() {
     assert_eq!((exit, &*out), (Some(0), "erased 2 entries\n"), "{note}");
 }
 
-/// What is imported by itself leaves no log beside the file, and a line that cannot be read is told with what to do.
+/// What is imported by itself leaves no log beside the file, and a line that cannot be read is reported with its fix.
 #[tokio::test]
-async fn an_import_leaves_one_file_and_tells_which_line_is_bad() {
+async fn an_import_leaves_one_file_and_names_the_bad_line() {
     let folder = tempfile::tempdir().unwrap();
     let [from, to, lines] = ["a.db", "b.db", "lines"].map(|name| folder.path().join(name));
     sample::inbox(&from).await;

@@ -6,7 +6,7 @@ use reqwest::{Client, Response};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
-    running::{PATIENCE, Running},
+    running::{Running, TIMEOUT},
     sample,
     tool::{text, tool},
 };
@@ -22,7 +22,7 @@ async fn events(page: &str) -> Response {
         browser.get(events).header("Cookie", cookie).header("Sec-Fetch-Site", "same-origin");
     let mut stream = stream.send().await.unwrap();
     assert_eq!(stream.status(), 200);
-    let first = timeout(PATIENCE, stream.chunk()).await.expect("something is told").unwrap();
+    let first = timeout(TIMEOUT, stream.chunk()).await.expect("a change is reported").unwrap();
     assert!(first.is_some());
     stream
 }
@@ -35,7 +35,7 @@ async fn ends(command: &mut Command) {
     let ended = spawn_blocking(move || running.ended());
     assert_eq!(ended.await.unwrap(), Some(0), "{command:?}");
     // The stream ends as a stream does, and is not cut off.
-    while let Some(_chunk) = timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap() {}
+    while let Some(_chunk) = timeout(TIMEOUT, stream.chunk()).await.unwrap().unwrap() {}
 }
 
 #[tokio::test]

@@ -34,13 +34,13 @@ pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 fn place() -> Option<(String, String)> {
     static LAST: AtomicU32 = AtomicU32::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed);
-    let url = told(shared_url())?;
+    let url = or_skip(shared_url())?;
     Some((url, format!("tool_{}_{number}", process::id())))
 }
 
-/// Says it where there is none.
+/// Reports a missing server, so that the test is skipped.
 #[track_caller]
-fn told<T>(server: Option<T>) -> Option<T> {
+fn or_skip<T>(server: Option<T>) -> Option<T> {
     if server.is_none() {
         not_installed("there is no PostgreSQL: install the package postgresql");
     }
@@ -48,7 +48,7 @@ fn told<T>(server: Option<T>) -> Option<T> {
 }
 
 fn server(settings: &[&str]) -> Option<Server> {
-    told(Server::start(settings))
+    or_skip(Server::start(settings))
 }
 
 /// An inbox as the tool's arguments name it, and as an application opens it.
@@ -74,7 +74,7 @@ fn done(arguments: &[&str]) -> Vec<Value> {
 
 /// The URL is read as the inbox reads it, also where the tool asks the server itself.
 #[test]
-fn a_server_without_tls_is_told_where_the_url_asks_for_it() {
+fn a_server_without_tls_is_reported_where_the_url_asks_for_it() {
     let Some(server) = server(&[]) else { return };
     let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
     let (exit, _, error) = run(&["inbox", "list", &url]);
@@ -372,8 +372,8 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     ] {
         let (exit, out, error) = run(arguments);
         assert_ne!(exit, Some(0), "{arguments:?}");
-        let said = format!("{out}{error}");
-        assert!(said.contains("env:DATABASE_URL") && !said.contains("canary"), "{said}");
+        let printed = format!("{out}{error}");
+        assert!(printed.contains("env:DATABASE_URL") && !printed.contains("canary"), "{printed}");
     }
     let mut by_variable = tool(["inbox", "list", "env:TEST_INBOX", "--json"]);
     let (exit, out, error) = seen(&by_variable.env("TEST_INBOX", &secret).output().unwrap());
@@ -571,7 +571,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let (exit, out, _) = check(&[]);
     assert_eq!(exit, Some(0), "it is advice: {out}");
     assert!(out.contains("\nwarning     a standby follows"), "{out}");
-    assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is told once: {out}");
+    assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is reported once: {out}");
     let (exit, out, _) = check(&["--json"]);
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((exit, &found["well"], &found["damage"]), (Some(0), &true.into(), &json!([])));

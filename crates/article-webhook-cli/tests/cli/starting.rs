@@ -28,7 +28,7 @@ fn warned(inbox: &Path) -> String {
 }
 
 #[test]
-fn a_token_that_can_be_guessed_and_a_file_that_is_shared_are_told() {
+fn a_token_that_can_be_guessed_and_a_file_that_is_shared_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let [own, shared] = ["inbox.db", "shop.db"].map(|name| folder.path().join(name));
     let is_shared = "shop.db has tables of another program, which shares the file with the inbox\n";

@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use crate::{
     free_port::free_port,
     listening::{Listening, TOKEN, application},
-    running::PATIENCE,
+    running::TIMEOUT,
     server::post,
     tool::{seen, text, tool},
 };
@@ -83,7 +83,7 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
     let inbox = Inbox::new(SqliteStore::open_shared(&file).unwrap());
     let start = std::time::Instant::now();
     while inbox.counts().await.unwrap().of(State::Done) < JOBS as u64 {
-        assert!(start.elapsed() < PATIENCE, "{:?}", inbox.counts().await);
+        assert!(start.elapsed() < TIMEOUT, "{:?}", inbox.counts().await);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let jobs = inbox.jobs(Default::default()).await.unwrap().items;
@@ -114,7 +114,7 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
 fn wait_until(is_so: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < PATIENCE);
+        assert!(start.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_millis(2));
     }
 }

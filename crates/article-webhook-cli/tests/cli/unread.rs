@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::{
     free_port::free_port,
-    running::{PATIENCE, Running, until},
+    running::{Running, TIMEOUT, until},
     tool::{text, tool},
 };
 
@@ -53,7 +53,7 @@ impl Listening {
         output.read_line(&mut line).unwrap();
         let started: Value = serde_json::from_str(&line).unwrap();
         let url = started["listening"].as_str().unwrap().to_owned();
-        let service = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+        let service = Client::builder().no_proxy().timeout(TIMEOUT).build().unwrap();
         (Self { process: Running(process), url, service, _folder: folder }, output)
     }
 
@@ -79,7 +79,7 @@ impl Listening {
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_holds_up_no_delivery_and_is_told_what_it_missed() {
+async fn a_reader_that_stops_holds_up_no_delivery_and_is_shown_what_it_missed() {
     let (mut listening, output) = Listening::start();
     listening.deliver_all().await;
     // It reads again.

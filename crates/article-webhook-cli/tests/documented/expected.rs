@@ -115,7 +115,7 @@ pub(crate) fn end(page: &Page, command: &str) -> Option<&'static End> {
 }
 
 #[test]
-fn what_is_said_of_commands_is_of_commands_that_the_pages_have() {
+fn each_expectation_is_for_a_command_that_the_pages_have() {
     let pages = crate::pages::all();
     let has = |name: &str, is_it: &dyn Fn(&str) -> bool| {
         let page = pages.iter().find(|page| page.name == name).unwrap();

@@ -206,8 +206,8 @@ fn each_command_prints_lines_of_the_types_that_the_readme_names() {
         let lines = runs.iter().flat_map(|run| tool.lines(run));
         let mut printed: BTreeSet<_> = lines.map(|line| type_of(&line)).collect();
         printed.extend(others.iter().map(|name| (*name).to_owned()));
-        let said = &table.iter().find(|it| it.0 == row).unwrap().1;
-        assert_eq!(*said, printed, "{row}");
+        let documented = &table.iter().find(|it| it.0 == row).unwrap().1;
+        assert_eq!(*documented, printed, "{row}");
     }
     let error = tool.command("inbox list nowhere.db").output().unwrap().stderr;
     let error: Value = serde_json::from_slice(&error).unwrap();

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long a command may take, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -117,9 +117,9 @@ impl<'a> Run<'a> {
             let _ = child.kill();
             return self.fault(text, "did not end", &output);
         };
-        let said = printed(&output);
+        let output_text = printed(&output);
         let is_short = command.place == Place::Sentence
-            && (said.contains("required arguments were not provided"));
+            && (output_text.contains("required arguments were not provided"));
         if code == Some(2) && is_short {
             return;
         }
@@ -128,13 +128,13 @@ impl<'a> Run<'a> {
         if code != Some(exit) {
             self.fault(text, &format!("ended with {code:?} in place of {exit}"), &output);
         }
-        if let Some(end) = end.filter(|end| !said.contains(end.prints)) {
+        if let Some(end) = end.filter(|end| !output_text.contains(end.prints)) {
             self.fault(text, &format!("did not print {:?}", end.prints), &output);
         }
         // What the demo prints differs from run to run: the tool's own tests compare it.
         let prints = &command.prints[..];
         let prints = if text.starts_with("article-webhook demo") { &[] } else { prints };
-        if let Some(line) = excerpt::differs(prints, &said) {
+        if let Some(line) = excerpt::differs(prints, &output_text) {
             self.fault(text, &format!("did not print what the page shows: {line}"), &output);
         }
     }
@@ -193,7 +193,7 @@ enum Waited {
 
 fn wait(child: &mut Child, mut until: impl FnMut() -> bool) -> Waited {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < TIMEOUT {
         if let Some(status) = child.try_wait().unwrap() {
             return Waited::Ended(status.code());
         }
@@ -243,7 +243,7 @@ fn every_command_of_the_pages_runs_and_ends_as_the_page_says() {
 }
 
 #[test]
-fn a_command_that_fails_and_one_that_does_not_end_as_said_are_found_out() {
+fn a_command_that_fails_and_one_that_does_not_end_as_expected_are_found() {
     let block = |commands: &str| Page {
         name: "a page".to_owned(),
         text: format!("`article-webhook get` reads.\n```text\n{commands}\n```\n"),

@@ -166,7 +166,7 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
         assert!(!shown.text.contains("method=\"post\""), "{path}");
         assert!(shown.text.contains("read-only"), "{path}");
     }
-    // No page shows a token, so the cause must be said: a wrong token is refused with the same status.
+    // No page shows a token, so the page must name the cause: a wrong token is refused with the same status.
     for what in [&format!("{DEAD}/requeue"), &format!("{DEAD}/replay"), "/requeue?state=dead"] {
         let answer = visitor.post(what, "0123").await;
         assert_eq!(answer.status, 403, "{what}");
@@ -176,7 +176,7 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
 }
 
 #[test]
-fn other_machines_reach_the_page_only_if_that_is_said() {
+fn other_machines_reach_the_page_only_if_that_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
     tokio::runtime::Runtime::new().unwrap().block_on(sample::inbox(&file));

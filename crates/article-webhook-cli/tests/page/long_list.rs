@@ -104,18 +104,18 @@ async fn many_arrivals_are_few_events_and_take_no_memory() {
     }
     calls.join_all().await;
     let taken = start.elapsed();
-    let mut told = String::new();
+    let mut events_text = String::new();
     let until = tokio::time::sleep(Duration::from_millis(800));
     tokio::pin!(until);
     loop {
         tokio::select! {
             () = &mut until => break,
-            chunk = events.chunk() => told.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap())),
+            chunk = events.chunk() => events_text.push_str(&String::from_utf8_lossy(&chunk.unwrap().unwrap())),
         }
     }
-    let told = told.matches("event: change").count();
+    let count = events_text.matches("event: change").count();
     let most = (taken.as_millis() + 800) / 300 + 2;
-    assert!((1..=most).contains(&(told as u128)), "{told} events in {taken:?}");
+    assert!((1..=most).contains(&(count as u128)), "{count} events in {taken:?}");
     assert!(visitor.get("/").await.text.contains("One of many"));
     if let (Some(before), Some(after)) = (before, memory(&page)) {
         assert!(after < before + 64 * 1024 * 1024, "{before} bytes became {after}");

@@ -10,7 +10,7 @@ use article_webhook_inbox::Digest;
 pub(crate) const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page.png");
 
 /// A digest of the picture and of what it was made of. Pictures of two machines differ in their fonts, so a picture that is
-/// made anew is not compared with it.
+/// made again is not compared with it.
 pub(crate) const DIGEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page.png.digest");
 
 /// What is seen: all files of a folder, or one.

@@ -67,14 +67,14 @@ impl Demo {
         let OrderOutcome::Ordered(job_id) = outcome else {
             return Err(Failure::failed(format!("the service took no order: {outcome:?}")));
         };
-        self.tell(Happening::Ordered { at, ordered: job_id.clone(), topic: topic.to_owned() });
+        self.report(Happening::Ordered { at, ordered: job_id.clone(), topic: topic.to_owned() });
         Ok(job_id)
     }
 
-    /// Breaks the receiver, or mends it.
+    /// Breaks the receiver, or repairs it.
     pub(super) fn set(&self, condition: Condition) {
         if self.condition.send_replace(condition) != condition {
-            self.tell(Happening::Receiver { at: self.simulator.now(), receiver: condition });
+            self.report(Happening::Receiver { at: self.simulator.now(), receiver: condition });
         }
     }
 
@@ -86,12 +86,12 @@ impl Demo {
     fn publish(&self, job: &Job) -> Result<(), Failed> {
         let (published, title) = (job.job_id().clone(), job.article()?.article.title.clone());
         let (at, source) = (self.simulator.now(), job.source());
-        self.tell(Happening::Published { at, published, title, source });
+        self.report(Happening::Published { at, published, title, source });
         Ok(())
     }
 
-    fn tell(&self, happening: Happening) {
-        // What tells the story may have ended.
+    fn report(&self, happening: Happening) {
+        // The receiving side may have ended.
         let _ = self.happenings.send(happening);
     }
 }
@@ -229,11 +229,11 @@ pub(super) struct Ended {
     pub(super) state: Option<State>,
 }
 
-/// Tells what the service attempts.
+/// Reports what the service attempts.
 async fn watch_service(demo: Arc<Demo>, stop: watch::Receiver<bool>) -> Result<(), Failure> {
     while !*stop.borrow() {
         for attempt in demo.simulator.drain_attempts() {
-            demo.tell(Happening::Attempted(attempt.into()));
+            demo.report(Happening::Attempted(attempt.into()));
         }
         sleep(TICK).await;
     }

@@ -174,7 +174,7 @@ impl Happening {
 pub(super) struct Order {
     pub(super) at: Duration,
     pub(super) job_id: String,
-    /// `None`: the order is not told yet. An article may be delivered before the order returns.
+    /// `None`: the order is not reported yet. An article may be delivered before the order returns.
     topic: Option<String>,
     pub(super) attempts: Vec<Attempted>,
     /// How its body reached the inbox, once for each time that the handler ran.
@@ -213,10 +213,10 @@ impl Record {
         if known.is_none() {
             let (attempts, published) = (Vec::new(), Vec::new());
             let (at, job_id) = (Duration::ZERO, job.to_owned());
-            // What was told before its order first: it may be of one that is shown no more.
+            // An order that is not reported yet is removed first: it may be one that was removed before.
             while orders.len() >= MAX_ORDERS {
-                let untold = orders.iter().rposition(|order| order.topic.is_none());
-                let gone = untold.unwrap_or(orders.len() - 1);
+                let unreported = orders.iter().rposition(|order| order.topic.is_none());
+                let gone = unreported.unwrap_or(orders.len() - 1);
                 orders.remove(gone);
             }
             orders.push_front(Order { at, job_id, topic: None, attempts, published });
@@ -232,7 +232,7 @@ impl Record {
         }
     }
 
-    /// The orders that were told.
+    /// The orders that were reported.
     pub(super) fn orders(&self) -> Vec<Order> {
         self.lock().iter().filter(|order| order.topic.is_some()).cloned().collect()
     }
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_before_its_order_is_kept_until_the_order_comes() {
+    fn what_is_reported_before_its_order_is_kept_until_the_order_comes() {
         let record = Record::default();
         let at = Duration::ZERO;
         let published = |job: &str| Happening::Published {

@@ -1,4 +1,4 @@
-//! What `demo --headless` tells.
+//! What `demo --headless` prints.
 
 use std::{env, path::Path, time::Duration};
 
@@ -19,8 +19,8 @@ use crate::{
     text::escape,
 };
 
-/// How long the whole story may take. It takes about eight seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long all chapters may take. It takes about eight seconds.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is broken, and until when.
 struct Chapter {
@@ -64,8 +64,8 @@ const CHAPTERS: [Chapter; 4] = [
 ];
 
 /// Orders articles, and breaks the receiver in three ways. Returns early if what should happen does not.
-pub(super) async fn tell(running: &mut Running, output: &Output) -> Result<(), Failure> {
-    let until = Instant::now() + PATIENCE;
+pub(super) async fn show(running: &mut Running, output: &Output) -> Result<(), Failure> {
+    let until = Instant::now() + TIMEOUT;
     if !output.is_json() {
         output.line(
             "The article service, simulated, and an application that orders from it. Two minutes pass in a second.",
@@ -97,7 +97,7 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
-    /// Shows what happens until this is so of each order of the chapter, or until the patience ends.
+    /// Shows what happens until this is so of each order of the chapter, or until `TIMEOUT` is over.
     async fn wait_for(&mut self, is_so: fn(&Order) -> bool) -> Result<(), Failure> {
         let is_so_of_all = |orders: &[Order]| {
             let is_so =

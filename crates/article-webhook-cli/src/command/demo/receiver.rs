@@ -16,14 +16,14 @@ use tokio::{
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How long the port may be missing when the receiver is switched on again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Condition {
     Works,
-    /// It answers 503.
+    /// The receiver answers 503.
     CannotStore,
     /// Nothing listens on its port.
     Off,
@@ -80,7 +80,7 @@ pub(super) async fn run(
 
 /// The service has this address, so the receiver needs the same one again.
 async fn bind_again(address: SocketAddr) -> io::Result<Server> {
-    let bound = timeout(PATIENCE, async {
+    let bound = timeout(TIMEOUT, async {
         while bind(address).await.is_err() {
             sleep(BETWEEN_TRIES).await;
         }

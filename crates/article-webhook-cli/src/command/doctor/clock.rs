@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use super::finding::{Finding, Severity};
 use crate::text::moment;
 
-/// From here on, the clock is said to be off.
+/// From here on, the clock is reported as wrong.
 const OFF: Duration = Duration::from_secs(10);
 
 /// From here on, certificates and URLs that expire are checked wrongly.

@@ -46,7 +46,7 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     /// The code of a refusal, as receivers of this project write it.
     pub(super) code: Option<String>,
-    /// It is a page for people, as proxies have them.
+    /// Whether the answer is a page for people, as proxies have them.
     pub(super) is_page: bool,
     pub(super) took: Duration,
     pub(super) clock: Option<Reading>,
@@ -91,9 +91,9 @@ impl Prober<'_> {
     pub(super) async fn send(
         &self,
         request: &DeliveryRequest,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Answer, NoAnswer> {
-        let deliverer = Deliverer::new(patience).map_err(NoAnswer::Setup)?;
+        let deliverer = Deliverer::new(timeout).map_err(NoAnswer::Setup)?;
         let (sent, start) = (SystemTime::now(), Instant::now());
         let response = deliverer.attempt(self.url, request).await.map_err(NoAnswer::Http)?;
         let (took, status) = (start.elapsed(), response.status());

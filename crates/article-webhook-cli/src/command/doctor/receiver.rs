@@ -9,14 +9,14 @@ use super::{
     finding::Finding,
     probe::{Answer, Prober},
     verdict::{
-        PATIENCE, Step, accepted_token, body_limit, no_answer, no_codes, refusal_of_wrong_token,
-        speed, stripped,
+        REFUSAL_TIMEOUT, Step, accepted_token, body_limit, no_answer, no_codes,
+        refusal_of_wrong_token, speed, stripped,
     },
 };
 use crate::calls::{bare_host, is_loopback};
 
 /// How long the largest body may take.
-const LONG_PATIENCE: Duration = Duration::from_secs(60);
+const LARGEST_BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What was found, and what the answers say about clocks.
 struct Examined<'a> {
@@ -59,7 +59,7 @@ impl Examined<'_> {
             return Err(not_checked("what needs the right token, which is not sent without TLS"));
         }
         self.headers(token, answer.status).await?;
-        let answer = self.prober.send(&self.prober.largest_body(token), LONG_PATIENCE).await;
+        let answer = self.prober.send(&self.prober.largest_body(token), LARGEST_BODY_TIMEOUT).await;
         self.findings.push(match answer.map_err(no_answer) {
             Ok(answer) => body_limit(&answer),
             Err(why) => {
@@ -142,7 +142,7 @@ impl Examined<'_> {
 
     /// The answer to a delivery that is refused at once.
     async fn answer(&mut self, request: DeliveryRequest) -> Result<Answer, Finding> {
-        let answer = self.prober.send(&request, PATIENCE).await.map_err(no_answer)?;
+        let answer = self.prober.send(&request, REFUSAL_TIMEOUT).await.map_err(no_answer)?;
         self.longest = self.longest.max(answer.took);
         self.clock = answer.clock.or(self.clock);
         Ok(answer)

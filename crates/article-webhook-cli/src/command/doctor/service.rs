@@ -17,7 +17,7 @@ use crate::{calls::client, failure::Failure, settings::Environment, text::moment
 const NO_JOB: &str = "article-webhook-doctor";
 
 /// How long the service may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks the service for a job that does not exist. Nothing is ordered.
 pub(super) async fn examine(
@@ -60,8 +60,8 @@ async fn ask(
         .map_err(|failure| Finding::of_failure("service.settings", Severity::Fail, &failure))?;
     let no_job: JobId = NO_JOB.parse().expect("a constant job id is valid");
     let sent = SystemTime::now();
-    let asked = timeout(PATIENCE, client.article_once(&no_job)).await.map_err(|_| {
-        unreachable(format!("the service did not answer within {}", moment::span(PATIENCE)))
+    let asked = timeout(TIMEOUT, client.article_once(&no_job)).await.map_err(|_| {
+        unreachable(format!("the service did not answer within {}", moment::span(TIMEOUT)))
     })?;
     let response = asked.map_err(|error| unreachable(Failure::of_service(&error).text()))?;
     let reading = response.sent_at.map(|shown| Reading::new("the service", sent, shown));

@@ -17,7 +17,7 @@ use super::{
 use crate::{calls::NOT_REACHED, text::moment};
 
 /// How long a refusal may take. It needs neither a store nor a body.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A refusal needs no disk, so that it takes less.
 const SLOW: Duration = Duration::from_secs(1);
@@ -194,7 +194,7 @@ pub(super) fn no_answer(why: NoAnswer) -> Finding {
             .fix("let the service connect to the port, or check host and port of the URL");
     }
     if error.is_timeout() {
-        let found = format!("no answer within {}", moment::span(PATIENCE));
+        let found = format!("no answer within {}", moment::span(REFUSAL_TIMEOUT));
         return Finding::fail("receiver.timeout", found)
             .because("the service does not wait for ever, and delivers three times more at most")
             .fix("look whether the process hangs, and whether a proxy waits for it");

@@ -63,7 +63,7 @@ pub(super) async fn run(arguments: CausesArguments, context: &Context) -> Result
     Ok(Exit::Done)
 }
 
-/// `None`: no filter tells entries without a cause from the others of their state.
+/// `None`: no filter distinguishes entries without a cause from the others of their state.
 fn requeue(inbox: &str, group: &CauseCount) -> Option<String> {
     Some(command::requeue_group(inbox, group.state.as_str(), group.cause.as_deref()?))
 }

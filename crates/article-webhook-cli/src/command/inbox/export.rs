@@ -42,7 +42,7 @@ pub(super) struct ExportArguments {
 }
 
 impl ExportArguments {
-    /// The inbox writes into a pipe, so that its failures are told from those of the output.
+    /// The inbox writes into a pipe, so that its failures are distinguished from those of the output.
     async fn write(
         &self,
         inbox: &Inbox,

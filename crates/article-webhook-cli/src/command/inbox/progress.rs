@@ -77,7 +77,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Counting<'_, T> {
     }
 }
 
-/// Counts anew what is read again.
+/// Starts the count again when the input is read again.
 impl<T: AsyncSeek + Unpin> AsyncSeek for Counting<'_, T> {
     fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
         self.count = Count::new(self.count.verb, self.count.whole, self.count.output);
@@ -95,7 +95,7 @@ mod tests {
     use crate::output::Format;
 
     #[test]
-    fn what_is_left_is_told_where_the_whole_is_known() {
+    fn what_is_left_is_shown_where_the_whole_is_known() {
         let output = Output::new(Format::Human);
         let text = |whole| {
             let count = Count { lines: 500, bytes: 2000, ..Count::new("read", whole, &output) };

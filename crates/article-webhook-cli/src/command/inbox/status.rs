@@ -211,9 +211,9 @@ impl Status {
             table.named("sound", Tone::Good, "no damage found");
         }
         damage.iter().for_each(|found| table.named("damage", Tone::Bad, escape::line(found)));
-        let told = [&self.store.findings, &self.store.warnings];
+        let shown = [&self.store.findings, &self.store.warnings];
         let more =
-            settings.iter().filter(|setting| !told.iter().any(|told| told.contains(setting)));
+            settings.iter().filter(|setting| !shown.iter().any(|shown| shown.contains(setting)));
         more.for_each(|found| table.named("setting", Tone::Busy, escape::line(found)));
         table
     }

@@ -17,7 +17,7 @@ pub(super) enum OtherBody {
 
 /// Whether the body that was delivered differs from the first. `None`: it is a repeat.
 pub(super) async fn other_body(inbox: &Inbox, key: &EntryKey, body: &[u8]) -> Option<OtherBody> {
-    // Without an entry there is nothing to tell: the job was erased meanwhile, or the inbox fails.
+    // Without an entry there is nothing to report: the job was erased meanwhile, or the inbox fails.
     let (entry, bodies) = inbox.show(key.clone()).await.ok().flatten()?;
     let digest = Digest::of(body);
     if bodies.first()?.digest == digest {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_repeat_of_the_first_is_none_and_any_other_is_told_with_what_becomes_of_it() {
+    async fn a_repeat_of_the_first_is_none_and_any_other_is_reported_with_what_becomes_of_it() {
         let key = EntryKey::article("job_1".parse().unwrap());
         let no_article = r#"{"job_id":"job_1"}"#;
         for (is_done, of_article) in [(false, OtherBody::HandedOut), (true, OtherBody::Kept)] {

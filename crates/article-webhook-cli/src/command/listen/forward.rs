@@ -42,7 +42,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const STORING: Duration = Duration::from_secs(5);
 
 /// The longest time that the application may be given: a worker wants to know when a handler is stuck.
-const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug, Args)]
 pub(super) struct ForwardArguments {
@@ -50,7 +50,7 @@ pub(super) struct ForwardArguments {
     #[arg(long, value_name = "URL")]
     forward_to: Option<WebUrl>,
     /// How long the application may take to answer
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = patience, requires = "forward_to")]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = forward_timeout, requires = "forward_to")]
     forward_timeout: Duration,
     /// The speed of retries after the application refused a delivery, as a multiple of the service's
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "forward_to")]
@@ -63,9 +63,9 @@ pub(super) struct ForwardArguments {
     remote: RemoteArguments,
 }
 
-fn patience(text: &str) -> Result<Duration, String> {
+fn forward_timeout(text: &str) -> Result<Duration, String> {
     match moment::age(text)? {
-        time if time.is_zero() || time > MOST_PATIENCE => Err("expected up to a day".to_owned()),
+        time if time.is_zero() || time > MAX_TIMEOUT => Err("expected up to a day".to_owned()),
         time => Ok(time),
     }
 }
@@ -196,7 +196,7 @@ impl Forwarding {
         let answer = match self.deliver(job).await {
             Ok(answer) => answer,
             Err(NoAnswer::Unreachable(why)) => {
-                // Said once, until the application answers again.
+                // Reported once, until the application answers again.
                 if self.gate.close() {
                     let text = format!("the application cannot be reached: {why}; deliveries wait");
                     self.show(job, None, Tone::Bad, &text);

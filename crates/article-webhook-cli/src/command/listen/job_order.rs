@@ -11,13 +11,13 @@ use article_webhook_inbox::{Entry, EntryKey, Error, Filter, Inbox, State};
 /// How soon it is looked again whether an earlier delivery has ended that is under way or due.
 const SOON: Duration = Duration::from_secs(1);
 
-/// The longest pause before it is looked again. An earlier delivery may be requeued before its time.
+/// The longest interval between checks for an earlier delivery of the same job. That delivery may be requeued before its time.
 const LONGEST: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(super) struct Turns {
     inbox: Inbox,
-    /// What waits for its turn, so that it is told once.
+    /// The deliveries that wait for their turn, so that each is reported once.
     held: Mutex<HashSet<EntryKey>>,
 }
 
@@ -47,7 +47,7 @@ impl Turns {
         };
         let pause = match earlier.state {
             State::Waiting => earlier.at.duration_since(SystemTime::now()).unwrap_or_default(),
-            // It has the time of its lease, and ends long before.
+            // The earlier delivery is leased, and ends long before its lease.
             _ => SOON,
         };
         Ok(Turn::Later { pause: pause.clamp(SOON, LONGEST), is_new: held.insert(key.clone()) })
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_arrived_earlier_and_has_not_ended_is_waited_for_and_told_once() {
+    async fn only_what_arrived_earlier_and_has_not_ended_is_waited_for_and_reported_once() {
         let inbox = inbox(&["first", "second", "third"]).await;
         let turns = Turns::new(&inbox);
         let later = |is_new| Turn::Later { pause: SOON, is_new };

@@ -100,7 +100,7 @@ fn a_file_with_a_secret_that_all_users_can_read_is_found() {
 }
 
 #[test]
-fn what_is_not_named_is_said_to_be_not_checked() {
+fn what_is_not_named_is_reported_as_not_checked() {
     let url = serve(|_| {
         let date = httpdate::fmt_http_date(std::time::SystemTime::now());
         answer("401 Unauthorized", &format!("Date: {date}\r\n"), "")

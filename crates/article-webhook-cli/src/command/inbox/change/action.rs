@@ -73,7 +73,7 @@ impl Change {
             let mut jobs: Vec<_> = selected.keys().cloned().collect();
             while !jobs.is_empty() {
                 let call = async || store.erase(jobs.clone()).await;
-                let (erased, is_repeated) = patiently(call).await?;
+                let (erased, is_repeated) = retried(call).await?;
                 for (job, entries) in jobs.drain(..erased.len()).zip(erased) {
                     // What a call has erased although it failed is not there when it is repeated.
                     let was_erased = is_repeated && entries == 0;
@@ -94,7 +94,7 @@ impl Change {
                     store.requeue(page.iter().map(from).collect(), at).await
                 }
             };
-            let (changed, _) = patiently(call).await?;
+            let (changed, _) = retried(call).await?;
             for (entry, is_changed) in page.drain(..changed.len()).zip(changed) {
                 note(if is_changed {
                     Applied::Changed(1)
@@ -130,7 +130,7 @@ impl Change {
 }
 
 /// Makes a call until the inbox can take it. Returns also whether the call was repeated.
-async fn patiently<T>(call: impl AsyncFn() -> Result<T, Error>) -> Result<(T, bool), Error> {
+async fn retried<T>(call: impl AsyncFn() -> Result<T, Error>) -> Result<(T, bool), Error> {
     for attempt in 1..ATTEMPTS {
         match call().await {
             Err(error) if error.is_transient() => sleep(PAUSE).await,
@@ -145,7 +145,7 @@ pub(super) const GONE: &str = "it is gone: it was erased meanwhile, or retention
 
 /// What became of an entry.
 pub(super) enum Applied {
-    /// It was changed, and others of its job with it: how many.
+    /// How many entries were changed: this one, and others of its job.
     Changed(u64),
     /// Why not.
     Left(&'static str),
