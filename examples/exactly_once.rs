@@ -63,8 +63,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         async move {
             let mut application = application.lock().expect("no holder of the lock panics");
             let stored = store(&job, &mut application, &clock);
-            let said = if stored.is_ok() { "article stored, job done" } else { "rolled back" };
-            println!("{}  attempt {}  {said}", job.job_id().as_str().escape_debug(), job.attempt());
+            let end = if stored.is_ok() { "article stored, job done" } else { "rolled back" };
+            println!("{}  attempt {}  {end}", job.job_id().as_str().escape_debug(), job.attempt());
             stored?;
             Ok(done.send(())?)
         }

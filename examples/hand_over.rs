@@ -42,8 +42,8 @@ impl Queue {
 fn hand_over(job: &Job, queue: &Queue) -> Result<(), Failed> {
     let (id, attempt) = (job.job_id().as_str(), job.attempt());
     let is_new = queue.push(id, job.body())?;
-    let said = if is_new { "pushed to the queue" } else { "is in the queue already" };
-    println!("attempt {attempt}  {}  {said}", id.escape_debug());
+    let outcome = if is_new { "pushed to the queue" } else { "is in the queue already" };
+    println!("attempt {attempt}  {}  {outcome}", id.escape_debug());
     if id == "job_2" && attempt == 1 {
         // The same happens when the process dies here: the queue has the job, and the entry is not done.
         return Err(Failed::retry_after("the queue's answer was lost", Duration::ZERO));

@@ -47,7 +47,7 @@ impl Application {
     }
 }
 
-/// Works on one node until it is told to stop.
+/// Works on one node until it is asked to stop.
 async fn work(
     node: &'static str,
     inbox: Inbox,
@@ -129,7 +129,7 @@ Install the package postgresql, or name a database, as in DATABASE_URL=postgresq
         );
         process::exit(2)
     }
-    // A server that does not start has said why.
+    // A server that does not start has reported why.
     let server = server::Server::start(&[]).ok_or("the server does not start")?;
     run(&server.url()).await
 }

@@ -97,7 +97,7 @@ Install the package postgresql, or name a database, as in DATABASE_URL=postgresq
         );
         process::exit(2)
     }
-    // A server that does not start has said why.
+    // A server that does not start has reported why.
     let server = server::Server::start(&[]).ok_or("the server does not start")?;
     run(&server.url()).await
 }

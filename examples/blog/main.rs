@@ -72,7 +72,7 @@ async fn main() -> io::Result<()> {
     let headers = [
         (CONTENT_SECURITY_POLICY, policy),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        // A link does not tell its target which page it is on.
+        // A link does not send the address of its page to its target.
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];
     let blog = Blog { store: store.clone(), rendering: Arc::new(Semaphore::new(PAGES_AT_A_TIME)) };
@@ -98,7 +98,7 @@ async fn main() -> io::Result<()> {
     axum::serve(listener, app).await
 }
 
-/// If the sanitiser ever misses a script, the browser will not run it. An image tells its server who reads the page,
+/// If the sanitiser ever misses a script, the browser will not run it. An image shows its server who reads the page,
 /// so it is loaded from here, or from these origins.
 fn policy(images: &str) -> Option<HeaderValue> {
     let is_origin = |origin: &str| {
@@ -128,7 +128,7 @@ async fn article(State(blog): State<Blog>, Path(key): Path<String>) -> Response 
     blog.page(move || Ok(store.entry(key)?.map(|entry| pages::article(&entry)))).await
 }
 
-/// The copy of an article's image. Its type is what it is, not what its host said.
+/// The copy of an article's image. Its type is what it is, not what its host declared.
 async fn image(State(blog): State<Blog>, Path(key): Path<String>) -> Response {
     let image = spawn_blocking(move || blog.store.image(&key)).await;
     let image = image.map_err(io::Error::from).flatten().ok().flatten();

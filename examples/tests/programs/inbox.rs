@@ -50,11 +50,11 @@ fn counts(path: &Path) -> Counts {
 }
 
 /// Runs an example that ends by itself. Returns its output.
-fn said(command: &mut Command) -> String {
+fn out_of(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    said
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    out
 }
 
 #[test]
@@ -108,18 +108,18 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
 }
 
 #[test]
-fn an_inbox_that_cannot_be_opened_is_said() {
+fn an_inbox_that_cannot_be_opened_is_reported() {
     for example in RECEIVERS {
         let output = command(example)
             .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
             .env("ARTICLE_INBOX_DB", "no/such/folder/inbox.db")
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
         let expected = "error: cannot open the inbox: the folder no/such/folder does not exist or cannot be \
                         entered: create it, or name another file\n\nTo keep it in another file, set \
                         ARTICLE_INBOX_DB, as in ARTICLE_INBOX_DB=/var/lib/articles/inbox.db\n\n";
-        assert_eq!((output.status.code(), said.as_str()), (Some(2), expected), "{example}");
+        assert_eq!((output.status.code(), error.as_str()), (Some(2), expected), "{example}");
     }
 }
 
@@ -133,9 +133,9 @@ fn two_receivers_do_not_share_a_file() {
         .env("ARTICLE_INBOX_DB", &path)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
     let expected = "error: cannot open the inbox: another process uses ";
-    assert_eq!((output.status.code(), said.starts_with(expected)), (Some(2), true), "{said}");
+    assert_eq!((output.status.code(), error.starts_with(expected)), (Some(2), true), "{error}");
 }
 
 #[test]
@@ -149,18 +149,18 @@ attempt 1  job_2  pushed to the queue
 attempt 2  job_2  is in the queue already
 the queue has 2 jobs
 ";
-    assert_eq!(said(&mut command("hand_over")), expected);
+    assert_eq!(out_of(&mut command("hand_over")), expected);
 }
 
 /// What an example with PostgreSQL prints; `None` if there is no server to try it with.
-fn said_with_postgres(example: &str) -> Option<String> {
+fn out_with_postgres(example: &str) -> Option<String> {
     let mut command = command(example);
     match std::env::var("ARTICLE_TEST_POSTGRES_URL") {
         Ok(url) => command.env("DATABASE_URL", url),
         Err(_) => command.env_remove("DATABASE_URL"),
     };
     let output = command.output().unwrap();
-    let (said, error) =
+    let (out, error) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     if error.starts_with("error: there is no PostgreSQL") {
         assert_eq!(output.status.code(), Some(2));
@@ -169,13 +169,13 @@ fn said_with_postgres(example: &str) -> Option<String> {
         writeln!(io::stdout(), "\npostgres: skipped: {why}").expect("there is an output");
         return None;
     }
-    assert!(output.status.success(), "{said}{error}");
-    Some(said)
+    assert!(output.status.success(), "{out}{error}");
+    Some(out)
 }
 
 #[test]
 fn a_sink_of_the_application_stores_each_delivery_once_in_postgresql() {
-    let Some(said) = said_with_postgres("sink_postgres") else { return };
+    let Some(out) = out_with_postgres("sink_postgres") else { return };
     let expected = "\
 job_1  Stored
 job_2  Stored
@@ -184,12 +184,12 @@ job_3  Retry
 job_3  Stored
 3 rows
 ";
-    assert_eq!(said, expected);
+    assert_eq!(out, expected);
 }
 
 #[test]
 fn two_nodes_share_an_inbox_in_postgresql() {
-    let Some(said) = said_with_postgres("inbox_postgres") else { return };
+    let Some(out) = out_with_postgres("inbox_postgres") else { return };
     let received = "\
 node 1  receives  job_1  Stored
 node 2  receives  job_2  Stored
@@ -200,13 +200,13 @@ node 2  receives  job_6  Stored
 node 2  receives  job_1  Duplicate
 node 1  receives  job_2  Duplicate
 ";
-    let handled = said.strip_prefix(received).unwrap_or_else(|| panic!("{said}"));
+    let handled = out.strip_prefix(received).unwrap_or_else(|| panic!("{out}"));
     let mut handled: Vec<_> = handled.lines().collect();
     assert_eq!(handled.pop(), Some("6 rows of 6 articles"));
     let mut jobs: Vec<_> =
         handled.iter().filter_map(|line| line.split("  handles   ").nth(1)).collect();
     jobs.sort_unstable();
-    assert_eq!(jobs, ["job_1", "job_2", "job_3", "job_4", "job_5", "job_6"], "{said}");
+    assert_eq!(jobs, ["job_1", "job_2", "job_3", "job_4", "job_5", "job_6"], "{out}");
 }
 
 #[test]
@@ -220,5 +220,5 @@ job_2  attempt 2  article stored, job done
 job_1  1 row
 job_2  1 row
 ";
-    assert_eq!(said(&mut command("exactly_once")), expected);
+    assert_eq!(out_of(&mut command("exactly_once")), expected);
 }

@@ -11,8 +11,8 @@ fn fails(command: &mut Command) -> (Option<i32>, String) {
     let directory = tempfile::tempdir().unwrap();
     let output = command.current_dir(&directory).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
-    let said = String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said)
+    let error = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), error)
 }
 
 #[test]
@@ -32,15 +32,15 @@ fn without_a_token_the_command_to_run_is_shown() {
 fn a_bad_token_is_named_by_its_fault_and_never_shown() {
     for example in PROGRAMS {
         let token = "Bearer Bearer 5f2b9c0e7a1d4e38";
-        let (code, said) = fails(command(example).env("ARTICLE_WEBHOOK_TOKEN", token));
+        let (code, error) = fails(command(example).env("ARTICLE_WEBHOOK_TOKEN", token));
         let expected = "error: the environment variable ARTICLE_WEBHOOK_TOKEN: the token says `Bearer` twice: give the scheme word once, as in `Bearer <token>`\n";
-        assert_eq!((code, said.starts_with(expected)), (Some(2), true), "{said}");
-        assert!(!said.contains("5f2b9c0e7a1d4e38"));
+        assert_eq!((code, error.starts_with(expected)), (Some(2), true), "{error}");
+        assert!(!error.contains("5f2b9c0e7a1d4e38"));
     }
 }
 
 #[test]
-fn a_port_in_use_is_said() {
+fn a_port_in_use_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let error = TcpListener::bind(&address).unwrap_err();
@@ -58,12 +58,12 @@ fn a_port_in_use_is_said() {
 }
 
 #[test]
-fn a_folder_that_the_blog_cannot_use_is_said() {
-    let (code, said) = fails(
+fn a_folder_that_the_blog_cannot_use_is_reported() {
+    let (code, error) = fails(
         command("blog")
             .env("ARTICLE_WEBHOOK_TOKEN", "Bearer my-secret-token-1234")
             .env("ARTICLE_BLOG_DIR", "no/such/parent"),
     );
     let expected = "error: cannot use the folder no/such/parent: ";
-    assert_eq!((code, said.starts_with(expected)), (Some(2), true), "{said}");
+    assert_eq!((code, error.starts_with(expected)), (Some(2), true), "{error}");
 }
