@@ -1,4 +1,4 @@
-//! Random bodies, judged by the core and by independent readers.
+//! Random bodies, read by the core and by independent readers.
 //!
 //! Each body is one of the fixtures with a few random edits: bytes changed, pieces of JSON inserted,
 //! stretches removed or repeated. `BODIES=1000000` runs that many; a failing body is printed.
@@ -70,8 +70,8 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn the_single_pass_judges_as_the_two_steps_do() {
-    check(bodies::the_single_pass_judges_as_the_two_steps_do);
+fn the_single_pass_decides_as_the_two_steps_do() {
+    check(bodies::the_single_pass_decides_as_the_two_steps_do);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) enum Work {
     Panics,
     /// Panics before it has made the future to wait for.
     PanicsAtOnce,
-    /// Panics when it is told of a refusal, and else stores.
+    /// Panics when it gets a refusal, and else stores.
     PanicsAtRefusals,
     /// Replies once it is notified.
     Waits(Arc<Notify>, Reply),

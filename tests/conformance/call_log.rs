@@ -15,7 +15,7 @@ pub(crate) enum Entry {
     Finished,
     /// The handler of the extractor ran.
     Handled { job_id: String },
-    /// The sink was told of an authentic delivery that was refused.
+    /// The sink got the refusal of an authentic delivery.
     Refused { job_id: Option<String> },
     /// The same, and the sink was given the body, to keep it.
     Kept { job_id: Option<String>, body: Accepted },
@@ -37,7 +37,7 @@ pub(crate) struct Accepted {
     pub(crate) body: Bytes,
 }
 
-/// A body is told by its size: some have megabytes.
+/// A body is shown by its size: some have megabytes.
 impl fmt::Debug for Accepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { job_id, event, target, intent, body } = self;

@@ -5,7 +5,7 @@ use std::{
 };
 
 /// An upper bound, and never a pace: what is waited for comes at once, or the test has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client's side of one connection, which writes whatever bytes it is given.
 pub(crate) struct Connection {
@@ -31,7 +31,7 @@ pub(crate) enum Silence {
     Closed,
     /// The server closed it in the middle of a response.
     Torn,
-    /// The server said nothing for as long as the client was patient.
+    /// The server sent nothing within the timeout of the client.
     Late,
 }
 
@@ -43,12 +43,12 @@ impl Response {
 }
 
 impl Connection {
-    pub(crate) fn open(address: SocketAddr, patience: Duration) -> Self {
+    pub(crate) fn open(address: SocketAddr, timeout: Duration) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
         let set = || {
             stream.set_nodelay(true)?;
-            stream.set_write_timeout(Some(patience))?;
-            stream.set_read_timeout(Some(patience))
+            stream.set_write_timeout(Some(timeout))?;
+            stream.set_read_timeout(Some(timeout))
         };
         set().expect("the socket takes its options");
         let read = Vec::new();

@@ -27,11 +27,11 @@ pub(crate) struct Heard {
 pub(crate) enum Fate {
     /// The next delivery on it was stored.
     Usable,
-    /// It was closed, as the answer had said.
+    /// It was closed, as the answer had announced.
     Closed,
-    /// It was closed, and the answer had not said so.
+    /// It was closed, and the answer had not announced that.
     ClosedSilently,
-    /// It stayed open, and the answer had said that it would be closed, or did not come at once.
+    /// It stayed open, and the answer had announced that it would be closed, or did not come at once.
     LeftOpen,
 }
 

@@ -1,4 +1,4 @@
-//! Receivers that are wrong on purpose: this suite must tell them from the right one.
+//! Receivers that are wrong on purpose: this suite must distinguish them from the right one.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{
         axum::{router, serve},
         server::{Framework, Mount, Server},
     },
-    wire::hang_up::{Farewell, Patient},
+    wire::hang_up::{Farewell, WaitingSink},
 };
 
 fn server(router: Router, ledger: Ledger) -> Server {
@@ -33,7 +33,7 @@ fn server(router: Router, ledger: Ledger) -> Server {
         address: serve(router),
         ledger,
         // Only a wrong receiver lets it run out.
-        patience: Duration::from_secs(2),
+        timeout: Duration::from_secs(2),
     }
 }
 
@@ -136,7 +136,7 @@ fn ignoring_the_case_of_a_token_is_caught() {
 }
 
 #[test]
-fn telling_strangers_apart_is_caught_even_by_the_order_of_headers() {
+fn distinguishing_strangers_is_caught_even_by_the_order_of_headers() {
     async fn fault(request: Request, right: Next) -> Response {
         let is_missing = authorization(&request).is_none();
         let mut response = right.run(request).await;
@@ -178,15 +178,15 @@ fn a_limit_of_the_frameworks_own_is_caught() {
 }
 
 #[test]
-fn writing_the_body_anew_is_caught() {
+fn writing_the_body_again_is_caught() {
     async fn fault(request: Request, right: Next) -> Response {
         let (mut head, body) = request.into_parts();
         let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
         // The last of two equal keys wins, and white space is gone.
-        let anew = serde_json::from_slice::<serde_json::Map<_, _>>(&body)
+        let rewritten = serde_json::from_slice::<serde_json::Map<_, _>>(&body)
             .and_then(|object| serde_json::to_vec(&object));
-        if let Some(anew) = anew.ok().filter(|anew| anew.len() < body.len()) {
-            body = anew.into();
+        if let Some(rewritten) = rewritten.ok().filter(|rewritten| rewritten.len() < body.len()) {
+            body = rewritten.into();
             head.headers.remove(header::CONTENT_LENGTH);
         }
         right.run(Request::from_parts(head, body.into())).await
@@ -234,10 +234,10 @@ fn a_sink_that_runs_in_the_request_is_caught() {
             _ => answer(StatusCode::SERVICE_UNAVAILABLE),
         }
     }
-    let patient = Patient::new();
-    let Mount { receiver, application, .. } = patient.mount.clone();
+    let sink = WaitingSink::new();
+    let Mount { receiver, application, .. } = sink.mount.clone();
     let handler = any(move |request| fault(request, receiver, application));
     let path = Site::Default.path(Style::Receive);
-    let server = server(Router::new().route(&path, handler), patient.ledger.clone());
-    assert!(!patient.finishes_alone(&server, Style::Receive, Farewell::Close));
+    let server = server(Router::new().route(&path, handler), sink.ledger.clone());
+    assert!(!sink.finishes_alone(&server, Style::Receive, Farewell::Close));
 }

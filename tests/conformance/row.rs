@@ -45,16 +45,16 @@ pub(crate) enum Reply {
     Cut,
 }
 
-/// What the sink is told of a refusal.
+/// What is reported to the sink about a refusal.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Told {
+pub(crate) enum Report {
     Nothing,
     /// There was an authentic delivery, of a job that could not be read or trusted.
     NoJob,
     Job(&'static str),
 }
 
-use Told::{Job, NoJob};
+use Report::{Job, NoJob};
 
 /// What a sink is given of a request.
 fn accepted(request: &Request) -> Accepted {
@@ -94,10 +94,10 @@ pub(crate) fn refused(
     situation: &'static str,
     request: Request,
     answer: Answer,
-    told: Told,
+    report: Report,
 ) -> Row {
-    let entry = match told {
-        Told::Nothing => None,
+    let entry = match report {
+        Report::Nothing => None,
         NoJob => Some(None),
         Job(job_id) => Some(Some(job_id.to_owned())),
     };
@@ -108,9 +108,14 @@ pub(crate) fn refused(
 }
 
 /// The request is refused in both styles, and the sink is given its body as that of `job_1`.
-pub(crate) fn kept(situation: &'static str, request: Request, answer: Answer, told: Told) -> Row {
+pub(crate) fn kept(
+    situation: &'static str,
+    request: Request,
+    answer: Answer,
+    report: Report,
+) -> Row {
     let body = accepted(&request);
-    let mut row = refused(situation, request, answer, told);
+    let mut row = refused(situation, request, answer, report);
     if let Promise::Everywhere(outcome) = &mut row.receive {
         for entry in &mut outcome.ledger {
             if let Entry::Refused { job_id } = entry {

@@ -28,7 +28,7 @@ pub(crate) enum Site {
     /// At most [`SMALL`] bytes of body, by a layer that is not the receiver's.
     SmallLayer,
     /// At most [`BUDGET`] bytes of unfinished bodies.
-    Crowded,
+    SmallBudget,
     /// A body has [`DEADLINE`] to arrive.
     Hasty,
     /// A capability URL instead of a token.
@@ -89,7 +89,7 @@ impl Site {
         Self::RefusesUnknownEvents,
         Self::Small,
         Self::SmallLayer,
-        Self::Crowded,
+        Self::SmallBudget,
         Self::Hasty,
         Self::Capability,
         Self::Duplicate,
@@ -123,7 +123,7 @@ impl Site {
             Self::OwnNames => builder.event_header("Acme-Event").job_id_header("Acme-Job"),
             Self::RefusesUnknownEvents => builder.refuse_unknown_events(),
             Self::Small => builder.body_limit(SMALL),
-            Self::Crowded => builder.body_limit(SMALL).body_budget(BUDGET),
+            Self::SmallBudget => builder.body_limit(SMALL).body_budget(BUDGET),
             Self::Hasty => builder.body_deadline(DEADLINE),
             Self::Late => builder.answer_deadline(Duration::from_millis(50)),
             _ => builder,

@@ -9,7 +9,7 @@ use crate::{
     answers::{METHOD_NOT_ALLOWED, ROUTED_AWAY, UNAUTHORIZED, named},
     call_log::Entry,
     request::{ARTICLE, Request, delivery},
-    row::{Outcome, Promise, Reply, Row, Told, for_sinks, kept, let_in, refused},
+    row::{Outcome, Promise, Reply, Report, Row, for_sinks, kept, let_in, refused},
     site::Site,
     text::{Situation, bytes, situations, text},
 };
@@ -71,18 +71,18 @@ fn row(situation: Situation) -> Row {
     let is_expected = |cell: &&String| EXPECTED.contains(&word(cell).0);
     let (expected, changes): (Vec<_>, Vec<_>) = cells.iter().partition(is_expected);
     let request = changes.into_iter().fold(delivery(), |request, cell| changed(request, cell));
-    let (fate, told) = fate.split_once(" of ").unwrap_or((fate, ""));
-    let told = match told {
-        "" => Told::Nothing,
-        "no job" => Told::NoJob,
-        job => Told::Job(job),
+    let (fate, report) = fate.split_once(" of ").unwrap_or((fate, ""));
+    let report = match report {
+        "" => Report::Nothing,
+        "no job" => Report::NoJob,
+        job => Report::Job(job),
     };
     let row = match word(fate) {
         ("let_in", _) => let_in(name, request),
         ("for_sinks", answer) => for_sinks(name, request, named(answer)),
-        ("refused", answer) => refused(name, request, named(answer), told),
-        ("kept", answer) => kept(name, request, named(answer), told),
-        ("stranger", _) => refused(name, request, UNAUTHORIZED, told),
+        ("refused", answer) => refused(name, request, named(answer), report),
+        ("kept", answer) => kept(name, request, named(answer), report),
+        ("stranger", _) => refused(name, request, UNAUTHORIZED, report),
         ("not_post", _) => not_post(name, request),
         _ => panic!("{name}: nobody knows {fate}"),
     };
@@ -176,6 +176,6 @@ fn not_post(situation: &'static str, request: Request) -> Row {
     let axum = Outcome::of(ROUTED_AWAY);
     // actix-web reads nothing of a body that no handler asked for.
     let actix_web = Outcome { closes: !request.body.is_empty(), ..axum.clone() };
-    refused(situation, request, METHOD_NOT_ALLOWED, Told::Nothing)
+    refused(situation, request, METHOD_NOT_ALLOWED, Report::Nothing)
         .extract(Promise::Framework { axum, actix_web })
 }

@@ -39,7 +39,7 @@ fn a_token_that_cannot_be_right_is_refused() {
 }
 
 #[test]
-fn a_file_is_judged_by_the_same_rules() {
+fn a_file_is_checked_by_the_same_rules() {
     let path = env::temp_dir().join(format!("article-webhook-tokens-{}", process::id()));
     let read = |content: &[u8]| {
         fs::write(&path, content).expect("there is a folder for temporary files");
@@ -68,7 +68,7 @@ fn a_file_is_judged_by_the_same_rules() {
 
 /// The variables are set for a process of its own, as no safe code can set those of this one.
 #[test]
-fn an_environment_variable_is_judged_by_the_same_rules() {
+fn an_environment_variable_is_checked_by_the_same_rules() {
     const VARIABLE: &str = "TOKEN_UNDER_TEST_";
     let rows: Vec<_> = refused().into_iter().filter(|row| !row.token.contains('\0')).collect();
     let variable = |number: usize| format!("{VARIABLE}{number}");
@@ -92,7 +92,7 @@ fn an_environment_variable_is_judged_by_the_same_rules() {
         let error = AuthToken::from_env(missing).expect_err("it is not set");
         assert!(matches!(&error, TokenError::NotSet { name, .. } if name == missing), "{error}");
     }
-    let test = "tokens_refused::an_environment_variable_is_judged_by_the_same_rules";
+    let test = "tokens_refused::an_environment_variable_is_checked_by_the_same_rules";
     let mut child = Command::new(env::current_exe().expect("this test is a program"));
     child.args([test, "--exact"]).env(&not_unicode, OsStr::from_bytes(b"Bearer \xff"));
     for (number, row) in rows.iter().enumerate() {

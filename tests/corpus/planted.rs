@@ -24,7 +24,7 @@ fn broken(hold: impl FnOnce()) -> Option<String> {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
 }
 
-/// The property sees the fault in what `faulty` judges, and none in what `right` judges.
+/// The property finds the fault of `faulty`, and none in `right`.
 fn sees<S>(hold: fn(&[u8], &S), input: &[u8], right: &S, faulty: &S, message: &str) {
     assert_eq!(broken(|| hold(input, right)), None);
     let found = broken(|| hold(input, faulty)).expect("the fault is seen");
@@ -221,12 +221,12 @@ fn bodies_sees_a_body_that_is_refused_without_a_reason() {
     let core = bodies::Subject::CORE;
     let faulty = bodies::Subject {
         read: |receiver, head, body| {
-            let judged = if short(body).is_some() { body } else { b"[" };
-            (bodies::Subject::CORE.read)(receiver, head, judged)
+            let replaced = if short(body).is_some() { body } else { b"[" };
+            (bodies::Subject::CORE.read)(receiver, head, replaced)
         },
         article: |receiver, head, body| {
-            let judged = if short(body).is_some() { body } else { b"[" };
-            (bodies::Subject::CORE.article)(receiver, head, judged)
+            let replaced = if short(body).is_some() { body } else { b"[" };
+            (bodies::Subject::CORE.article)(receiver, head, replaced)
         },
         ..core
     };

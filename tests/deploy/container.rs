@@ -19,7 +19,7 @@ struct Compose {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "it is read, and nothing more is to be said of it")]
+#[expect(dead_code, reason = "it is read, and no field of it is used")]
 struct ComposeService {
     build: String,
     restart: Restart,

@@ -58,6 +58,6 @@ fn all_files_have_the_names_of_the_program() {
 }
 
 #[test]
-fn a_manager_that_is_impatient_is_found_out() {
+fn a_manager_with_a_short_timeout_is_found() {
     assert!(waits("40s") && waits("45") && !waits("30s"));
 }

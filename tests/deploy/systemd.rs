@@ -1,6 +1,6 @@
 //! The unit, by systemd's own check.
 
-#![allow(clippy::print_stdout)] // where systemd is missing, that is said
+#![allow(clippy::print_stdout)] // where systemd is missing, that is reported
 
 use std::{fs, process::Command};
 

@@ -27,7 +27,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// It ended before it served: what it said.
+    /// It ended before it served: its standard error.
     pub(crate) fn start(
         folder: &Path,
         role: Role,
@@ -36,13 +36,13 @@ impl Child {
         let program = env::current_exe().expect("this program has a path");
         let mut command =
             strace.map_or_else(|| Command::new(&program), |strace| strace.command(&program));
-        let said = folder.join("stderr");
+        let stderr = folder.join("stderr");
         let mut process = command
             .arg(role.argument())
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(fs::File::create(&said).expect("the folder can be written to"))
+            .stderr(fs::File::create(&stderr).expect("the folder can be written to"))
             .spawn()
             .expect("this program runs");
         let mut line = String::new();
@@ -55,7 +55,7 @@ impl Child {
             drop(process.stdin.take());
             let status = process.wait().expect("it is a child of this process");
             let mut why = String::new();
-            _ = fs::File::open(&said).and_then(|mut said| said.read_to_string(&mut why));
+            _ = fs::File::open(&stderr).and_then(|mut stderr| stderr.read_to_string(&mut why));
             return Err(format!("{status}: {}", why.trim()));
         };
         Ok(Self { process, pid, address: (Ipv4Addr::LOCALHOST, port).into() })
@@ -86,10 +86,10 @@ impl Child {
     }
 
     /// Whether it ended within that time.
-    pub(crate) fn ends_within(&mut self, patience: Duration) -> bool {
+    pub(crate) fn ends_within(&mut self, timeout: Duration) -> bool {
         let start = Instant::now();
         while !self.has_ended() {
-            if start.elapsed() > patience {
+            if start.elapsed() > timeout {
                 return false;
             }
             thread::sleep(Duration::from_millis(2));

@@ -30,7 +30,7 @@ const CALLS: [&str; 4] = ["pwrite64", "fdatasync", "fsync", "ftruncate"];
 const ERRORS: [&str; 2] = ["EIO", "ENOSPC"];
 const DELIVERIES: usize = 50;
 /// The receiver promises an answer within this time.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn a_call_that_fails_acknowledges_nothing_that_is_not_there(form: Form) {
     let start = Instant::now();
@@ -175,7 +175,7 @@ fn attempt(child: &Child, line: &mut Line, parcel: &Parcel) -> u16 {
         *line = Line::open(child.address)?;
         line.deliver(parcel)
     });
-    assert!(start.elapsed() < PATIENCE, "the answer took {:?}", start.elapsed());
+    assert!(start.elapsed() < TIMEOUT, "the answer took {:?}", start.elapsed());
     status.expect("the receiver answers")
 }
 

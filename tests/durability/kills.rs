@@ -96,8 +96,8 @@ fn kill_once(folder: &Path, service: &Service, aim: Option<Aim>, rng: &mut Rng) 
         Some(child.address).filter(|_| aim.as_ref().is_none_or(|aim| aim.with_deliveries)),
     );
     let Some(aim) = aim else {
-        let patience = Duration::from_millis(rng.u64(5..250));
-        assert!(!child.ends_within(patience), "the receiver ended by itself");
+        let timeout = Duration::from_millis(rng.u64(5..250));
+        assert!(!child.ends_within(timeout), "the receiver ended by itself");
         child.kill();
         return "at random";
     };

@@ -12,7 +12,7 @@
 //! | `order` | a delivery is synced before it is answered |
 //! | `power_cut` | what was acknowledged survives a power cut; a receiver that syncs too little is found out |
 //! | `kills` | a receiver that is killed loses nothing and does nothing twice |
-//! | `orders` | an application that is killed, or whose power is cut, orders nothing twice and forgets no order |
+//! | `orders` | an application that is killed, or whose power is cut, orders nothing twice and loses no order |
 //! | `faults` | a write or sync that fails, or a full disk, acknowledges nothing that is not there |
 //! | `poison` | a handler that fails, panics, aborts, hangs or hoards is given up, and delays no other |
 //! | `neighbours` | one that aborts the process each time is given up alone; a handler that takes long is done beside it |
@@ -78,8 +78,8 @@ fn main() {
         power_cut::nothing_acknowledged_is_lost(form);
     });
     proof("kills", Needs::Nothing, &|| kills::lose_nothing_and_double_nothing(form, obstacle));
-    proof("orders", Needs::Strace, &|| orders::cuts::no_order_is_forgotten(form));
-    proof("orders", Needs::Nothing, &|| orders::kills::forget_no_order(form, obstacle));
+    proof("orders", Needs::Strace, &|| orders::cuts::no_order_is_lost(form));
+    proof("orders", Needs::Nothing, &|| orders::kills::lose_no_order(form, obstacle));
     proof("faults", Needs::Nothing, &|| faults::a_small_disk_fills_and_empties());
     proof("faults", Needs::Strace, &|| {
         faults::a_disk_that_fails_for_a_while(form);

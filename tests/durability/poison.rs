@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long all of it may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn is_given_up_and_holds_nothing_up() {
     let start = Instant::now();
@@ -81,7 +81,7 @@ pub(crate) fn does_not_take_its_neighbours_along() {
 /// A handler that takes as long as many restarts must come to its end while another entry aborts the process.
 pub(crate) fn does_not_take_along_a_handler_that_takes_long() {
     let start = Instant::now();
-    let mut scene = Scene::of(Role::Patient);
+    let mut scene = Scene::of(Role::Defaults);
     let jobs = ["aborts-0", "long-0"];
     for job_id in jobs {
         scene.deliver(job_id);
@@ -147,7 +147,7 @@ struct End {
 
 impl Scene {
     fn new() -> Self {
-        Self::of(Role::Impatient)
+        Self::of(Role::ShortLimits)
     }
 
     fn of(role: Role) -> Self {
@@ -181,7 +181,7 @@ impl Scene {
             |child: &Child| Line::open(child.address).and_then(|mut line| line.deliver(&parcel));
         while attempt(&self.child).ok() != Some(200) {
             self.restart_if_it_ended();
-            assert!(self.start.elapsed() < PATIENCE, "{job_id} is not taken in");
+            assert!(self.start.elapsed() < TIMEOUT, "{job_id} is not taken in");
         }
         self.ledger.acknowledge(&parcel);
     }
@@ -196,7 +196,7 @@ impl Scene {
                 break entries;
             }
             assert!(
-                self.start.elapsed() < PATIENCE,
+                self.start.elapsed() < TIMEOUT,
                 "not everything is settled after a minute:\n{entries}"
             );
             thread::sleep(Duration::from_millis(20));

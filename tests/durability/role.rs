@@ -25,10 +25,10 @@ pub(crate) enum Role {
     Receiver,
     /// An inbox and a worker.
     Inbox,
-    /// An inbox and a worker that gives up soon.
-    Impatient,
+    /// An inbox and a worker with few attempts and short limits.
+    ShortLimits,
     /// An inbox and a worker with its default settings.
-    Patient,
+    Defaults,
     /// An inbox and a worker that makes a single attempt.
     Once,
     /// An inbox, a worker and a collector, which order articles.
@@ -40,14 +40,14 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// How many attempts the impatient worker makes.
+    /// How many attempts the worker with short limits makes.
     pub(crate) const ATTEMPTS: u32 = 3;
 
     const ALL: [Self; 8] = [
         Self::Receiver,
         Self::Inbox,
-        Self::Impatient,
-        Self::Patient,
+        Self::ShortLimits,
+        Self::Defaults,
         Self::Once,
         Self::Orders,
         Self::Full,
@@ -58,8 +58,8 @@ impl Role {
         match self {
             Self::Receiver => "--serve=receiver",
             Self::Inbox => "--serve=inbox",
-            Self::Impatient => "--serve=impatient",
-            Self::Patient => "--serve=patient",
+            Self::ShortLimits => "--serve=short-limits",
+            Self::Defaults => "--serve=defaults",
             Self::Once => "--serve=once",
             Self::Orders => "--serve=orders",
             Self::Full => "--serve=full",
@@ -98,7 +98,7 @@ impl Role {
     /// One thread for everything that is not the inbox's own, so that strace counts its calls in one row.
     fn runtime(self) -> Runtime {
         let mut builder = match self {
-            Self::Impatient | Self::Patient | Self::Once => runtime::Builder::new_multi_thread(),
+            Self::ShortLimits | Self::Defaults | Self::Once => runtime::Builder::new_multi_thread(),
             _ => runtime::Builder::new_current_thread(),
         };
         builder.enable_all().build().expect("there are threads")
@@ -117,13 +117,13 @@ impl Role {
         let handler = Handler::new(Runs::write(), Path::new(FILE));
         let worker = inbox.worker(move |job| handler.clone().handle(job)).concurrency(4);
         let worker = match self {
-            Self::Impatient => worker
+            Self::ShortLimits => worker
                 .attempts(Self::ATTEMPTS)
                 .backoff(Duration::from_millis(20), Duration::from_millis(100))
                 .handler_timeout(Duration::from_millis(400))
                 .lease(Duration::from_millis(600))
                 .poll(Duration::from_millis(100)),
-            Self::Patient => worker,
+            Self::Defaults => worker,
             Self::Once => worker.attempts(1),
             // A job that is killed many times over is not given up, so that none is missing in the end.
             _ => worker.attempts(100).backoff(Duration::from_millis(10), Duration::from_millis(50)),

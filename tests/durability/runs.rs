@@ -37,7 +37,7 @@ impl Runs {
         self.0
             .send((format!("{what} {job_id}\n"), written))
             .expect("the thread lives as long as this");
-        wait.recv().expect("the thread writes what it is told");
+        wait.recv().expect("the thread writes what it receives");
     }
 }
 

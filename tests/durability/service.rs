@@ -55,13 +55,13 @@ impl Line {
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        // The service's patience, more or less: longer than any answer of a receiver that works.
+        // About the timeout of the service. Any answer of a receiver that works comes sooner.
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
         let port = stream.local_addr()?.port();
         Ok(Self { stream, port })
     }
 
-    /// The port of this side, by which the receiver's answers are told apart.
+    /// The port of this side, by which the answers of the receiver are distinguished.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

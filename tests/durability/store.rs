@@ -28,7 +28,7 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let inbox = Inbox::open(file).await?;
-        // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
+        // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
         let findings = inbox.health().await.store.expect("the store is healthy").findings;
         if let Some(finding) = findings.iter().find(|finding| !finding.starts_with("the log ")) {
             return Err(finding.clone().into());

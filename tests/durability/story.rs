@@ -21,9 +21,9 @@ pub(crate) enum Story {
     Receiver,
     /// The same, with a worker behind the door, whose handlers write to the file as well.
     Worker,
-    /// In bursts, between which the log is copied into the database and begun anew.
+    /// In bursts, between which the log is copied into the database and restarted.
     Bursts,
-    /// So many bytes that the log is copied and synced ahead, beside commits. Then syncs of what was copied ahead fail.
+    /// Enough bytes for the log to be copied and synced ahead, beside commits. Then syncs of what was copied ahead fail.
     Large,
     /// Stopped and started again, several times.
     Restarts,
@@ -36,7 +36,7 @@ pub(crate) enum Story {
     /// started once more when the program has ended.
     Read,
     /// Each sync fails from one on, until the end. Another program reads what these left in the log, so that the log
-    /// cannot be begun anew: what comes then is refused. Started once more when the program has ended.
+    /// cannot be restarted: what comes then is refused. Started once more when the program has ended.
     FailingRead,
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// The calls of all threads, in the order they began. Lines stand in the order in which strace saw entries and exits:
-/// no clock is needed to tell which came first.
+/// no clock is needed to know which came first.
 pub(crate) fn read(trace: &Path) -> Vec<Call> {
     let text = fs::read_to_string(trace).expect("strace writes text");
     let mut calls: Vec<Call> = Vec::new();

@@ -127,9 +127,9 @@ async fn credits_are_used_by_results_and_not_by_failures() {
     assert_eq!(story.shop.article(job_id.as_str()), None, "nothing is delivered");
 }
 
-/// Section 7: a failed generation costs nothing, and the same order can be placed anew.
+/// Section 7: a failed generation costs nothing, and the same order can be placed again.
 #[tokio::test]
-async fn an_order_that_failed_can_be_placed_anew() {
+async fn an_order_that_failed_can_be_placed_again() {
     let once = Rule::new(Fault::StepFails(Step::Outline)).nth(1);
     let story = Story::begin(Framework::Axum, Simulator::builder().fault(once)).await;
     let order = NewArticle::new("Shoes");

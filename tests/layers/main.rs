@@ -10,7 +10,7 @@ fn page() -> String {
     "A page of the application. ".repeat(100)
 }
 
-/// Longer than axum and actix-web take unless told otherwise.
+/// Longer than axum and actix-web take by default.
 const LONG: usize = 3 << 20;
 
 /// A delivery of an article of that length.

@@ -82,7 +82,7 @@ fn work(body: &[u8]) -> u64 {
             (worker, ended)
         },
         async |(worker, ended)| {
-            worker.run(ended).await.expect("it ends when it is told to");
+            worker.run(ended).await.expect("it ends when it is asked to");
         },
     )
 }

@@ -20,7 +20,7 @@ impl Seen {
     /// The columns of a table, behind the body.
     pub(crate) const COLUMNS: [&str; 4] = ["answer", "inbox", "the application gets", "log"];
 
-    /// Whether nothing tells a person what became of the body.
+    /// Whether nothing shows a person what became of the body.
     pub(crate) fn is_silent(&self) -> bool {
         self.handled.is_empty() && self.stored.is_empty() && self.log.is_empty()
     }

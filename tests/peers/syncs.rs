@@ -21,9 +21,9 @@ pub(crate) fn check() {
         match strace.arg(env::current_exe().unwrap()).args([CHILD, peer]).output() {
             Ok(child) if child.status.success() => {}
             Ok(child) => {
-                let said = String::from_utf8_lossy(&child.stderr);
+                let stderr = String::from_utf8_lossy(&child.stderr);
                 return eprintln!(
-                    "{peer}: syncs are not counted: strace may not trace here: {said}"
+                    "{peer}: syncs are not counted: strace may not trace here: {stderr}"
                 );
             }
             Err(error) => return eprintln!("{peer}: syncs are not counted: no strace: {error}"),

@@ -44,7 +44,7 @@ impl Subject {
 
 /// Everything that is held against a subject.
 pub const ALL: [fn(&Subject, &[u8]); 6] = [
-    the_single_pass_judges_as_the_two_steps_do,
+    the_single_pass_decides_as_the_two_steps_do,
     every_reader_reads_alike,
     what_is_repaired_is_all_that_is_wrong,
     what_decodes_says_the_same_as_the_json,
@@ -73,22 +73,22 @@ const HEAD: [(&str, &str); 4] = [
     ("X-Service-Job-Id", JOB),
 ];
 
-fn receiver<T>(judge: impl FnOnce(&Receiver) -> T) -> T {
+fn receiver<T>(check: impl FnOnce(&Receiver) -> T) -> T {
     thread_local!(static RECEIVER: Receiver = fixture::receiver());
-    RECEIVER.with(judge)
+    RECEIVER.with(check)
 }
 
 fn read(subject: &Subject, body: &[u8]) -> Result<Delivery, Refused> {
     receiver(|receiver| (subject.read)(receiver, &HEAD, body))
 }
 
-/// The single pass judges as reading and decoding do, whatever the headers say: one of four heads,
+/// The single pass decides as reading and decoding do, whatever the headers are: one of four heads,
 /// which the length of the body chooses.
 ///
 /// # Panics
 ///
 /// If it does not.
-pub fn the_single_pass_judges_as_the_two_steps_do(subject: &Subject, body: &[u8]) {
+pub fn the_single_pass_decides_as_the_two_steps_do(subject: &Subject, body: &[u8]) {
     let [token, json, event, _] = HEAD;
     let other = ("X-Service-Job-Id", "job_other");
     let heads = [&[token, json, HEAD[3]][..], &HEAD[..3], &[token, json, event, other], &HEAD];
@@ -137,7 +137,7 @@ pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
 fn is_unclear(body: &[u8], value: Option<&JsonValue<'_>>) -> bool {
     // Numbers on the border of what an f64 holds are rounded in as many ways as there are readers.
     let border = value.is_some_and(|value| json::vastest(value) > 1.7e308);
-    // With numbers of arbitrary precision, an object with this key cannot be told from a number.
+    // With numbers of arbitrary precision, an object with this key cannot be distinguished from a number.
     // Of very many keys, not all are compared with each other.
     let many = value.is_some_and(json::has_many_keys);
     border || many || body.windows(NUMBER.len()).any(|part| part == NUMBER)
@@ -179,7 +179,7 @@ pub fn what_is_repaired_is_all_that_is_wrong(subject: &Subject, body: &[u8]) {
         assert!(json::parse(&copy).is_some(), "{text}");
         assert!(serde_json::from_slice::<Value>(&copy).is_ok(), "{text}");
         let is_repair = |drift: &Drift| matches!(drift.difference, Difference::Repaired(_));
-        assert!(delivery.drift().iter().any(is_repair), "no repair is told");
+        assert!(delivery.drift().iter().any(is_repair), "no repair is reported");
     }
 }
 

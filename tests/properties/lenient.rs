@@ -6,7 +6,7 @@ use serde_json::Value;
 /// How deep the parser follows: deeper than any body that is let in.
 const DEEPEST: usize = 128;
 
-/// The body as strict JSON, written anew. `None` if it is no JSON, or if a name or the job id would have to change.
+/// The body as strict JSON, written again. `None` if it is no JSON, or if a name or the job id would have to change.
 pub(super) fn rewrite(body: &[u8]) -> Option<String> {
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let mut parser = Parser { text, written: String::new(), path: Vec::new() };

@@ -23,7 +23,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads the text. What it does not say is said for it; a `Content-Length: auto` is the length.
+    /// Reads the text. What the text lacks is added; a `Content-Length: auto` is the length.
     #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let end = text.windows(2).position(|pair| pair == b"\n\n");

@@ -2,7 +2,7 @@
 
 use article_webhook::{ArticleSanitizer, TooComplex, UntrustedHtml};
 
-/// What is judged: the HTML that comes out, and the operations that it took, also where it was refused.
+/// What is checked: the HTML that comes out, and the number of operations, also of HTML that was refused.
 #[derive(Debug)]
 pub struct Subject {
     /// Sanitises, and counts.
@@ -18,7 +18,7 @@ impl Subject {
     };
 }
 
-/// At most so many operations for a byte, and so many more at once: a single tag may close all open elements.
+/// The highest number of operations for each byte, and beside these for the whole text: a single tag may close all open elements.
 const OPERATIONS_PER_BYTE: usize = 16;
 const MORE_OPERATIONS: usize = 500_000;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use article_webhook::{AuthToken, Receiver, Rejection, Targets, TokenError};
 use http::HeaderValue;
 
-/// What is judged: the door, and the messages.
+/// What is checked: the decision about a token, and the messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     /// Makes a token.

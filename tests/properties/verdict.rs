@@ -12,17 +12,17 @@ use super::{
     site::{Receivers, Site},
 };
 
-type Judged<T> = Result<T, Refused>;
+type Checked<T> = Result<T, Refused>;
 
 /// The ways to a verdict, which must be one.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     /// The delivery, by way of the whole body.
-    pub read: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
+    pub read: fn(&Receiver, &Request<'_>) -> Checked<Delivery>,
     /// The delivery, by way of the body's pieces.
-    pub read_pieces: fn(&Receiver, &Request<'_>) -> Judged<Delivery>,
+    pub read_pieces: fn(&Receiver, &Request<'_>) -> Checked<Delivery>,
     /// The article and the delivery, in a single pass.
-    pub article: fn(&Receiver, &Request<'_>) -> Judged<(ArticleResult, Delivery)>,
+    pub article: fn(&Receiver, &Request<'_>) -> Checked<(ArticleResult, Delivery)>,
 }
 
 impl Subject {
@@ -44,12 +44,12 @@ impl Subject {
     };
 }
 
-/// Judges the headers of a request.
+/// Checks the headers of a request.
 ///
 /// # Errors
 ///
 /// Those of the core.
-pub fn open(receiver: &Receiver, request: &Request<'_>) -> Judged<Envelope> {
+pub fn open(receiver: &Receiver, request: &Request<'_>) -> Checked<Envelope> {
     receiver.open_request(request.method, &request.headers)
 }
 
@@ -82,7 +82,7 @@ pub fn hold(data: &[u8], subject: &Subject) {
     });
 }
 
-fn the_same_in_pieces(read: &Judged<Delivery>, pieces: &Judged<Delivery>) {
+fn the_same_in_pieces(read: &Checked<Delivery>, pieces: &Checked<Delivery>) {
     match (read, pieces) {
         (Ok(read), Ok(pieces)) => {
             assert_eq!(read.job_id(), pieces.job_id());
@@ -99,8 +99,8 @@ fn the_same_in_pieces(read: &Judged<Delivery>, pieces: &Judged<Delivery>) {
 
 fn the_same_in_one_pass(
     request: &Request<'_>,
-    read: &Judged<Delivery>,
-    article: Judged<(ArticleResult, Delivery)>,
+    read: &Checked<Delivery>,
+    article: Checked<(ArticleResult, Delivery)>,
 ) {
     if let (Ok(read), Ok((_, in_one_pass))) = (read, &article) {
         assert_eq!(format!("{read:?}"), format!("{in_one_pass:?}"));
@@ -148,7 +148,7 @@ fn let_in_for_a_reason(request: &Request<'_>, delivery: &Delivery) {
 
     if events.is_empty() || in_header.is_empty() {
         assert_ne!(request.site, Site::Strict, "a header of the service is missing");
-        assert!(is_complete_article(&value), "what it is can be told from neither head nor body");
+        assert!(is_complete_article(&value), "neither head nor body shows what it is");
     }
 }
 
@@ -172,7 +172,7 @@ fn refused_for_a_reason(request: &Request<'_>, limit: usize, refused: &Refused) 
         return assert_eq!((status, refused.job_id()), (405, None));
     }
     if !request.is_authentic() {
-        assert_eq!(told(refused.answer()), told_to_strangers());
+        assert_eq!(seen(refused.answer()), for_strangers());
         return assert_eq!(refused.job_id(), None, "a stranger's word was taken");
     }
     if *refused.rejection() == Rejection::EventIgnored {
@@ -207,15 +207,15 @@ fn is_ping(request: &Request<'_>) {
     assert!(named.next().is_none(), "a job or an article was dropped");
 }
 
-type Told = (u16, Vec<(&'static str, &'static str)>, &'static str);
+type Seen = (u16, Vec<(&'static str, &'static str)>, &'static str);
 
 /// What a sender sees, but for the end of the connection.
-fn told(answer: Answer) -> Told {
+fn seen(answer: Answer) -> Seen {
     let headers = answer.headers().filter(|(name, _)| *name != "connection");
     (answer.status().as_u16(), headers.collect(), answer.body())
 }
 
-fn told_to_strangers() -> Told {
+fn for_strangers() -> Seen {
     let headers = [("content-type", "application/json"), ("www-authenticate", "Bearer")];
     let body = r#"{"error":"unauthorized","message":"the credentials are missing or wrong"}"#;
     (401, headers.to_vec(), body)

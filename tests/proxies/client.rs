@@ -11,9 +11,9 @@ use crate::situation::SendingEnds;
 /// The status of the answer. `None` if the connection ends without one.
 pub(crate) fn status(proxy: SocketAddr, request: &[u8], end: SendingEnds) -> Option<u16> {
     let mut stream = TcpStream::connect(proxy).expect("the proxy listens");
-    let patience = Some(Duration::from_secs(20));
-    stream.set_read_timeout(patience).expect("the socket takes its options");
-    stream.set_write_timeout(patience).expect("the socket takes its options");
+    let timeout = Some(Duration::from_secs(20));
+    stream.set_read_timeout(timeout).expect("the socket takes its options");
+    stream.set_write_timeout(timeout).expect("the socket takes its options");
     // The proxy may answer and close before it has read all.
     _ = stream.write_all(request);
     if end != SendingEnds::AfterTheAnswer {

@@ -123,8 +123,8 @@ impl Record {
         self.with(|reached| reached.deliveries.iter().map(|(id, _)| id.clone()).collect())
     }
 
-    /// Whether a sink is told within this time that a delivery of this job is refused.
-    pub(crate) fn is_told_of(&self, job_id: &str, within: Duration) -> bool {
+    /// Whether the refusal of a delivery of this job reaches a sink within this time.
+    pub(crate) fn is_notified_of(&self, job_id: &str, within: Duration) -> bool {
         let end = Instant::now() + within;
         loop {
             if self.with(|reached| reached.refused.iter().any(|id| id == job_id)) {

@@ -15,7 +15,7 @@ use crate::{
     situation::{DELIVERY, Outcome, Situation},
 };
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A proxy, and the receivers behind it.
 pub(crate) struct Run {
@@ -90,7 +90,7 @@ impl Run {
             Outcome::Stored => status == Some(200) && taken == [body],
             Outcome::Refused(expected) => {
                 // The proxy may answer before the receiver does.
-                is(expected) && taken.is_empty() && self.record.is_told_of(&job_id, PATIENCE)
+                is(expected) && taken.is_empty() && self.record.is_notified_of(&job_id, TIMEOUT)
             }
             Outcome::Unauthorized => is(401) && taken.is_empty(),
             Outcome::RefusedByEither => {
@@ -102,7 +102,7 @@ impl Run {
             Outcome::Unheard(expected) => {
                 status == Some(expected)
                     && taken.is_empty()
-                    && !self.record.is_told_of(&job_id, Duration::ZERO)
+                    && !self.record.is_notified_of(&job_id, Duration::ZERO)
             }
         };
         if !is_right {

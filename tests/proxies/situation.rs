@@ -43,7 +43,7 @@ pub(crate) enum SendingEnds {
 pub(crate) enum Outcome {
     /// The sink has the exact bytes, once.
     Stored,
-    /// The receiver answers with this status, and tells the sink of the job.
+    /// The receiver answers with this status, and reports the job to the sink.
     Refused(u16),
     /// The receiver answers 401.
     Unauthorized,

@@ -90,7 +90,7 @@ impl Detector {
     fn find(&self, text: &str) -> Vec<String> {
         let dense: String = text.split_ascii_whitespace().collect();
         let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(&self.needles);
-        let automaton = automaton.expect("there are not so many needles");
+        let automaton = automaton.expect("there are not too many needles");
         let hits = automaton.find_iter(&dense).map(|hit| {
             let near = dense[..hit.start()].chars().rev().take(120).collect::<String>();
             let near: String = near.chars().rev().collect();

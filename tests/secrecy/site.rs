@@ -27,7 +27,7 @@ pub(crate) enum Site {
     ArticleFails,
     ArticlePanics,
     Delivery,
-    /// No receiver, where that can be forgotten.
+    /// No receiver, in a framework that allows it.
     Forgotten,
 }
 

@@ -46,7 +46,7 @@ pub(crate) enum CallFault {
     /// It was carried out, and its answer is not seen.
     CrashAfter,
     FailsBefore,
-    /// It was carried out, and the application is told that it failed.
+    /// It was carried out, and its failure is reported to the application.
     FailsAfter,
     SlowBefore(Duration),
     SlowAfter(Duration),

@@ -1,8 +1,8 @@
 //! Whoever has read the URL of an order delivers to it what the service never sent.
 //!
 //! An answer to the order, one that says that it was not taken, or one to a poll decides which jobs the URL is good for. A forged job
-//! is handed out only while none has, because nothing tells it from the one that was ordered. A forged body of the very job that was
-//! ordered is handed out only if no other body is there.
+//! is handed out only while none has, because nothing distinguishes it from the one that was ordered. A forged body of the very
+//! job that was ordered is handed out only if no other body is there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -51,7 +51,7 @@ struct Calls {
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Forged {
     delivered: usize,
-    /// They were handed out while nothing could tell.
+    /// They were handed out while nothing could distinguish them from ordered articles.
     handled: usize,
     /// The answer to a poll decided.
     not_found: usize,
@@ -82,7 +82,8 @@ impl Forgeries {
         self.jobs.contains_key(job)
     }
 
-    /// The states in which a forged job may end: a handler had its article while nothing could tell, or it was set aside.
+    /// The states in which a forged job may end: a handler had its article while nothing could distinguish the two, or it was set
+    /// aside.
     pub(crate) fn ends(&self, job: &str) -> &'static [JobState] {
         match (self.is_forged(job), self.vouched.contains(job)) {
             (true, true) => &[JobState::NotFound, JobState::Arrived, JobState::Collected],

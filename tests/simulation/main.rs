@@ -151,12 +151,12 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     }
     let Sum { crashes, seen, pruned, states, recovered, bodies, quarantined, forged } =
         sum.into_inner().unwrap_or_default();
-    let told = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
-    let told: Vec<_> = told.collect();
+    let counts = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
+    let counts: Vec<_> = counts.collect();
     println!(
         "simulation: seeds: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
-        told.join(", "),
+        counts.join(", "),
         crashes.len(),
     );
     let odd = bodies.iter().filter(|((_, odd), _)| odd.is_some()).map(|(_, count)| count);
@@ -200,7 +200,7 @@ fn run_all(first: u64, count: u64) -> ExitCode {
 const KNOWN: [u64; 3] = [2627, 8247, 26227];
 
 /// How a seed is run again.
-fn tell_how_to_replay(seed: u64) {
+fn show_how_to_replay(seed: u64) {
     println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
 }
 
@@ -210,13 +210,13 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
     let report = run(seed);
     if PANICKED.get() {
         println!("simulation: seed {seed}: something panicked: see standard error");
-        tell_how_to_replay(seed);
+        show_how_to_replay(seed);
         return false;
     }
     if let Some(cause) = &report.ending.cause {
         println!("\nsimulation: seed {seed}: {cause}\n");
         report.ending.steps.iter().for_each(|step| println!("  {step}"));
-        tell_how_to_replay(seed);
+        show_how_to_replay(seed);
         return false;
     }
     if seed < first.saturating_add(twice) {
@@ -227,7 +227,7 @@ fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
             for (step, other) in pairs.filter(|(step, other)| step != other).take(4) {
                 println!("  {step}\n  {other}\n");
             }
-            tell_how_to_replay(seed);
+            show_how_to_replay(seed);
             return false;
         }
     }

@@ -134,7 +134,7 @@ fn start(world: &Arc<World>, process: &Process) -> Running {
     let inbox = Inbox::new(store.clone());
     let collector = Collector::builder(&inbox, ApiConnection::new(world, process))
         .rate(world.plan.per_minute, world.plan.burst)
-        // Longer than a call: Tokio tells several calls of their end in an order that no seed replays.
+        // Longer than a call: Tokio ends several calls in an order that no seed replays.
         .shutdown_grace(MINUTE);
     let collector = match world.plan.urls {
         Urls::Capability => collector.webhook_urls(world.key.clone(), ORDERS),

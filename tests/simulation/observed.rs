@@ -281,7 +281,7 @@ impl Observed {
     }
 
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
-    /// begins anew. An entry without an article leaves no row, but what was accepted must still come.
+    /// begins again. An entry without an article leaves no row, but what was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
         self.keyed.remove(id);
         let odd = self.odd(id);

@@ -1,4 +1,4 @@
-//! What was ordered, and what the callers were told.
+//! What was ordered, and what was reported to the callers.
 
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ impl Observed {
         self.calls.get(intent).map(|calls| calls.sent).unwrap_or_default()
     }
 
-    /// The caller is told what became of an order, before which so many calls were sent.
-    pub(crate) fn told(
+    /// The caller got this outcome of an order. `before`: how many calls were sent before it.
+    pub(crate) fn reported(
         &self,
         intent: &str,
         before: u32,
@@ -66,17 +66,17 @@ impl Observed {
         let job = outcome.job_id();
         if let Some(job) =
             job.filter(|job| self.taken.get(job.as_str()).is_none_or(|of| of != intent))
-            // Nothing tells it from the one that was ordered.
+            // Nothing distinguishes it from the one that was ordered.
             && !self.forgeries.is_forged_for(job.as_str(), intent)
         {
-            return Err(format!("{intent} is told to be {job}, which is not its job"));
+            return Err(format!("{intent} is reported as {job}, which is not its job"));
         }
         let is_refused = matches!(outcome, OrderOutcome::Refused(_));
         // Several callers may order the same intent.
         let is_last = self.orders_sent(intent) == before + 1;
         let is_taken = self.calls.get(intent).is_some_and(|calls| calls.last_is_taken);
         match is_refused && is_last && is_taken {
-            true => Err(format!("{intent} is told to be refused, and the service took it")),
+            true => Err(format!("{intent} is reported as refused, and the service took it")),
             false => Ok(()),
         }
     }

@@ -51,7 +51,7 @@ struct Answered {
     is_lifted: bool,
     /// The process has stored a pause that may be this one.
     is_stored: bool,
-    /// The store of the process failed when it was told of something.
+    /// The store of the process failed when something was reported to it.
     is_excused: bool,
 }
 
@@ -170,7 +170,7 @@ impl Rate {
         waiting.for_each(|answered| answered.limit += time);
     }
 
-    /// The store of this process failed when it was told of a pause, or of something else.
+    /// The store of this process failed when a pause or something else was reported to it.
     pub(crate) fn report_failed(&mut self, process: &Process, now: Duration) {
         let answered = self.answered.iter_mut().filter(|answered| answered.process == *process);
         let answered = answered.filter(|answered| now < answered.limit);
@@ -253,7 +253,7 @@ impl Rate {
 
     /// Until when the service may be asked for nothing.
     pub(crate) fn paused_until(&self) -> Duration {
-        // Also an answer that is not stored yet. A process cannot tell how long it was suspended.
+        // Also an answer that is not stored yet. A process does not know how long it was suspended.
         let answered = self.answered.iter().map(|answered| answered.comes + answered.pause);
         answered.max().unwrap_or_default() + self.asleep
     }

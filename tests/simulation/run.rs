@@ -95,7 +95,7 @@ async fn simulate(world: &Arc<World>) {
     }
     world.seen(|observed, _| observed.rate.all_pauses_are_stored());
     if !world.is_failed() {
-        judge(world).await;
+        check_end(world).await;
         count_recovered(world).await;
     }
 }
@@ -210,7 +210,7 @@ async fn until_not_found(world: &World) {
 }
 
 /// What became of each job, against what the service knows.
-async fn judge(world: &World) {
+async fn check_end(world: &World) {
     for job in jobs(world).await {
         let id = job.job_id.as_str();
         let (is_undecodable, is_erased, is_keyed) = world.with(|inner| {
@@ -260,7 +260,7 @@ async fn judge(world: &World) {
             return world.fail(&format!("{id} has its article, and is still in quarantine"));
         }
         if job.state == JobState::Failed && !failure_done {
-            return world.fail(&format!("the application was not told that {id} failed"));
+            return world.fail(&format!("it was not reported to the application that {id} failed"));
         }
     }
     for intent in world.ledger().await.1 {
@@ -280,7 +280,7 @@ async fn judge(world: &World) {
         }
     }
     for (id, intent) in taken {
-        judge_order(world, &id, &intent).await;
+        check_order(world, &id, &intent).await;
     }
 }
 
@@ -298,7 +298,7 @@ async fn is_shown(world: &World, job: &ExpectedJob) -> bool {
 }
 
 /// Nothing that the service took has vanished.
-async fn judge_order(world: &World, id: &str, intent: &str) {
+async fn check_order(world: &World, id: &str, intent: &str) {
     let (erased, accepted, with_intent, done, is_undecodable) = world.with(|inner| {
         let is_undecodable = inner.observed.is_undecodable(id);
         let seen = inner.observed.job(id);

@@ -77,8 +77,8 @@ async fn order(world: Arc<World>) {
         _ => article,
     };
     if what == 0 {
-        let told = timeout(limit.unwrap_or(HOUR), collector.abandon(&intent)).await;
-        return world.note(&format!("{intent} is given up: {told:?}"));
+        let outcome = timeout(limit.unwrap_or(HOUR), collector.abandon(&intent)).await;
+        return world.note(&format!("{intent} is given up: {outcome:?}"));
     }
     let before = world.with(|inner| inner.observed.orders_sent(&intent));
     let call = async {
@@ -87,10 +87,10 @@ async fn order(world: Arc<World>) {
             _ => collector.order(&intent, &article).await,
         }
     };
-    let told = timeout(limit.unwrap_or(HOUR), call).await;
-    world.note(&format!("{intent} ({what}): {told:?}"));
-    if let Ok(Ok(outcome)) = &told {
-        world.seen(|observed, _| observed.told(&intent, before, outcome));
+    let outcome = timeout(limit.unwrap_or(HOUR), call).await;
+    world.note(&format!("{intent} ({what}): {outcome:?}"));
+    if let Ok(Ok(outcome)) = &outcome {
+        world.seen(|observed, _| observed.reported(&intent, before, outcome));
     }
 }
 
@@ -104,12 +104,12 @@ async fn expect(world: Arc<World>) {
     let Some(Running { collector, .. }) = world.any_node() else { return };
     if what < 4 {
         for job in jobs {
-            let told = collector.expect(job.clone()).await;
-            world.note(&format!("{job} is expected: {told:?}"));
+            let outcome = collector.expect(job.clone()).await;
+            world.note(&format!("{job} is expected: {outcome:?}"));
         }
     } else {
-        let told = collector.expect_all(jobs.clone()).await;
-        world.note(&format!("{jobs:?} are expected: {told:?}"));
+        let outcome = collector.expect_all(jobs.clone()).await;
+        world.note(&format!("{jobs:?} are expected: {outcome:?}"));
     }
 }
 
@@ -145,8 +145,8 @@ async fn erase(world: &World) {
     let job = world.draw(|rng| rng.choice(jobs));
     let (Some(job), Some(node)) = (job, world.any_node()) else { return };
     let job = job.parse::<JobId>().expect("it is an id");
-    let told = timeout(10 * SECOND, node.inbox.erase(job.clone())).await;
-    world.note(&format!("{job} is erased: {told:?}"));
+    let outcome = timeout(10 * SECOND, node.inbox.erase(job.clone())).await;
+    world.note(&format!("{job} is erased: {outcome:?}"));
 }
 
 /// Retention, as far as a run of some days has any.
@@ -189,8 +189,8 @@ fn suspend(world: &World) {
 
 async fn resume(world: &World) {
     let Some(node) = world.any_node() else { return };
-    let told = timeout(10 * SECOND, node.collector.resume()).await;
-    world.note(&format!("resumed: {told:?}"));
+    let outcome = timeout(10 * SECOND, node.collector.resume()).await;
+    world.note(&format!("resumed: {outcome:?}"));
 }
 
 /// The figure that a person watches is the one that the harness counts.

@@ -38,7 +38,7 @@ impl Connection {
         Self { world: Arc::clone(world), process: process.clone() }
     }
 
-    /// A call with its faults. `seen` is told what was carried out, also if the application is not.
+    /// A call with its faults. `seen` gets what was carried out, also if the application does not.
     pub(crate) fn through<'a, T: Send + 'a>(
         &'a self,
         name: &'static str,

@@ -352,7 +352,7 @@ impl World {
 }
 
 impl Inner {
-    /// One time in so many, something odd. What is recorded and no article is one of the other faults.
+    /// One time in `times`, an odd body. What is recorded and no article is one of the other faults.
     fn draw_odd_body(&mut self, times: u8) -> Option<OddBody> {
         let rng = self.odd_bodies.as_mut()?;
         let kinds = &OddBody::ALL[..OddBody::ALL.len() - 1];

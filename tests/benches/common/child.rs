@@ -57,7 +57,7 @@ impl ServerProcess {
         let status = status.expect("the server runs, on Linux");
         let line = status.lines().find_map(|line| line.strip_prefix(field));
         let amount = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kib: u64 = amount.expect("the status tells it").parse().expect("it is a number");
+        let kib: u64 = amount.expect("the status has it").parse().expect("it is a number");
         kib << 10
     }
 

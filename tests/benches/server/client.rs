@@ -75,9 +75,9 @@ impl Client {
 
 fn connect(port: u16) -> TcpStream {
     let connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server listens");
-    let patience = Some(Duration::from_secs(10));
-    connection.set_read_timeout(patience).expect("it is not zero");
-    connection.set_write_timeout(patience).expect("it is not zero");
+    let timeout = Some(Duration::from_secs(10));
+    connection.set_read_timeout(timeout).expect("it is not zero");
+    connection.set_write_timeout(timeout).expect("it is not zero");
     connection.set_nodelay(true).expect("it is connected");
     connection
 }

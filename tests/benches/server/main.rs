@@ -61,7 +61,7 @@ fn stay_on_one_processor() {
 
 #[cfg(not(target_os = "linux"))]
 fn stay_on_one_processor() {
-    panic!("the processor time of a process is read as Linux tells it");
+    panic!("the processor time of a process is read from what Linux reports");
 }
 
 fn strangers(rounds: usize) -> Table {

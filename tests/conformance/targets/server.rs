@@ -6,7 +6,7 @@ use crate::{
     answers::{Answer, STORED},
     application::Application,
     call_log::{Accepted, Entry, Ledger},
-    connection::{Connection, PATIENCE, Response, Silence},
+    connection::{CLIENT_TIMEOUT, Connection, Response, Silence},
     exchange::{Exchange, Fate, Heard},
     request::{Request, delivery_of},
     row::{Outcome, Promise, Row},
@@ -19,7 +19,7 @@ pub(crate) struct Server {
     pub(crate) framework: Framework,
     pub(crate) address: SocketAddr,
     pub(crate) ledger: Ledger,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,13 +71,13 @@ impl Framework {
             Self::ActixWeb => super::actix_web::serve(mounts),
             Self::Tower => super::tower::serve(mounts),
         };
-        Server { framework: self, address, ledger, patience: PATIENCE }
+        Server { framework: self, address, ledger, timeout: CLIENT_TIMEOUT }
     }
 }
 
 impl Server {
     pub(crate) fn connect(&self) -> Connection {
-        Connection::open(self.address, self.patience)
+        Connection::open(self.address, self.timeout)
     }
 
     /// Whether a good delivery on this connection is stored, as the next that the application sees.
@@ -118,7 +118,7 @@ impl Server {
     fn fate(&self, answer: &Result<Response, Silence>, mut connection: Connection) -> Fate {
         match answer {
             Ok(answer) if answer.header("connection") == Some("close") => {
-                // As a client that was told so. That the server closes by itself as well, a second
+                // As a client that got `Connection: close`. That the server closes by itself as well, a second
                 // later in actix-web, is held against it in `draining`.
                 connection.finish_sending();
                 if connection.is_closed() { Fate::Closed } else { Fate::LeftOpen }

@@ -16,7 +16,7 @@ use rustix::net::sockopt::set_socket_linger;
 use crate::{
     answers::STORED,
     call_log::{Accepted, Entry, Ledger},
-    connection::{Connection, PATIENCE},
+    connection::{CLIENT_TIMEOUT, Connection},
     request::{ARTICLE, delivery},
     site::{Site, Style},
     targets::{
@@ -44,7 +44,7 @@ impl Farewell {
         match self {
             Self::HalfClose => {
                 stream.shutdown(Shutdown::Write).expect("the connection is open");
-                stream.set_read_timeout(Some(PATIENCE)).expect("a second is a time-out");
+                stream.set_read_timeout(Some(CLIENT_TIMEOUT)).expect("a second is a time-out");
                 // It ends, with or without an answer.
                 let _ = stream.read_to_end(&mut Vec::new());
             }
@@ -117,7 +117,7 @@ fn taking_what_came_for_the_whole_is_caught() {
     }
     let ledger = Ledger::default();
     let address = serve(router(&Mount::all(&ledger)).layer(from_fn(fault)));
-    let server = Server { framework: Framework::Axum, address, ledger, patience: PATIENCE };
+    let server = Server { framework: Framework::Axum, address, ledger, timeout: CLIENT_TIMEOUT };
     assert_ne!(reaching(&server, Style::Receive), [""; 0]);
 }
 

@@ -7,22 +7,22 @@ use crate::{
 };
 
 /// A server, and a path at which unfinished bodies have a small budget.
-struct Crowd {
+struct Scene {
     server: Server,
     style: Style,
     path: String,
 }
 
-fn on_each_server(check: impl Fn(&Crowd)) {
+fn on_each_server(check: impl Fn(&Scene)) {
     for framework in Framework::ALL {
         for style in framework.styles() {
-            let path = Site::Crowded.path(style);
-            check(&Crowd { server: framework.serve_all(), style, path });
+            let path = Site::SmallBudget.path(style);
+            check(&Scene { server: framework.serve_all(), style, path });
         }
     }
 }
 
-impl Crowd {
+impl Scene {
     fn send(&self, bytes: &[u8]) -> Connection {
         let mut connection = self.server.connect();
         connection.send(bytes);
@@ -50,48 +50,48 @@ impl Crowd {
 }
 
 #[test]
-fn a_delivery_beyond_the_budget_is_told_to_come_again_and_is_let_in_when_others_leave() {
-    on_each_server(|crowd| {
-        let what = (crowd.server.framework, crowd.style);
-        let mut senders = crowd.fill();
-        let mut refused = crowd.send(&delivery().wire(&crowd.path));
+fn a_delivery_beyond_the_budget_is_asked_to_come_again_and_is_let_in_when_others_leave() {
+    on_each_server(|scene| {
+        let what = (scene.server.framework, scene.style);
+        let mut senders = scene.fill();
+        let mut refused = scene.send(&delivery().wire(&scene.path));
         let answer = refused.response().expect("there is an answer");
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("10")), "{what:?}");
         assert_eq!(answer.header("connection"), Some("close"), "{what:?}");
         let job_id = Some("job_1".into());
-        let told = match crowd.style {
+        let expected = match scene.style {
             Style::Receive | Style::Require | Style::LayerRequire => {
                 vec![Entry::Refused { job_id }]
             }
             Style::Extract | Style::Layer => vec![],
         };
-        assert_eq!(crowd.server.ledger.take(), told, "{what:?}");
+        assert_eq!(scene.server.ledger.take(), expected, "{what:?}");
 
         senders.pop();
-        crowd.catch_up();
-        assert!(crowd.status() < 300, "{what:?}: the sender that left is still counted");
+        scene.catch_up();
+        assert!(scene.status() < 300, "{what:?}: the sender that left is still counted");
         senders[0].send([b' '; SMALL - 80]);
         assert_eq!(senders[0].response().map(|answer| answer.status), Ok(400), "{what:?}");
-        assert!(crowd.status() < 300, "{what:?}: the body that ended is still counted");
+        assert!(scene.status() < 300, "{what:?}: the body that ended is still counted");
     });
 }
 
 #[test]
 fn bodies_that_are_declared_and_do_not_come_use_none_of_the_budget() {
-    on_each_server(|crowd| {
-        let unsent = delivery().unsent(SMALL as u64).wire(&crowd.path);
-        let senders: Vec<_> = (0..=BUDGET / SMALL).map(|_| crowd.send(&unsent)).collect();
-        crowd.catch_up();
-        assert!(crowd.status() < 300, "{:?}, {:?}", crowd.server.framework, crowd.style);
+    on_each_server(|scene| {
+        let unsent = delivery().unsent(SMALL as u64).wire(&scene.path);
+        let senders: Vec<_> = (0..=BUDGET / SMALL).map(|_| scene.send(&unsent)).collect();
+        scene.catch_up();
+        assert!(scene.status() < 300, "{:?}, {:?}", scene.server.framework, scene.style);
         drop(senders);
     });
 }
 
 #[test]
 fn deliveries_that_were_let_in_use_none_of_the_budget() {
-    on_each_server(|crowd| {
+    on_each_server(|scene| {
         for _ in 0..=BUDGET / ARTICLE.len() {
-            assert!(crowd.status() < 300, "{:?}, {:?}", crowd.server.framework, crowd.style);
+            assert!(scene.status() < 300, "{:?}, {:?}", scene.server.framework, scene.style);
         }
     });
 }

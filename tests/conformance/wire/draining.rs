@@ -64,18 +64,18 @@ fn a_strangers_chunks_that_never_end_are_not_waited_for() {
 }
 
 #[test]
-fn a_refused_delivery_that_never_ends_is_not_waited_for_and_the_sink_is_told() {
+fn a_refused_delivery_that_never_ends_is_not_waited_for_and_the_sink_is_notified() {
     on_each_server(|server, path, style| {
         let endless = delivery().with("Content-Type", "text/plain").unfinished();
         is_refused_and_closed(server, &endless.wire(path), 415);
         let job_id = Some("job_1".into());
-        let told = match style {
+        let expected = match style {
             Style::Receive | Style::Require | Style::LayerRequire => {
                 vec![Entry::Refused { job_id }]
             }
             Style::Extract | Style::Layer => vec![],
         };
-        assert_eq!(server.ledger.take(), told);
+        assert_eq!(server.ledger.take(), expected);
     });
 }
 
@@ -101,8 +101,8 @@ fn a_strangers_chunks_beyond_64_kib_are_not_read() {
         let empty = stranger().body("").unfinished().wire(path);
         let head = empty.strip_suffix(&chunk(b"")[..]).expect("it has no chunk");
         let more = chunk(&[b'x'; (64 << 10) + 1]);
-        // The line end of the chunk is left out, so that the server has read all that was sent: of
-        // what it had not read, the sender would be told by a reset.
+        // The line end of the chunk is left out, so that the server has read all that was sent: for
+        // bytes that it had not read, the sender would get a reset.
         let more = more.strip_suffix(b"\r\n").expect("a chunk ends so");
         is_refused_and_closed(server, &[head, more].concat(), 401);
     });
@@ -122,7 +122,7 @@ fn a_stranger_that_goes_away_in_the_middle_of_its_body_does_no_harm() {
     });
 }
 
-/// The answer may be lost to the reset, as the sender was told to ask first by announcing a body.
+/// The answer may be lost to the reset. A sender that announces such a body should ask first, with `Expect`.
 #[test]
 fn a_stranger_that_writes_on_is_cut_off() {
     on_each_server(|server, path, _| {

@@ -6,20 +6,20 @@ use tokio::sync::Notify;
 use crate::{
     application::{Application, Work},
     call_log::{Entry, Ledger},
-    connection::PATIENCE,
+    connection::CLIENT_TIMEOUT,
     request::delivery,
     site::{Site, Style},
     targets::server::{Framework, Mount, Server},
 };
 
-/// A sink that begins its work, and ends it when it is told to.
-pub(crate) struct Patient {
+/// A sink that begins its work, and ends it when `end` is notified.
+pub(crate) struct WaitingSink {
     pub(crate) mount: Mount,
     pub(crate) ledger: Ledger,
     pub(crate) end: Arc<Notify>,
 }
 
-impl Patient {
+impl WaitingSink {
     pub(crate) fn new() -> Self {
         Self::replying(Reply::Stored)
     }
@@ -47,7 +47,7 @@ impl Patient {
                 connection.leave_unread();
             }
         }
-        let begun = self.ledger.take_when(1, PATIENCE);
+        let begun = self.ledger.take_when(1, CLIENT_TIMEOUT);
         assert!(matches!(begun[..], [Entry::Accepted(_) | Entry::Handled { .. }]), "{begun:?}");
         drop(connection);
         // Servers have one thread here: once it has answered a later connection, it has seen the
@@ -56,7 +56,7 @@ impl Patient {
         later.send(delivery().without("Authorization").wire(&path));
         assert_eq!(later.response().map(|answer| answer.status), Ok(401));
         self.end.notify_one();
-        self.ledger.take_when(1, server.patience) == [Entry::Finished]
+        self.ledger.take_when(1, server.timeout) == [Entry::Finished]
     }
 }
 
@@ -71,10 +71,10 @@ pub(crate) enum Farewell {
 fn a_sender_that_hangs_up_does_not_cut_the_sinks_work_in_half() {
     for framework in Framework::ALL {
         for farewell in [Farewell::Close, Farewell::Reset] {
-            let patient = Patient::new();
-            let mounts = vec![patient.mount.clone()];
-            let server = framework.serve(mounts, patient.ledger.clone());
-            let finishes = patient.finishes_alone(&server, Style::Receive, farewell);
+            let sink = WaitingSink::new();
+            let mounts = vec![sink.mount.clone()];
+            let server = framework.serve(mounts, sink.ledger.clone());
+            let finishes = sink.finishes_alone(&server, Style::Receive, farewell);
             assert!(finishes, "{framework:?}, {farewell:?}");
         }
     }

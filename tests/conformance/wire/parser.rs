@@ -8,7 +8,7 @@ use crate::{
     text::{Situation, situations, text},
 };
 
-/// A request that the server's HTTP parser judges, before anything of ours runs, so that servers
+/// A request that the server's HTTP parser checks before any code of ours runs, so that servers
 /// differ. Where more than one fate is allowed, it is the same refusal with or without its answer.
 pub(crate) struct Row {
     pub(crate) situation: &'static str,

@@ -5,11 +5,11 @@ use std::time::Duration;
 use article_webhook::{AuthToken, Receiver, Reply};
 use tokio::sync::oneshot;
 
-use super::hang_up::{Farewell, Patient};
+use super::hang_up::{Farewell, WaitingSink};
 use crate::{
     answers::{Answer, DUPLICATE, RETRY_LATER, UNAUTHORIZED, UNAVAILABLE},
     call_log::Entry,
-    connection::{Connection, PATIENCE},
+    connection::{CLIENT_TIMEOUT, Connection},
     request::{ARTICLE, Request, TOKEN, delivery},
     site::{Site, Style},
     targets::{
@@ -19,9 +19,9 @@ use crate::{
     },
 };
 
-/// A handler under the layer that works until it is told to end, in a server of its own.
+/// A handler under the layer that works until `end` is notified, in a server of its own.
 struct Scene {
-    patient: Patient,
+    sink: WaitingSink,
     server: Server,
     style: Style,
     site: Site,
@@ -29,18 +29,18 @@ struct Scene {
 
 impl Scene {
     fn new(framework: Framework, reply: Reply) -> Self {
-        Self::of(framework, Patient::replying(reply))
+        Self::of(framework, WaitingSink::replying(reply))
     }
 
-    fn of(framework: Framework, mut patient: Patient) -> Self {
-        patient.mount.receiver = receiver(patient.mount.site);
-        let server = framework.serve(vec![patient.mount.clone()], patient.ledger.clone());
+    fn of(framework: Framework, mut sink: WaitingSink) -> Self {
+        sink.mount.receiver = receiver(sink.mount.site);
+        let server = framework.serve(vec![sink.mount.clone()], sink.ledger.clone());
         let style = match framework {
             Framework::Axum | Framework::ActixWeb => Style::Layer,
             Framework::Tower => Style::LayerRequire,
         };
-        let site = patient.mount.site;
-        Self { patient, server, style, site }
+        let site = sink.mount.site;
+        Self { sink, server, style, site }
     }
 
     fn send(&self, request: &Request) -> Connection {
@@ -51,28 +51,28 @@ impl Scene {
 
     /// Waits until a handler runs.
     fn begins(&self) {
-        let begun = self.patient.ledger.take_when(1, PATIENCE);
+        let begun = self.sink.ledger.take_when(1, CLIENT_TIMEOUT);
         assert!(matches!(begun[..], [Entry::Accepted(_) | Entry::Handled { .. }]), "{begun:?}");
     }
 
     /// Ends the handler that runs.
     fn end(&self) {
-        self.patient.end.notify_one();
-        assert_eq!(self.patient.ledger.take_when(1, PATIENCE), [Entry::Finished]);
+        self.sink.end.notify_one();
+        assert_eq!(self.sink.ledger.take_when(1, CLIENT_TIMEOUT), [Entry::Finished]);
     }
 
     /// Nothing runs before a stranger is answered, who came later: servers have one thread here.
     fn is_idle(&self) -> bool {
         let mut stranger = self.send(&delivery().without("Authorization"));
         assert_eq!(status(&mut stranger), 401);
-        self.patient.ledger.take().is_empty()
+        self.sink.ledger.take().is_empty()
     }
 }
 
 /// A receiver that remembers successes.
 fn receiver(site: Site) -> Receiver {
     let token = AuthToken::new(TOKEN).expect("the token is a legal one");
-    let deadline = if site == Site::Late { Duration::from_millis(50) } else { PATIENCE };
+    let deadline = if site == Site::Late { Duration::from_millis(50) } else { CLIENT_TIMEOUT };
     let builder = Receiver::builder(token).answer_deadline(deadline);
     builder.build().expect("the settings are legal ones")
 }
@@ -91,7 +91,7 @@ fn a_handler_whose_sender_hangs_up_runs_to_its_end_and_the_retry_needs_no_other(
     for framework in Framework::ALL {
         for farewell in [Farewell::Close, Farewell::Reset] {
             let scene = Scene::new(framework, Reply::Stored);
-            assert!(scene.patient.finishes_alone(&scene.server, scene.style, farewell));
+            assert!(scene.sink.finishes_alone(&scene.server, scene.style, farewell));
             assert!(
                 answers(&mut scene.send(&delivery()), DUPLICATE),
                 "{framework:?}, {farewell:?}"
@@ -138,8 +138,8 @@ fn another_body_of_the_job_waits_and_another_job_does_not() {
         let mut other_job = scene.send(&job_2.body(ARTICLE.replace("job_1", "job_2")));
         scene.begins();
         // The other body is handled as soon as the first has been.
-        scene.patient.end.notify_one();
-        let next = scene.patient.ledger.take_when(2, PATIENCE);
+        scene.sink.end.notify_one();
+        let next = scene.sink.ledger.take_when(2, CLIENT_TIMEOUT);
         let is_next =
             matches!(next[..], [Entry::Finished, Entry::Accepted(_) | Entry::Handled { .. }]);
         assert!(is_next, "{framework:?}: {next:?}");
@@ -154,9 +154,9 @@ fn another_body_of_the_job_waits_and_another_job_does_not() {
 #[test]
 fn a_handler_that_is_late_is_not_run_again_by_the_retries() {
     for framework in Framework::ALL {
-        let mut patient = Patient::new();
-        patient.mount.site = Site::Late;
-        let scene = Scene::of(framework, patient);
+        let mut sink = WaitingSink::new();
+        sink.mount.site = Site::Late;
+        let scene = Scene::of(framework, sink);
         let mut first = scene.send(&delivery());
         scene.begins();
         assert!(answers(&mut first, UNAVAILABLE), "{framework:?}");
@@ -187,9 +187,9 @@ fn a_stranger_learns_nothing_of_a_job_that_runs_or_is_remembered() {
 #[test]
 fn a_handler_runs_to_its_end_although_a_layer_around_it_gives_up() {
     for framework in [Framework::Axum, Framework::ActixWeb] {
-        let mut patient = Patient::new();
-        patient.mount.site = Site::GivesUp;
-        let scene = Scene::of(framework, patient);
+        let mut sink = WaitingSink::new();
+        sink.mount.site = Site::GivesUp;
+        let scene = Scene::of(framework, sink);
         let mut first = scene.send(&delivery());
         scene.begins();
         assert_eq!(status(&mut first), 504, "{framework:?}");
@@ -207,8 +207,8 @@ enum AfterStop {
 
 /// Whether a handler whose sender is gone ends before its server's process does.
 fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
-    let patient = Patient::new();
-    let (receiver, mounts) = (patient.mount.receiver.clone(), vec![patient.mount.clone()]);
+    let sink = WaitingSink::new();
+    let (receiver, mounts) = (sink.mount.receiver.clone(), vec![sink.mount.clone()]);
     let (stop, stopping) = oneshot::channel();
     let (has_stopped, stopped) = oneshot::channel();
     let stopping = async { stopping.await.expect("it is stopped") };
@@ -224,9 +224,9 @@ fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
         }
         _ => axum::serve_until(router(&mounts), stopping, end),
     };
-    let mut connection = Connection::open(address, PATIENCE);
+    let mut connection = Connection::open(address, CLIENT_TIMEOUT);
     connection.send(delivery().wire(&Site::Default.path(Style::Layer)));
-    let begun = patient.ledger.take_when(1, PATIENCE);
+    let begun = sink.ledger.take_when(1, CLIENT_TIMEOUT);
     assert!(matches!(begun[..], [Entry::Handled { .. }]), "{begun:?}");
     drop(connection);
     stop.send(()).expect("it is serving");
@@ -234,15 +234,15 @@ fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
     let join = || process.join().expect("the server ends");
     match after_stop {
         AfterStop::WaitsForHandlers => {
-            patient.end.notify_one();
+            sink.end.notify_one();
             join();
         }
         AfterStop::Ends => {
             join();
-            patient.end.notify_one();
+            sink.end.notify_one();
         }
     }
-    patient.ledger.take() == [Entry::Finished]
+    sink.ledger.take() == [Entry::Finished]
 }
 
 #[test]
@@ -258,29 +258,29 @@ fn a_shutdown_can_wait_for_the_handlers_whose_senders_are_gone() {
 
 #[test]
 fn the_workers_of_actix_web_share_one_run() {
-    let mut patient = Patient::new();
-    patient.mount.receiver = receiver(Site::Default);
-    let address = actix_web::serve_by_workers(4, vec![patient.mount.clone()]);
+    let mut sink = WaitingSink::new();
+    sink.mount.receiver = receiver(Site::Default);
+    let address = actix_web::serve_by_workers(4, vec![sink.mount.clone()]);
     let wire = delivery().wire(&Site::Default.path(Style::Layer));
-    let mut senders: Vec<_> = (0..16).map(|_| Connection::open(address, PATIENCE)).collect();
+    let mut senders: Vec<_> = (0..16).map(|_| Connection::open(address, CLIENT_TIMEOUT)).collect();
     senders.iter_mut().for_each(|sender| sender.send(&wire));
-    let begun = patient.ledger.take_when(1, PATIENCE);
+    let begun = sink.ledger.take_when(1, CLIENT_TIMEOUT);
     assert!(matches!(begun[..], [Entry::Handled { .. }]), "{begun:?}");
-    patient.end.notify_one();
+    sink.end.notify_one();
     let mut statuses: Vec<_> = senders.iter_mut().map(status).collect();
     statuses.sort_unstable();
     assert_eq!((&statuses[..15], statuses[15]), (&[200; 15][..], 204));
-    assert_eq!(patient.ledger.take(), [Entry::Finished]);
+    assert_eq!(sink.ledger.take(), [Entry::Finished]);
 }
 
 /// What the layer is for: the extractor alone fails each of these.
 #[test]
 fn a_bare_extractor_is_caught() {
     for framework in [Framework::Axum, Framework::ActixWeb] {
-        let patient = Patient::new();
-        let mut server = framework.serve(vec![patient.mount.clone()], patient.ledger.clone());
-        server.patience = Duration::from_secs(2); // only a wrong receiver lets it run out
-        assert!(!patient.finishes_alone(&server, Style::Extract, Farewell::Reset), "{framework:?}");
+        let sink = WaitingSink::new();
+        let mut server = framework.serve(vec![sink.mount.clone()], sink.ledger.clone());
+        server.timeout = Duration::from_secs(2); // only a wrong receiver reaches it
+        assert!(!sink.finishes_alone(&server, Style::Extract, Farewell::Reset), "{framework:?}");
 
         let mut scene = Scene::new(framework, Reply::Stored);
         scene.style = Style::Extract;

@@ -27,7 +27,7 @@ const LINES: usize = 2;
 /// The time in which a token comes back.
 const TOKEN: Duration = Duration::from_millis(60_000 / PER_MINUTE as u64);
 
-pub(crate) fn no_order_is_forgotten(form: Form) {
+pub(crate) fn no_order_is_lost(form: Form) {
     let start = Instant::now();
     let tape = Tape::record(form);
     let found = power_cut::cut(
@@ -174,7 +174,7 @@ impl Tape {
         // A token that is taken makes the bucket full later by the time in which one comes back.
         let polls = polled.values().sum::<u32>();
         if polls > 0 && found.bucket.full_at < self.begin + TOKEN * polls {
-            wrong.push(format!("{polls} polls were sent, and not so many tokens are spent"));
+            wrong.push(format!("{polls} polls were sent, and fewer tokens are spent"));
         }
         for (job_id, job) in &found.jobs {
             let bodies: Vec<_> = found.entries.get(job_id).into_iter().flatten().collect();

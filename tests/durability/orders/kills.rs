@@ -1,4 +1,4 @@
-//! An application that is killed at any time, and started again on its file, orders nothing twice and forgets no order.
+//! An application that is killed at any time, and started again on its file, orders nothing twice and loses no order.
 
 use std::{
     collections::BTreeMap,
@@ -33,7 +33,7 @@ const LINES: usize = 2;
 const LATE: Duration = Duration::from_secs(1);
 
 /// Where an obstacle keeps everything from being traced, every kill is one at random.
-pub(crate) fn forget_no_order(form: Form, obstacle: Option<&str>) {
+pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
     if let Some(obstacle) = obstacle {
         println!("durability: orders, kills: skipped: kills at named points: {obstacle}");
     }
@@ -116,16 +116,16 @@ impl Point {
 fn kill_once(folder: &Path, customers: &Customers, point: Point, rng: &mut Rng) -> &'static str {
     let strace = point.strace(folder, rng);
     let Ok(mut child) = Child::start(folder, Role::Orders, strace.as_ref()) else {
-        let said = fs::read_to_string(folder.join("stderr")).unwrap_or_default();
-        assert!(strace.is_some(), "it starts after a kill: {said}");
+        let stderr = fs::read_to_string(folder.join("stderr")).unwrap_or_default();
+        assert!(strace.is_some(), "it starts after a kill: {stderr}");
         return "at the start";
     };
     customers.move_to(Some(child.address));
-    let patience = match point {
+    let timeout = match point {
         Point::Random => Duration::from_millis(rng.u64(20..400)),
         _ => Duration::from_millis(1500),
     };
-    let ended = child.ends_within(patience);
+    let ended = child.ends_within(timeout);
     assert!(!ended || strace.is_some(), "it ended by itself");
     child.kill();
     if ended || strace.is_none() { point.name() } else { "at random, the aim was missed" }

@@ -65,7 +65,7 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
         let claim = PollClaim { limit: 1_000_000, lease: LATER, bucket };
         let polls = store.claim_polls(claim).await?.polls;
         found.polled = polls.into_iter().map(|poll| poll.job.job_id.to_string()).collect();
-        // A commit that was cut off is told, because a damaged one looks like it. Nothing else is damaged by a crash.
+        // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
         let findings = store.health().await?.findings;
         store.close().await?;
         match findings.into_iter().find(|finding| !finding.starts_with("the log ")) {
