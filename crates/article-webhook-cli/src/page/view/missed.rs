@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(in crate::page) enum Missed {
     Refused(Refusal),
-    /// As many pages are told of changes as can be.
+    /// As many pages follow changes as may.
     TooMany,
     /// No page has this path.
     Nothing,

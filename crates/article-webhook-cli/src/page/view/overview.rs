@@ -164,7 +164,7 @@ fn cause(group: &CauseCount) -> &str {
     group.cause.as_deref().unwrap_or("no cause is kept")
 }
 
-/// What is in quarantine is read anew. A group without a cause has no filter of its own, so it has no button.
+/// What is in quarantine is read again. A group without a cause has no filter of its own, so it has no button.
 fn buttons(shared: &Shared, group: &CauseCount) -> Markup {
     let all = match group.state {
         State::Quarantined if group.count == 1 => "Read it again".to_owned(),
