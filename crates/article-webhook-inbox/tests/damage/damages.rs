@@ -176,7 +176,8 @@ pub(super) fn sweep(bases: &[Base], form: Form) -> Vec<Damage> {
                 if is_long || number % 2 == 1 {
                     add(at, What::Noise);
                 }
-                if at > 0 && (is_long || number % 16 == 4) {
+                // Of less than a page there is nothing to salvage.
+                if at > SECTOR && (is_long || number % 16 == 4) {
                     add(at, What::CutShort);
                 }
             }
