@@ -319,7 +319,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
             let other = Fixture::new();
             fixture
                 .sql()
-                .backup("main", &other.path, None::<fn(rusqlite::backup::Progress)>)
+                .backup(rusqlite::MAIN_DB, &other.path, None::<fn(rusqlite::backup::Progress)>)
                 .unwrap();
             other
         }),
