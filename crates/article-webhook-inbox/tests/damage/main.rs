@@ -6,9 +6,8 @@
 //! copy, with its lock, loses no article without its name, handles nothing twice and orders nothing twice ([`salvaged`]). Salvaged alone
 //! are the damages of a sweep: each 4 KiB sector is zeroed, made noise, or the end of its file.
 //!
-//! It tries 60 spots, always the same, and a part of the sweep, or with `-- --long` 25,000 spots at random and the whole sweep.
-//! `-- --seed 42` repeats a run, and `-- --only 7` one damage of it, whose files it keeps. `-- --count 5000` sets the number of
-//! spots.
+//! It tries 60 spots and a part of the sweep, or 25,000 and the whole sweep with `-- --long`. `-- --seed 42` repeats a run, and
+//! `-- --only 7` one damage of it, whose files it keeps. `-- --count 5000` sets the number of spots.
 
 #![allow(clippy::print_stdout)] // a program may
 
@@ -31,7 +30,6 @@ use base::Base;
 use damages::{Damage, Form};
 
 const SHORT: usize = 60;
-const SHORT_SEED: u64 = 3;
 const LONG: usize = 25_000;
 
 /// What became of one damage: what must never happen, what a start did, and what a salvage did.
@@ -49,8 +47,7 @@ fn main() {
     };
     let is_long = arguments.iter().any(|argument| argument == "--long");
     let form = if is_long { Form::Long } else { Form::Short };
-    let chosen = || if is_long { fastrand::u64(..1 << 32) } else { SHORT_SEED };
-    let seed = number("--seed").map_or_else(chosen, |seed| seed as u64);
+    let seed = number("--seed").map_or_else(|| fastrand::u64(..1 << 32), |seed| seed as u64);
     let count = number("--count").unwrap_or(if is_long { LONG } else { SHORT });
 
     let began = Instant::now();

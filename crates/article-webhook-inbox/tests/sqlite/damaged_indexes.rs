@@ -153,6 +153,21 @@ async fn a_claim_passes_over_what_is_not_due_in_the_table() {
     }
 }
 
+/// After a clean stop the file is not checked.
+#[tokio::test]
+async fn a_lease_that_a_start_cannot_end_is_reported() {
+    let fixture = closed().await;
+    let store = fixture.open();
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
+    store.close().await.unwrap();
+    drop(store);
+    fixture.damage_index(BY_TIME, "UPDATE changed SET id = 99 WHERE id = 2");
+    let store = fixture.open();
+    let found = findings(&store).await;
+    assert!(found.len() == 1 && found[0].starts_with("row 99 is skipped, "), "{found:?}");
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
+}
+
 #[tokio::test]
 async fn retention_removes_only_what_is_old_in_the_table() {
     for (index, damage) in [

@@ -135,11 +135,15 @@ pub(super) fn entries(
 ) -> Result<Vec<i64>, Fault> {
     match which {
         Entries::Due(claim) => due(connection, claim, to_millis(now), findings),
-        Entries::Leased => ids(
-            connection,
-            "SELECT id FROM article_inbox_entries WHERE state = 'leased' ORDER BY id",
-            &[],
-        ),
+        Entries::Leased => {
+            let mut leased = Vec::new();
+            for range in live(Events::All).filter(|range| range.state == State::Leased) {
+                let parameters: [&dyn ToSql; 3] = [&range.state.as_str(), &range.kind(), &i64::MAX];
+                let all = (u32::MAX, &[][..]);
+                leased.extend(by_time(connection, ENTRIES_BY_TIME, &parameters, all, findings)?);
+            }
+            Ok(leased.into_iter().map(|(_, id)| id).collect())
+        }
         Entries::WaitingBeyond(time) => ids(
             connection,
             "SELECT id FROM article_inbox_entries INDEXED BY article_inbox_entries_by_time \
