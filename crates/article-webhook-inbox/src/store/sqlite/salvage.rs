@@ -4,7 +4,7 @@ mod log;
 mod source;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -46,7 +46,7 @@ const BYTES_PER_TRANSACTION: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive] // more may be counted
 pub struct Salvaged {
-    /// Entries that were kept, with a body that is what was received, or done.
+    /// Entries that were kept: with a body that is what was received, done, or doubtful.
     pub entries: u64,
     /// How many of them are dead now, because it is not known whether they were done: the newest that was stored about them
     /// may be lost. Their cause says so. Look whether each was published, and requeue the others.
@@ -348,7 +348,7 @@ impl Sources {
         writer: &mut NewDatabase<'_>,
         salvaged: &mut Salvaged,
     ) -> Result<BTreeMap<JobId, Lost>, Error> {
-        let (mut kept, mut lost) = (HashSet::new(), HashSet::new());
+        let (mut kept, mut lost) = (HashSet::new(), HashMap::new());
         let mut jobs = BTreeMap::new();
         for source in &self.copies {
             for (id, named) in &source.entries {
@@ -357,7 +357,7 @@ impl Sources {
                 }
                 match source.entry(*id, named.as_ref(), self.newest) {
                     Found::Unnamed => salvaged.may_lack_names = true,
-                    Found::Lost(key) => _ = lost.insert(key),
+                    Found::Lost { key, doubtful } => _ = lost.entry(key).or_insert(doubtful),
                     Found::Kept { entry, lacks_body, is_doubtful } => {
                         let (job_id, event) = (entry.job_id.clone(), entry.event.clone());
                         if !kept.insert(EntryKey { job_id, event }) {
@@ -373,8 +373,16 @@ impl Sources {
                 }
             }
         }
-        let lost = lost.into_iter().filter(|key: &EntryKey| !kept.contains(key));
-        jobs.extend(lost.map(|key| (key.job_id, Lost::Entry)));
+        // What is lost in one copy may be kept in another.
+        lost.retain(|key, _| !kept.contains(key));
+        for (key, doubtful) in lost {
+            jobs.insert(key.job_id, Lost::Entry);
+            if let Some(entry) = doubtful {
+                salvaged.entries += 1;
+                salvaged.doubtful += 1;
+                writer.push(ExportLine::Entry(entry))?;
+            }
+        }
         Ok(jobs)
     }
 

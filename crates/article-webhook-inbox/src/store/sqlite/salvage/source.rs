@@ -50,7 +50,6 @@ pub(super) struct Source {
 }
 
 /// What became of an entry.
-#[expect(clippy::large_enum_variant, reason = "all but a few are kept")]
 pub(super) enum Found {
     /// The entry is there, with these bodies.
     Kept {
@@ -60,8 +59,12 @@ pub(super) enum Found {
         /// Whether it was done is not known.
         is_doubtful: bool,
     },
-    /// No body of it can be read, and it was not done.
-    Lost(EntryKey),
+    /// No body of it can be read, and no copy shows that it was done.
+    Lost {
+        key: EntryKey,
+        /// The entry for a person to look at, if it may have been done.
+        doubtful: Option<EntryLine>,
+    },
     /// The name of the entry cannot be read.
     Unnamed,
 }
@@ -236,8 +239,14 @@ impl Source {
         };
         if is_done {
             row.state = State::Done;
-        } else if lacks_body && with_bytes == 0 && state.is_some() {
-            return Found::Lost(key);
+        } else if lacks_body && with_bytes == 0 {
+            let may_be_done = newest == Newest::MayBeLost || state.is_none();
+            let doubtful = (may_be_done && !key.is_quarantine()).then(|| {
+                row.doubt(self.now);
+                // Without a digest of what is lost, the article is stored when it comes again.
+                EntryLine::of(key.clone(), received_at, row, Vec::new())
+            });
+            return Found::Lost { key, doubtful };
         }
         if key.is_quarantine() {
             row.state = State::Quarantined;
