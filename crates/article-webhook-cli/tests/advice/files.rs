@@ -103,6 +103,21 @@ fn an_export_is_written_elsewhere_and_an_import_adds_what_is_there() {
             vec![format!("{import} cut --partial"), format!("article-webhook inbox export inbox.db | {import}")],
         ),
         (
+            format!("sed s/job_waits/job_other/ lines >changed; {import} <changed"),
+            format!("the lines before line 6 are not those that were exported, because they have another SHA-256\n{again}"),
+            vec![format!("{import} --partial <changed"), format!("article-webhook inbox erase new.db job_other")],
+        ),
+        (
+            format!("head -n 3 lines | {import}"),
+            format!("the export was cut off at line 3, because its last line, with counts and a hash, is missing\n{again}"),
+            vec![],
+        ),
+        (
+            format!("cp lines bytes; printf '\\377\\n' >>bytes; {import} bytes"),
+            format!("line 7 is not UTF-8 text\n{again}"),
+            vec!["! ls new.db-wal".to_owned()],
+        ),
+        (
             format!("cat lines lines >two; {import} two"),
             format!("line 7 comes after the end of the export: import each export by itself\n{again}"),
             vec![format!("{import} lines"), format!("{import} two --partial")],

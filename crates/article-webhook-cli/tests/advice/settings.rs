@@ -44,6 +44,12 @@ fn a_secret_that_is_missing_or_wrong_is_given_as_the_refusal_says() {
         &["echo \"ARTICLE_API_KEY='sk-simulator'\" >wrong.env; article-webhook order Shoes --env-file wrong.env"],
     );
     stage.follow(
+        "echo ARTICLE_API_KEY= >empty.env; article-webhook order Shoes --env-file empty.env",
+        "error: ARTICLE_API_KEY is not set\n\
+         fix:   set ARTICLE_API_KEY, name a file with --api-key-file PATH, or a .env file with --env-file PATH",
+        &[],
+    );
+    stage.follow(
         "article-webhook order Shoes --env-file ARTICLE_API_KEY=sk-simulator",
         "error: --env-file is given a variable and not a file\n\
          fix:   write NAME='VALUE' into a file, and name that: --env-file PATH",
@@ -241,25 +247,26 @@ fn an_inbox_that_cannot_be_meant_is_named_as_the_refusal_says() {
 fn a_port_an_address_or_a_header_that_cannot_be_used_is_replaced() {
     let stage = Stage::new();
     let listen = "article-webhook listen --inbox new.db --port 0 $T";
+    let refused = listen.replace("new.db", "none.db");
     let page = format!("{listen} --page 127.0.0.1:0");
     stage.follow(
-        "article-webhook listen --inbox new.db --port $PORT $T",
+        "article-webhook listen --inbox none.db --port $PORT $T",
         "error: cannot listen on port $PORT: Address already in use (os error 98)\n\
          fix:   end the program that has the port, or choose another with --port",
         &[listen],
     );
     stage.follow(
-        &format!("{listen} --page 127.0.0.1:$PORT"),
+        &format!("{refused} --page 127.0.0.1:$PORT"),
         "error: cannot show the page on 127.0.0.1:$PORT: Address already in use (os error 98)\n\
          fix:   end the program that has the port, or choose another with --page",
         &[&page],
     );
-    let remote = format!("{listen} --page 0.0.0.0:0");
+    let remote = "--page 0.0.0.0:0";
     stage.follow(
-        &remote,
+        &format!("{refused} {remote}"),
         "error: 0.0.0.0:0 can be reached by other machines, and the page shows all articles, without encryption\n\
          fix:   use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote",
-        &[&page, &format!("{remote} --page-allow-remote")],
+        &[&page, &format!("{listen} {remote} --page-allow-remote")],
     );
     for (name, says) in [
         (
@@ -272,11 +279,12 @@ fn a_port_an_address_or_a_header_that_cannot_be_used_is_replaced() {
         ),
     ] {
         stage.follow(
-            &format!("{listen} --event-header {name}"),
+            &format!("{refused} --event-header {name}"),
             &format!("error: {says}"),
             &[&format!("{listen} --event-header X-Event --job-id-header X-Job")],
         );
     }
+    stage.works("! ls none.db*");
     stage.follow(
         "article-webhook --json inbox 2>error; cut -d, -f3- error >&2; exit 2",
         "\"code\":\"usage\",\"error\":\"a command or an argument is missing\",\"exit\":2,\"fix\":\"add --help to see them\"}",

@@ -64,7 +64,7 @@ impl Stage {
         ];
         let stage = Self { runtime, folder, variables, _services: services };
         for (name, text) in [
-            ("key", "sk-simulator\n"),
+            ("key", "sk-simulator\r\n"),
             ("token", TOKEN),
             (
                 "service.env",
@@ -75,7 +75,7 @@ impl Stage {
         ] {
             fs::write(stage.path(name), text).unwrap();
         }
-        stage.runtime.block_on(crate::sample::inbox(&stage.path("inbox.db")));
+        stage.runtime.block_on(crate::sample::fill(&stage.path("inbox.db")));
         stage
     }
 

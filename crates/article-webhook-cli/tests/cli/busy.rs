@@ -13,10 +13,9 @@ use futures_util::future::join_all;
 use rusqlite::Connection;
 
 use crate::{
-    listening::TOKEN,
     running::Running,
     sample,
-    tool::{seen, text, tool},
+    tool::{TOKEN, seen, text, tool},
 };
 
 fn change(command: &str, file: &Path, options: &[&str]) -> Command {
@@ -27,7 +26,7 @@ fn change(command: &str, file: &Path, options: &[&str]) -> Command {
 
 /// Makes the inbox, and holds its lock.
 async fn locked(file: &Path) -> Connection {
-    sample::inbox(file).await;
+    sample::fill(file).await;
     let other = Connection::open(file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     other
@@ -35,8 +34,7 @@ async fn locked(file: &Path) -> Connection {
 
 #[tokio::test]
 async fn a_change_outlasts_a_lock_that_is_longer_than_a_call_waits() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let other = locked(&file).await;
     let erase = change("erase", &file, &["--all"]).spawn().unwrap();
     thread::sleep(Duration::from_secs(3));
@@ -47,8 +45,7 @@ async fn a_change_outlasts_a_lock_that_is_longer_than_a_call_waits() {
 
 #[tokio::test]
 async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let other = locked(&file).await;
     let (exit, out, error) = seen(&change("erase", &file, &["--all"]).output().unwrap());
     other.execute_batch("ROLLBACK").unwrap();
@@ -59,8 +56,7 @@ async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for jobs in (0..3_000).collect::<Vec<_>>().chunks(500) {
         let deliver =

@@ -10,16 +10,14 @@ use tempfile::TempDir;
 
 use crate::{
     sample,
-    tool::{seen, text, tool},
+    tool::{self, text},
 };
 
 type Change = fn(&mut Vec<u8>);
 
 /// An inbox whose file was changed.
 async fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (folder, file) = sample::inbox().await;
     let mut bytes = fs::read(&file).unwrap();
     change(&mut bytes);
     fs::write(&file, bytes).unwrap();
@@ -35,8 +33,7 @@ fn flip_a_body(bytes: &mut [u8]) {
 
 fn run(file: &Path, command: &[&str]) -> (Option<i32>, String, String) {
     let (command, arguments) = command.split_first().unwrap();
-    let output = tool(["inbox", command, text(file)]).args(arguments).output().unwrap();
-    seen(&output)
+    tool::run(&[&["inbox", command, text(file)], arguments].concat())
 }
 
 #[tokio::test]
@@ -102,8 +99,7 @@ async fn a_file_that_is_gone_from_its_lock_is_to_be_put_back() {
     let fix = "fix:   put it back: its lock file shows that a receiver has used it\n";
     assert!(exit == Some(5) && error.ends_with(fix), "{error}");
 
-    let output = tool(["inbox", "restore", text(&copy), text(&file)]).output().unwrap();
-    let (exit, restored, _) = seen(&output);
+    let (exit, restored, _) = tool::run(&["inbox", "restore", text(&copy), text(&file)]);
     let advice = format!(
         "more may be missing, because the old file is missing: if you find it, move it to {shown}-before-restore, then \
          article-webhook inbox salvage {shown}-before-restore NEW, then "

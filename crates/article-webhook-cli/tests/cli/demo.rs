@@ -1,18 +1,13 @@
 //! The whole loop in one process.
 
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read},
-    os::unix::fs::symlink,
-    process::Stdio,
-};
+use std::{fs, os::unix::fs::symlink, process::Stdio};
 
 use serde_json::Value;
 
 use crate::{
     running::Running,
     sample,
-    tool::{seen, text, tool},
+    tool::{run, text, tool},
 };
 
 fn lines(out: &str) -> Vec<Value> {
@@ -26,10 +21,8 @@ fn having<'a>(lines: &'a [Value], key: &str) -> Vec<&'a Value> {
 
 #[test]
 fn each_article_arrives_once_although_the_receiver_breaks() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let demo = tool(["demo", "--headless", "--json", "--inbox", text(&file)]).output().unwrap();
-    let (exit, out, error) = seen(&demo);
+    let (_folder, file) = sample::place();
+    let (exit, out, error) = run(&["demo", "--headless", "--json", "--inbox", text(&file)]);
     assert_eq!((exit, &*error), (Some(0), ""));
     let lines = lines(&out);
 
@@ -57,8 +50,8 @@ fn each_article_arrives_once_although_the_receiver_breaks() {
     assert_eq!((&end["orders"], &end["collected"]), (&8.into(), &2.into()));
     assert_eq!((&end["missing"], &end["repeated"]), (&Value::Array(vec![]), &Value::Array(vec![])));
 
-    let counts = tool(["inbox", "status", text(&file), "--json"]).output().unwrap();
-    let counts: Value = serde_json::from_slice(&counts.stdout).unwrap();
+    let (_, counts, _) = run(&["inbox", "status", text(&file), "--json"]);
+    let counts: Value = serde_json::from_str(&counts).unwrap();
     assert_eq!((&counts["entries"]["done"], &counts["total"]), (&8.into(), &8.into()));
 }
 
@@ -82,8 +75,7 @@ fn the_pages_show_what_the_demo_prints() {
     const START: &str = include_str!("../../../article-webhook/src/guide/start.md");
     const README: &str = include_str!("../../../../README.md");
     assert_eq!(captures(START).count(), 1);
-    let demo = tool(["demo", "--headless"]).output().unwrap();
-    let (exit, out, error) = seen(&demo);
+    let (exit, out, error) = run(&["demo", "--headless"]);
     assert_eq!((exit, &*error), (Some(0), ""));
     let printed: Vec<_> = out.lines().map(steady).collect();
     for capture in captures(START).chain(captures(README)) {
@@ -101,15 +93,14 @@ fn the_pages_show_what_the_demo_prints() {
 async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let [used, empty, link] = ["used.db", "empty", "link"].map(|name| folder.path().join(name));
-    sample::inbox(&used).await;
+    sample::fill(&used).await;
     fs::write(&empty, "").unwrap();
     symlink(folder.path().join("nowhere"), &link).unwrap();
-    let export = || tool(["inbox", "export", text(&used)]).output().unwrap().stdout;
+    let export = || run(&["inbox", "export", text(&used)]).1;
     let (bytes, entries) = (fs::read(&used).unwrap(), export());
     for file in [&used, &empty, &link] {
         for form in ["--headless", "--json"] {
-            let demo = tool(["demo", form, "--inbox", text(file)]).output().unwrap();
-            let (exit, out, error) = seen(&demo);
+            let (exit, out, error) = run(&["demo", form, "--inbox", text(file)]);
             assert_eq!((exit, &*out), (Some(2), ""), "{error}");
             let next = format!(
                 "name a file that does not exist; this shows what an earlier demo left: article-webhook inbox list {}",
@@ -125,8 +116,7 @@ async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
 #[test]
 fn a_page_is_refused_where_the_demo_shows_none() {
     for page in [["--page", "127.0.0.1:0"].as_slice(), &["--page-allow-remote"]] {
-        let demo = tool(["demo", "--headless"]).args(page).output().unwrap();
-        let (exit, out, error) = seen(&demo);
+        let (exit, out, error) = run(&[&["demo", "--headless"], page].concat());
         assert_eq!((exit, &*out), (Some(2), ""), "{error}");
         assert!(error.contains("cannot be used with"), "{error}");
     }
@@ -134,35 +124,26 @@ fn a_page_is_refused_where_the_demo_shows_none() {
 
 #[test]
 fn ctrl_c_ends_the_demo_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let mut demo = tool(["demo", "--headless", "--inbox", text(&file)]);
-    let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
-    let ordered = lines.find(|line| line.as_ref().unwrap().contains("  ordered  "));
-    assert!(ordered.is_some());
+    let mut demo = Running::of(demo.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    while !demo.line().contains("  ordered  ") {}
     demo.interrupt();
-    let rest = lines.count();
-    let mut error = String::new();
-    demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert_eq!(
-        (demo.ended(), &*error),
-        (Some(1), "error: interrupted\nfix:   repeat the command\n")
-    );
+    let rest = demo.lines.take().unwrap().count();
+    let interrupted = "error: interrupted\nfix:   repeat the command\n".to_owned();
+    assert_eq!(demo.ended_with_error(), (Some(1), interrupted));
     assert!(rest < 20, "{rest} lines came after Ctrl-C");
 
     // The file can be opened, and is not damaged.
-    let check = tool(["inbox", "status", "--full", text(&file)]).output().unwrap();
-    assert_eq!(seen(&check).0, Some(0));
+    assert_eq!(run(&["inbox", "status", "--full", text(&file)]).0, Some(0));
 }
 
 #[tokio::test]
 async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     let mut demo = tool(["demo", "--json"]);
-    let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
+    let mut demo = Running::of(demo.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut next = |key: &str| loop {
-        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let line = demo.next();
         if !line[key].is_null() {
             return line;
         }
@@ -174,15 +155,11 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     let browser = reqwest::Client::builder().no_proxy().build().unwrap();
     let opened = browser.get(&page).send().await.unwrap();
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    let html = browser
-        .get(format!("{url}/"))
-        .header("Cookie", cookie)
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let shown = async || {
+        let get = browser.get(format!("{url}/")).header("Cookie", cookie);
+        get.send().await.unwrap().text().await.unwrap()
+    };
+    let html = shown().await;
     assert!(html.contains("The receiver works."), "{html}");
     let token = html.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
     let press = async |button: &str, token: &str| {
@@ -204,19 +181,9 @@ async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
     assert_eq!(press("repair", token).await, 200);
     assert_eq!(next("receiver")["receiver"], "works");
     let job = next("published")["published"].as_str().unwrap().to_owned();
-    let html = browser
-        .get(format!("{url}/"))
-        .header("Cookie", cookie)
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let html = shown().await;
     assert!(html.contains(&job) && html.contains(" 503"), "{html}");
 
     demo.interrupt();
-    let mut error = String::new();
-    demo.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert_eq!((demo.ended(), &*error), (Some(0), "\nended\n"));
+    assert_eq!(demo.ended_with_error(), (Some(0), "\nended\n".to_owned()));
 }

@@ -18,27 +18,27 @@ const TOKEN: &str = "Bearer 0d9c4b7fa3e81625c7";
 
 /// What one run found: the severity of each code, and the fix of those that have one.
 #[derive(Debug)]
-struct Found {
+pub(crate) struct Found {
     exit: Option<i32>,
-    findings: BTreeMap<String, String>,
-    fixes: BTreeMap<String, String>,
-    out: String,
+    pub(crate) findings: BTreeMap<String, String>,
+    pub(crate) fixes: BTreeMap<String, String>,
+    pub(crate) out: String,
 }
 
 impl Found {
     /// Its severity, or `none`.
-    fn of(&self, code: &str) -> &str {
+    pub(crate) fn of(&self, code: &str) -> &str {
         self.findings.get(code).map_or("none", |severity| severity)
     }
 
     #[track_caller]
-    fn has(&self, code: &str, severity: &str) {
+    pub(crate) fn has(&self, code: &str, severity: &str) {
         assert_eq!(self.of(code), severity, "{code}: {self:#?}");
     }
 
     /// It is found with this fix, and is no more once the fix is done.
     #[track_caller]
-    fn is_cured(&self, code: &str, severity: &str, fix: &str, after: &Self) {
+    pub(crate) fn is_cured(&self, code: &str, severity: &str, fix: &str, after: &Self) {
         self.has(code, severity);
         assert_eq!(self.fixes.get(code).map(|fix| &**fix), Some(fix), "{code}: {self:#?}");
         assert_eq!(after.fixes.get(code), None, "{code}: {after:#?}");
@@ -46,14 +46,14 @@ impl Found {
 }
 
 /// The tool with `doctor --json` and a sound token.
-fn doctor(arguments: &[&str]) -> Command {
+pub(crate) fn doctor(arguments: &[&str]) -> Command {
     let mut doctor = tool(["doctor", "--json"]);
     doctor.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     doctor
 }
 
 #[track_caller]
-fn found(doctor: &mut Command) -> Found {
+pub(crate) fn found(doctor: &mut Command) -> Found {
     let (exit, out, error) = seen(&doctor.output().unwrap());
     assert_eq!(error, "", "{out}");
     let (mut findings, mut fixes) = (BTreeMap::new(), BTreeMap::new());

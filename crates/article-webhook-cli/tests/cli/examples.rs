@@ -10,7 +10,6 @@ use std::{
 
 use article_webhook_inbox::Inbox;
 use article_webhook_server::Server;
-use article_webhook_simulator::{Simulator, SimulatorClock};
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use tokio::runtime::Runtime;
 use trycmd::TestCases;
@@ -25,9 +24,7 @@ const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 #[test]
 fn every_command_prints_what_the_cases_say() {
     let runtime = Runtime::new().unwrap();
-    let simulator =
-        Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
-    let simulator = runtime.block_on(simulator.start()).unwrap();
+    let simulator = runtime.block_on(sample::service());
     let receiver = runtime.block_on(receiver());
 
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +77,7 @@ fn every_error_of_the_cases_says_what_fixes_it() {
 
 async fn furnish(folder: &Path) {
     fs::create_dir(folder).unwrap();
-    sample::inbox(&folder.join("inbox.db")).await;
+    sample::fill(&folder.join("inbox.db")).await;
     for (name, text) in [
         ("text.db", "this is no database, and it is long enough to look at\n"),
         ("brand.json", "{\"name\":\"Shoes & Co\"}\n"),

@@ -2,21 +2,19 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     net::{TcpListener, TcpStream},
     process::Stdio,
 };
 
 use article_webhook::fixture;
-use serde_json::Value;
 
 use crate::{
-    running::Running,
+    listening::Listening,
+    sample,
     server::{answer, post, read},
-    tool::{seen, text, tool},
+    tool::TOKEN,
 };
-
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The headers and the body of a request, which is answered.
 fn request(mut stream: TcpStream) -> (BTreeMap<String, String>, Vec<u8>) {
@@ -45,36 +43,14 @@ fn the_headers_have_the_names_that_are_given_also_for_the_application() {
     );
 }
 
-#[test]
-fn a_header_with_two_meanings_is_refused_before_an_inbox_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let mut listen = tool(["listen", "--port", "0", "--inbox", text(&file), "--event-header"]);
-    let listen = listen.arg("X-Service-Job-Id").env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-    let (exit, _, error) = seen(&listen.output().unwrap());
-    assert_eq!(exit, Some(2), "{error}");
-    assert!(
-        error.contains("\nfix:   give the event and the job id a header of their own each\n"),
-        "{error}"
-    );
-    assert!(!file.exists());
-}
-
 /// What an application gets of a delivery whose event and job id are in these headers.
 fn gets(event: &str, job_id: &str, options: &[&str]) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let application = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = application.local_addr().unwrap();
     let to = format!("http://{address}/hooks?a=b");
-    let mut listen = tool(["listen", "--port", "0", "--no-page", "--json", "--forward-to", &to]);
-    let listen =
-        listen.args(["--inbox", text(&file)]).args(options).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-    let listen = listen.stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut listening = Running(listen.spawn().unwrap());
-    let mut lines = BufReader::new(listening.0.stdout.take().unwrap()).lines();
-    let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    let url = started["listening"].as_str().unwrap();
+    let options = [&["--no-page", "--forward-to", &to], options].concat();
+    let listening = Listening::with(&file, &options, Stdio::null());
     let sent = fixture::complete().job_id("job_é").token(TOKEN);
     let headers = sent.headers().iter().map(|(name, value)| match &**name {
         "X-Service-Event" => (event, &value[..]),
@@ -83,7 +59,7 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     });
     // What the inbox does not keep.
     let headers = headers.chain([("X-Request-Id", &b"1"[..]), ("Cookie", b"a=b")]);
-    let answer = post(url, headers, sent.bytes());
+    let answer = post(&listening.url, headers, sent.bytes());
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
 
     let (headers, body) = request(application.accept().unwrap().0);

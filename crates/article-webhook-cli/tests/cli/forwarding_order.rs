@@ -2,7 +2,6 @@
 
 use std::{
     net::SocketAddr,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -16,9 +15,10 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     free_port::free_port,
-    listening::{Listening, TOKEN, application},
+    listening::{self, Listening, application},
     running::TIMEOUT,
-    tool::{seen, text, tool},
+    sample,
+    tool::TOKEN,
 };
 
 const FIRST: &str = "article.complete";
@@ -42,16 +42,9 @@ async fn refusing(address: SocketAddr, times: usize) -> mpsc::UnboundedReceiver<
     seen
 }
 
-async fn deliver(url: &str, job: &str, event: &str, body: &[u8]) {
-    let service = reqwest::Client::builder().no_proxy().build().unwrap();
-    let post = service.post(url).body(body.to_vec());
-    let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
-    let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
-    assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
-}
-
-fn article(job: &str) -> Vec<u8> {
-    fixture::complete().job_id(job).bytes().to_vec()
+async fn deliver(url: &str, job: &str, event: &str) {
+    let article = fixture::complete().job_id(job).bytes().clone();
+    assert_eq!(listening::deliver(url, TOKEN, event, job, article).await, 200, "{job}");
 }
 
 /// What the application sees until it has taken this delivery.
@@ -73,14 +66,13 @@ fn of_job_1(all: &[Seen]) -> Vec<(&str, bool)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_waits_until_what_arrived_before_it_for_its_job_is_taken_and_no_other_job_waits()
 {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let address = free_port();
     let mut seen = refusing(address, 2).await;
     let mut listening = Listening::start(&file, address, &["--forward-speed", "20"]);
-    deliver(&listening.url, "job_1", FIRST, &article("job_1")).await;
-    deliver(&listening.url, "job_1", SECOND, &article("job_1")).await;
-    deliver(&listening.url, "job_2", SECOND, &article("job_2")).await;
+    deliver(&listening.url, "job_1", FIRST).await;
+    deliver(&listening.url, "job_1", SECOND).await;
+    deliver(&listening.url, "job_2", SECOND).await;
     let all = until(&mut seen, "job_1", SECOND).await;
     let expected = [(FIRST, false), (FIRST, false), (FIRST, true), (SECOND, true)];
     assert_eq!(of_job_1(&all), expected, "{all:?}");
@@ -107,13 +99,12 @@ async fn a_delivery_waits_until_what_arrived_before_it_for_its_job_is_taken_and_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_goes_on_once_what_arrived_before_it_for_its_job_is_given_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let address = free_port();
     let mut seen = refusing(address, usize::MAX).await;
     let listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
-    deliver(&listening.url, "job_1", FIRST, &article("job_1")).await;
-    deliver(&listening.url, "job_1", SECOND, &article("job_1")).await;
+    deliver(&listening.url, "job_1", FIRST).await;
+    deliver(&listening.url, "job_1", SECOND).await;
     let all = until(&mut seen, "job_1", SECOND).await;
     let mut expected = vec![(FIRST, false); 4];
     expected.push((SECOND, true));
@@ -123,14 +114,13 @@ async fn a_delivery_goes_on_once_what_arrived_before_it_for_its_job_is_given_up(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn order_is_kept_although_the_application_and_the_tool_die_and_return() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let address = free_port();
     let listening = Listening::start(&file, address, &["--forward-speed", "20"]);
     let events = [FIRST, SECOND, "article.moved"];
     for event in events {
         for job in ["job_1", "job_2", "job_3"] {
-            deliver(&listening.url, job, event, &article(job)).await;
+            deliver(&listening.url, job, event).await;
         }
     }
     assert_eq!(listening.end(Signal::KILL), None);
@@ -144,48 +134,5 @@ async fn order_is_kept_although_the_application_and_the_tool_die_and_return() {
         let of_job = all.iter().filter(|(it, _, is_taken)| it == job && *is_taken);
         assert_eq!(of_job.map(|(_, event, _)| &**event).collect::<Vec<_>>(), events, "{all:?}");
     }
-    assert_eq!(listening.end(Signal::INT), Some(0));
-}
-
-fn show(file: &Path, job: &str) -> Value {
-    let mut show = tool(["inbox", "show", text(file), job, "--json"]);
-    let (exit, out, error) = seen(&show.output().unwrap());
-    assert_eq!(exit, Some(0), "{error}");
-    serde_json::from_str(&out).unwrap()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn another_body_of_a_known_job_is_kept_and_distinguished_from_a_repeat() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let address = free_port();
-    let mut seen = refusing(address, 0).await;
-    let mut listening = Listening::start(&file, address, &[]);
-    let (first, edited) = (article("job_1"), fixture::minimal().job_id("job_1").bytes().to_vec());
-    deliver(&listening.url, "job_1", FIRST, &first).await;
-    until(&mut seen, "job_1", FIRST).await;
-    let url = listening.url.clone();
-    let mut delivered = |expected: &str| loop {
-        let line = listening.next();
-        if !line["delivered"].is_null() {
-            assert_eq!(line["reply"], expected, "{line}");
-            break line;
-        }
-    };
-    delivered("stored");
-    for (body, reply) in
-        [(&first, "duplicate"), (&edited, "another body"), (&edited, "another body")]
-    {
-        deliver(&url, "job_1", FIRST, body).await;
-        let line = delivered(reply);
-        let fix = line["text"].as_str();
-        assert_eq!(fix.is_some(), reply == "another body", "{line}");
-        if let Some(fix) = fix {
-            let erase = format!("article-webhook inbox erase {} job_1", text(&file));
-            assert!(fix.starts_with("kept, and not forwarded: ") && fix.contains(&erase), "{fix}");
-        }
-    }
-    assert_eq!(show(&file, "job_1")["bodies"].as_array().unwrap().len(), 2);
-    assert!(seen.try_recv().is_err(), "the application gets one");
     assert_eq!(listening.end(Signal::INT), Some(0));
 }

@@ -32,7 +32,7 @@ fn full_but_for(room: usize) -> (PipeReader, PipeWriter) {
 fn interrupted(command: &mut Command, room: usize) -> Option<i32> {
     let (_reader, writer) = full_but_for(room);
     let command = command.stdout(writer).stderr(Stdio::null());
-    let mut running = Running(command.spawn().unwrap());
+    let mut running = Running::of(command);
     // The command holds the writing end.
     command.stdout(Stdio::null());
     until("it does not handle Ctrl-C", || running.handles_ctrl_c().then_some(()));

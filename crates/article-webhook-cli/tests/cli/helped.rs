@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::tool::{seen, tool};
+use crate::tool::{run, seen, tool};
 
 /// What follows the name of the tool, for it and for each command that its help names, and theirs.
 fn commands() -> Vec<Vec<String>> {
@@ -55,7 +55,7 @@ fn each_shell_gets_completions_of_all_commands() {
     let shells: Vec<_> = shells.split(',').map(str::trim).collect();
     assert!(shells.contains(&"bash") && shells.len() >= 5, "{shells:?}");
     for shell in shells {
-        let (exit, out, error) = seen(&tool(["completions", shell]).output().unwrap());
+        let (exit, out, error) = run(&["completions", shell]);
         assert_eq!((exit, &*error), (Some(0), ""), "{shell}");
         for name in commands.iter().flatten() {
             let is_there =

@@ -19,13 +19,10 @@ use crate::{
 /// Its exit code and what it says, interrupted once `is_time`.
 fn interrupted(command: &mut Command, is_time: impl FnOnce()) -> (Option<i32>, String) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Running(command.spawn().unwrap());
+    let mut running = Running::of(command);
     is_time();
     running.interrupt();
-    let exit = running.ended();
-    let mut error = String::new();
-    running.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    (exit, error)
+    running.ended_with_error()
 }
 
 /// A service that takes a request and does not answer.
@@ -38,9 +35,7 @@ fn order(service: &TcpListener, options: &[&str]) -> Command {
 
 #[tokio::test]
 async fn an_order_that_is_interrupted_is_reported_with_an_unknown_outcome() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let service = TcpListener::bind("127.0.0.1:0").unwrap();
     // Its connections stay open.
     let mut connections = Vec::new();
@@ -62,9 +57,7 @@ async fn an_order_that_is_interrupted_is_reported_with_an_unknown_outcome() {
 
 #[tokio::test]
 async fn a_change_in_bulk_that_is_interrupted_says_how_much_was_done() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     // The changes of the tool wait for it.
     let other = Connection::open(&file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -2,10 +2,10 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Lines, Write},
+    io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::{ChildStdout, Stdio},
+    process::Stdio,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -28,67 +28,74 @@ use tokio::{
 
 use crate::{
     free_port::free_port,
-    running::{Running, TIMEOUT},
-    taking_over::deliver,
-    tool::{seen, text, tool},
+    running::{Running, TIMEOUT, until},
+    sample, taking_over,
+    tool::{TOKEN, run, text, tool},
 };
 
-pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
-
 pub(crate) struct Listening {
-    process: Running,
-    lines: Lines<BufReader<ChildStdout>>,
+    pub(crate) process: Running,
     pub(crate) url: String,
 }
 
 impl Listening {
     pub(crate) fn start(inbox: &Path, application: SocketAddr, options: &[&str]) -> Self {
-        Self::start_with(inbox, application, options, Stdio::null())
+        let application = format!("http://{application}/hooks");
+        let forward = ["--forward-to", &application];
+        Self::with(inbox, &[&forward, options].concat(), Stdio::null())
     }
 
-    fn start_with(inbox: &Path, application: SocketAddr, options: &[&str], errors: Stdio) -> Self {
-        let application = format!("http://{application}/hooks");
+    pub(crate) fn with(inbox: &Path, options: &[&str], errors: impl Into<Stdio>) -> Self {
         let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(inbox)]);
-        let listen = listen.args(["--forward-to", &application]).args(options);
-        let listen =
-            listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(errors);
-        let mut process = listen.spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let started: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-        let process = Running(process);
-        Self { process, lines, url: started["listening"].as_str().unwrap().to_owned() }
+        let listen = listen.args(options).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+        let (process, started) = Running::start_with(listen, errors);
+        Self { process, url: started["listening"].as_str().unwrap().to_owned() }
     }
 
     /// The next line about a job.
     pub(crate) fn next(&mut self) -> Value {
-        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
+        self.process.next()
     }
 
-    /// The next line about a job that was passed on.
-    pub(crate) fn next_forwarded(&mut self) -> Value {
+    /// The next of these lines for which this is so.
+    pub(crate) fn next_where(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.next();
-            if !line["forwarded"].is_null() {
+            if is_it(&line) {
                 return line;
             }
         }
     }
 
-    pub(crate) fn end(self, signal: Signal) -> Option<i32> {
-        self.process.signal(signal);
-        self.ended()
+    /// The next line about a job that was passed on.
+    pub(crate) fn next_forwarded(&mut self) -> Value {
+        self.next_where(|line| !line["forwarded"].is_null())
     }
 
-    /// The exit code, once it has ended.
-    pub(crate) fn ended(mut self) -> Option<i32> {
-        self.process.0.wait().unwrap().code()
+    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+        self.process.signal(signal);
+        self.process.ended()
     }
 }
 
-fn send(url: &str, job: &str, token: &str) -> Option<i32> {
-    let output =
-        tool(["send", url, "--job", job]).env("ARTICLE_WEBHOOK_TOKEN", token).output().unwrap();
-    seen(&output).0
+/// Delivers as the service does. Returns the status.
+pub(crate) async fn deliver(
+    url: &str,
+    token: &str,
+    event: &str,
+    job: &str,
+    body: impl Into<reqwest::Body>,
+) -> u16 {
+    let service = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build().unwrap();
+    let post = service.post(url).body(body);
+    let post = post.header("Authorization", token).header("Content-Type", "application/json");
+    let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
+    post.send().await.unwrap().status().as_u16()
+}
+
+/// Delivers an article with the tool. Returns how it ends.
+fn send(url: &str, job: &str) -> Option<i32> {
+    run(&["send", url, "--job", job]).0
 }
 
 /// The application that is being built. Aborting it closes its connections.
@@ -100,6 +107,19 @@ pub(crate) async fn application(
     let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
     let service = receive(receiver, sink);
     tokio::spawn(async move { server.serve(service, std::future::pending()).await.unwrap() })
+}
+
+/// What an application does that gives these replies, and what arrives at it.
+pub(crate) fn replying(
+    reply: impl Fn(&Delivery) -> Reply + Clone + Send + Sync + 'static,
+) -> (impl Sink + Clone + 'static, mpsc::UnboundedReceiver<(Instant, Delivery)>) {
+    let (arrivals, arrived) = mpsc::unbounded_channel();
+    let sink = move |delivery: Delivery| {
+        let reply = reply(&delivery);
+        arrivals.send((Instant::now(), delivery)).unwrap();
+        async move { reply }
+    };
+    (sink, arrived)
 }
 
 /// The first line of the response about the health of a receiver. Empty: nothing listens.
@@ -114,32 +134,26 @@ fn health(url: &str) -> String {
     line
 }
 
-/// The state, the number of attempts and the cause of the only entry, once it is in this state.
-async fn entry(file: &Path, state: &str) -> (u64, String) {
-    let found = timeout(TIMEOUT, async {
-        loop {
-            let mut list = tool(["inbox", "list", text(file), "--json", "--state", state]);
-            let (_, out, _) = seen(&list.output().unwrap());
-            if let Some(line) = out.lines().next() {
-                return serde_json::from_str::<Value>(line).unwrap();
-            }
-            sleep(Duration::from_millis(50)).await;
-        }
+/// The number of attempts and the cause of the only entry, once it is in this state.
+fn entry(file: &Path, state: &str) -> (u64, String) {
+    let found: Value = until("no entry is in the state", || {
+        let (_, out, _) = run(&["inbox", "list", text(file), "--json", "--state", state]);
+        out.lines().next().map(|line| serde_json::from_str(line).unwrap())
     });
-    let found = found.await.unwrap_or_else(|_| panic!("no entry is {state}"));
     let cause = found["cause"].as_str().unwrap_or_default().to_owned();
     (found["attempts"].as_u64().unwrap(), cause)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_tool_was_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let address = free_port();
 
     let mut listening = Listening::start(&file, address, &[]);
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
-    assert_eq!(send(&listening.url, "job_2", "Bearer another-token-1234"), Some(1));
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
+    let article = fixture::complete().job_id("job_2").bytes().clone();
+    let wrong = "Bearer another-token-1234";
+    assert_eq!(deliver(&listening.url, wrong, "article.complete", "job_2", article).await, 401);
     let mut seen = [listening.next(), listening.next(), listening.next()];
     // The worker may be the first to speak.
     seen.sort_by_key(|line| line["type"].to_string());
@@ -156,17 +170,12 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     let inbox = Inbox::memory();
     application(address, inbox.clone()).await;
     let mut listening = Listening::start(&file, address, &[]);
-    let forwarded = loop {
-        let line = listening.next();
-        if !line["status"].is_null() {
-            break line;
-        }
-    };
+    let forwarded = listening.next_where(|line| !line["status"].is_null());
     assert_eq!((&forwarded["forwarded"], &forwarded["status"]), (&"job_1".into(), &200.into()));
     let entries = inbox.list(Default::default()).await.unwrap().items;
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].key.to_string(), "job_1 (article.complete)");
-    assert_eq!(entry(&file, "done").await.0, 1, "only what reached the application counts");
+    assert_eq!(entry(&file, "done").0, 1, "only what reached the application counts");
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
@@ -178,46 +187,37 @@ fn deliveries_at_once_are_each_shown_on_a_line_of_their_own() {
     let url = &listening.url;
     thread::scope(|scope| {
         for number in 0..DELIVERIES {
-            scope.spawn(move || deliver(url, &format!("job_{number:02}")));
+            scope.spawn(move || taking_over::deliver(url, &format!("job_{number:02}")));
         }
     });
     let mut seen = Vec::new();
     while seen.len() < DELIVERIES {
-        let line = listening.next();
-        if line["type"] != "forward" {
-            let [job, reply] = [&line["delivered"], &line["reply"]].map(|it| it.as_str());
-            seen.push(format!("{} {}", job.unwrap_or_default(), reply.unwrap_or_default()));
-        }
+        let line = listening.next_where(|line| line["type"] != "forward");
+        seen.push([&line["delivered"], &line["reply"]].map(|it| it.as_str().unwrap().to_owned()));
     }
     seen.sort();
-    let each = (0..DELIVERIES).map(|number| format!("job_{number:02} stored"));
+    let each = (0..DELIVERIES).map(|number| [format!("job_{number:02}"), "stored".to_owned()]);
     assert_eq!(seen, each.collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_requeue() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let (arrivals, mut arrived) = mpsc::unbounded_channel();
+    let (_folder, file) = sample::place();
     let replies = watch::Sender::new(Reply::Unavailable);
     let reply = replies.subscribe();
-    let sink = move |_: Delivery| {
-        arrivals.send(Instant::now()).unwrap();
-        let reply = *reply.borrow();
-        async move { reply }
-    };
+    let (sink, mut arrived) = replying(move |_| *reply.borrow());
     let address = free_port();
     application(address, sink).await;
 
     let mut listening = Listening::start(&file, address, &["--forward-speed", "50"]);
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
     let seen: Vec<_> = (0..4).map(|_| listening.next_forwarded()).collect();
     assert_eq!(seen[0]["status"], 503);
     assert_eq!(seen[3]["text"], "the application answered 503: dead, see `inbox requeue`");
     assert!(seen[3]["body"].as_str().unwrap().contains("\"error\":\"unavailable\""), "{}", seen[3]);
-    assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
+    assert_eq!(entry(&file, "dead"), (4, "the application answered 503".to_owned()));
     let mut times = Vec::new();
-    while let Ok(time) = arrived.try_recv() {
+    while let Ok((time, _)) = arrived.try_recv() {
         times.push(time);
     }
     let pauses: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -227,16 +227,14 @@ async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_req
     }
 
     replies.send_replace(Reply::Stored);
-    let requeue = tool(["inbox", "requeue", text(&file), "job_1"]).output().unwrap();
-    assert_eq!(crate::tool::seen(&requeue).0, Some(0));
+    assert_eq!(run(&["inbox", "requeue", text(&file), "job_1"]).0, Some(0));
     assert_eq!(listening.next_forwarded()["status"], 200);
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_application_that_never_answers_in_time_gets_a_delivery_four_times() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let tries = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&tries);
     let sink = move |_: Delivery| {
@@ -248,17 +246,16 @@ async fn an_application_that_never_answers_in_time_gets_a_delivery_four_times() 
 
     let options = ["--forward-timeout", "300ms", "--forward-speed", "1000"];
     let listening = Listening::start(&file, address, &options);
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
     let cause = "the application did not answer: operation timed out".to_owned();
-    assert_eq!(entry(&file, "dead").await, (4, cause));
+    assert_eq!(entry(&file, "dead"), (4, cause));
     assert_eq!(tries.load(Ordering::SeqCst), 4);
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_application_gets_eight_jobs_at_a_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     // It answers once it has eight.
     let (eight, at_once) = (Arc::new(Barrier::new(8)), Arc::new(AtomicUsize::new(0)));
     let most = Arc::new(AtomicUsize::new(0));
@@ -278,7 +275,7 @@ async fn a_slow_application_gets_eight_jobs_at_a_time() {
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &["--forward-timeout", "10s"]);
     for number in 0..16 {
-        assert_eq!(send(&listening.url, &format!("job_{number}"), TOKEN), Some(0));
+        assert_eq!(send(&listening.url, &format!("job_{number}")), Some(0));
     }
     for _ in 0..16 {
         assert_eq!(listening.next_forwarded()["status"], 200, "it waits for eight");
@@ -290,8 +287,7 @@ async fn a_slow_application_gets_eight_jobs_at_a_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_arrives_although_the_application_and_the_tool_die_and_return() {
     const JOBS: u64 = 24;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let (address, inbox) = (free_port(), Inbox::memory());
     let sink = {
         let inbox = inbox.clone();
@@ -307,7 +303,7 @@ async fn everything_arrives_although_the_application_and_the_tool_die_and_return
     let mut listening = Listening::start(&file, address, &options);
     let mut running = application(address, sink.clone()).await;
     for number in 0..JOBS {
-        assert_eq!(send(&listening.url, &format!("job_{number}"), TOKEN), Some(0));
+        assert_eq!(send(&listening.url, &format!("job_{number}")), Some(0));
         match number {
             6 => running.abort(),
             12 => running = application(address, sink.clone()).await,
@@ -330,28 +326,20 @@ async fn everything_arrives_although_the_application_and_the_tool_die_and_return
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let address = free_port();
     application(address, Inbox::memory()).await;
     // It leads to this machine, and is not one of its own addresses.
     let other = format!("http://0.0.0.0:{}/hooks", address.port());
-    let run = |arguments: &[&str]| {
-        let mut run = tool([]);
-        seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
-    };
     let listen = ["listen", "--port", "0", "--inbox", text(&file), "--forward-to", &other];
-    for refused in [["send", &other].as_slice(), &listen] {
-        let (exit, out, error) = run(refused);
-        assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-        assert!(error.contains("fix:   add --allow-remote where"), "{error}");
-    }
+    let (exit, out, error) = run(&listen);
+    assert_eq!((exit, &*out), (Some(2), ""), "{error}");
+    assert!(error.contains("fix:   add --allow-remote where"), "{error}");
     assert!(!file.exists());
-    assert_eq!(run(&["send", &other, "--allow-remote"]).0, Some(0));
 
     let other = SocketAddr::from(([0, 0, 0, 0], address.port()));
     let mut listening = Listening::start(&file, other, &["--allow-remote"]);
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
     assert_eq!(listening.next_forwarded()["status"], 200);
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
@@ -359,32 +347,20 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
 /// It is what the service sends, and the application that is being built must answer it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let replies = watch::Sender::new(Reply::Unavailable);
     let reply = replies.subscribe();
-    let (arrivals, mut arrived) = mpsc::unbounded_channel();
-    let sink = move |delivery: Delivery| {
-        arrivals.send((delivery.event().clone(), delivery.body().to_vec())).unwrap();
-        let reply = *reply.borrow();
-        async move { reply }
-    };
+    let (sink, mut arrived) = replying(move |_| *reply.borrow());
     let address = free_port();
     let mut listening = Listening::start(&file, address, &[]);
-    let service = reqwest::Client::builder().no_proxy().build().unwrap();
     let failed = br#"{"job_id":"job_1","status":"failed"}"#;
     let url = listening.url.clone();
     let deliver = async |job: &str, body: &[u8]| {
-        let post = service.post(&url).body(body.to_vec());
-        let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
-        let post =
-            post.header("X-Service-Event", "article.complete").header("X-Service-Job-Id", job);
-        post.send().await.unwrap().status().as_u16()
+        deliver(&url, TOKEN, "article.complete", job, body.to_vec()).await
     };
-    let quarantined = async |job: &str| {
-        let mut list = tool(["inbox", "list", text(&file), "--json", "--state", "quarantined"]);
-        let (_, out, _) = seen(&list.args(["--job", job]).output().unwrap());
-        out.lines().count()
+    let quarantined = |job: &str| {
+        let list = ["inbox", "list", text(&file), "--json", "--state", "quarantined", "--job", job];
+        run(&list).1.lines().count()
     };
 
     // The inbox has it, and the application does not.
@@ -403,13 +379,17 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
     ] {
         replies.send_replace(reply);
         assert_eq!(deliver("job_1", failed).await, status);
-        assert_eq!(arrived.recv().await.unwrap(), (Event::ArticleComplete, failed.to_vec()));
+        let (_, delivery) = arrived.recv().await.unwrap();
+        assert_eq!(
+            (delivery.event(), &delivery.body()[..]),
+            (&Event::ArticleComplete, &failed[..])
+        );
         let line = listening.next_forwarded();
         assert_eq!(line["status"], forwarded);
         assert!(line["text"].as_str().unwrap().starts_with(says), "{line}");
     }
-    assert_eq!(quarantined("job_1").await, 1);
-    let (exit, out, _) = seen(&tool(["inbox", "status", text(&file)]).output().unwrap());
+    assert_eq!(quarantined("job_1"), 1);
+    let (exit, out, _) = run(&["inbox", "status", text(&file)]);
     assert!(exit == Some(1) && out.starts_with("1 quarantined: "), "{out}");
 
     // The application refuses it as the receiver here does, so its sink does not get it.
@@ -419,42 +399,34 @@ async fn what_is_in_quarantine_is_passed_on_each_time_that_it_is_delivered() {
         let line = listening.next_forwarded();
         assert_eq!((&line["forwarded"], &line["status"]), (&"job_2".into(), &400.into()));
     }
-    assert_eq!(quarantined("job_2").await, 1);
+    assert_eq!(quarantined("job_2"), 1);
     assert_eq!(deliver("job_2", fixture::complete().job_id("job_2").bytes()).await, 200);
     assert_eq!(listening.next_forwarded()["status"], 200);
-    assert_eq!(quarantined("job_2").await, 0, "a good copy ends it");
+    assert_eq!(quarantined("job_2"), 0, "a good copy ends it");
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
 /// The way out of a worker that ended: what it says of deliveries holds, and so does what it says of a new start.
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_by_a_new_start() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (folder, file) = sample::place();
     let (address, inbox) = (free_port(), Inbox::memory());
     application(address, inbox.clone()).await;
     let errors = folder.path().join("errors");
-    let mut listening =
-        Listening::start_with(&file, address, &[], fs::File::create(&errors).unwrap().into());
+    let forward = ["--forward-to", &*format!("http://{address}/hooks")];
+    let mut listening = Listening::with(&file, &forward, fs::File::create(&errors).unwrap());
     let other_program = rusqlite::Connection::open(&file).unwrap();
     let trigger = "CREATE TRIGGER audit BEFORE UPDATE ON article_inbox_entries \
                    BEGIN SELECT RAISE(ABORT, 'no'); END";
     other_program.execute_batch(trigger).unwrap();
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
     let advice = "deliveries are stored meanwhile; fix the cause and start `listen` again, which forwards them";
-    let reported = timeout(TIMEOUT, async {
-        loop {
-            let reported = fs::read_to_string(&errors).unwrap();
-            if reported.contains(advice) {
-                return reported;
-            }
-            sleep(Duration::from_millis(50)).await;
-        }
+    let reported = until("the worker does not end", || {
+        Some(fs::read_to_string(&errors).unwrap()).filter(|reported| reported.contains(advice))
     });
-    let reported = reported.await.expect("the worker ends");
     assert!(reported.contains("nothing is forwarded any more: "), "{reported}");
 
-    assert_eq!(send(&listening.url, "job_2", TOKEN), Some(0));
+    assert_eq!(send(&listening.url, "job_2"), Some(0));
     assert_eq!(
         (&listening.next()["reply"], &listening.next()["reply"]),
         (&"stored".into(), &"stored".into())
@@ -475,103 +447,95 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let (arrivals, mut arrived) = mpsc::unbounded_channel();
-    let sink = move |delivery: Delivery| {
-        let event = delivery.event().as_str().to_owned();
-        let seen = (delivery.job_id().to_string(), event, delivery.body().to_vec());
-        let reply = if seen.0 == "job_2" { Reply::Unavailable } else { Reply::Stored };
-        arrivals.send(seen).unwrap();
-        async move { reply }
-    };
+    let (_folder, file) = sample::place();
+    let (sink, mut arrived) = replying(|delivery| match delivery.job_id().as_str() {
+        "job_2" => Reply::Unavailable,
+        _ => Reply::Stored,
+    });
     let address = free_port();
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
-    let service = reqwest::Client::builder().no_proxy().build().unwrap();
     let article = fixture::complete().job_id("job_1").bytes().to_vec();
     let odd = b"{ \"job_id\":\"job_2\",\t\"note\":\"\\u00e9\" }\n".to_vec();
     let mut deliver = async |job: &str, event: &str, body: &[u8], status: Value| {
-        let post = service.post(&listening.url).body(body.to_vec());
-        let post = post.header("Authorization", TOKEN).header("Content-Type", "application/json");
-        let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
-        assert_eq!(post.send().await.unwrap().status(), 200, "{job}");
+        assert_eq!(deliver(&listening.url, TOKEN, event, job, body.to_vec()).await, 200, "{job}");
         let passed_on = timeout(TIMEOUT, arrived.recv()).await.expect("it is passed on");
-        assert_eq!(passed_on.unwrap(), (job.into(), event.into(), body.to_vec()));
+        let (_, passed_on) = passed_on.unwrap();
+        assert_eq!((passed_on.job_id().as_str(), passed_on.event().as_str()), (job, event));
+        assert_eq!(passed_on.body()[..], *body);
         assert_eq!(listening.next_forwarded()["status"], status, "{job}");
     };
     deliver("job_1", "article.retracted", &article, 200.into()).await;
     deliver("job_2", "article.complete", &odd, 503.into()).await;
     for _ in 1..4 {
-        assert_eq!(arrived.recv().await.unwrap().2, odd);
+        assert_eq!(arrived.recv().await.unwrap().1.body()[..], odd[..]);
     }
-    assert_eq!(entry(&file, "dead").await, (4, "the application answered 503".to_owned()));
+    assert_eq!(entry(&file, "dead"), (4, "the application answered 503".to_owned()));
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_body_of_a_job_is_passed_on_under_another_id_or_after_the_erasure_that_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let (arrivals, mut arrived) = mpsc::unbounded_channel();
-    let sink = move |delivery: Delivery| {
-        arrivals.send(delivery.body().clone()).unwrap();
-        async { Reply::Stored }
-    };
+async fn another_body_of_a_job_is_kept_and_passed_on_under_another_id_or_after_an_erasure() {
+    let (_folder, file) = sample::place();
+    let (sink, mut arrived) = replying(|_| Reply::Stored);
     let address = free_port();
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &[]);
-    let url = listening.url.clone();
-    let deliver = |body: &[u8]| {
-        let path = folder.path().join("body.json");
-        std::fs::write(&path, body).unwrap();
-        let mut send = tool(["send", &url, "--file", text(&path)]);
-        assert_eq!(seen(&send.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap()).0, Some(0));
+    let mut deliver = async |body: &[u8], job: &str, reply: &str| {
+        let body = body.to_vec();
+        assert_eq!(deliver(&listening.url, TOKEN, "article.complete", job, body).await, 200);
+        let line = match reply {
+            "stored" => {
+                let mut lines = [listening.next(), listening.next()];
+                // The worker may be the first to speak.
+                lines.sort_by_key(|line| line["delivered"].is_null());
+                let [line, forwarded] = lines;
+                assert_eq!(forwarded["status"], 200, "{forwarded}");
+                line
+            }
+            _ => listening.next(),
+        };
+        assert_eq!(line["reply"], reply, "{line}");
+        line["text"].clone()
     };
     let first = fixture::complete().job_id("job_1").bytes().clone();
     let [other, of_another_id] =
         ["job_1", "job_2"].map(|job| fixture::unicode().job_id(job).bytes().clone());
-    deliver(&first);
-    assert_eq!(listening.next_forwarded()["status"], 200);
-    deliver(&other);
-    let line = loop {
-        let line = listening.next();
-        if line["reply"] == "another body" {
-            break line;
-        }
-    };
+    deliver(&first, "job_1", "stored").await;
+    assert_eq!(deliver(&first, "job_1", "duplicate").await, Value::Null);
     let erase = format!("article-webhook inbox erase {} job_1", text(&file));
     let says = format!(
         "kept, and not forwarded: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
     );
-    assert_eq!(line["text"], says);
+    for _ in 0..2 {
+        assert_eq!(deliver(&other, "job_1", "another body").await, says);
+    }
+    let (_, shown, _) = run(&["inbox", "show", text(&file), "job_1", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["bodies"].as_array().unwrap().len(), 2);
 
-    deliver(&of_another_id);
-    assert_eq!(listening.next_forwarded()["status"], 200);
+    deliver(&of_another_id, "job_2", "stored").await;
     let words: Vec<_> = erase.split(' ').skip(1).collect();
-    assert_eq!(seen(&tool([]).args(words).output().unwrap()).0, Some(0));
-    deliver(&other);
-    assert_eq!(listening.next_forwarded()["status"], 200);
+    assert_eq!(run(&words).0, Some(0));
+    deliver(&other, "job_1", "stored").await;
     for body in [first, of_another_id, other] {
-        assert_eq!(arrived.try_recv().unwrap(), body);
+        assert_eq!(*arrived.try_recv().unwrap().1.body(), body);
     }
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
 #[test]
 fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still_comes() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let options = ["--no-page", "--shutdown-delay", "10s"];
     let mut listening = Listening::start(&file, free_port(), &options);
     assert_eq!(health(&listening.url), "HTTP/1.1 200 OK\r\n");
 
     listening.process.signal(Signal::TERM);
-    let begin = Instant::now();
-    while health(&listening.url) != "HTTP/1.1 503 Service Unavailable\r\n" {
-        assert!(begin.elapsed() < TIMEOUT);
-    }
-    assert_eq!(send(&listening.url, "job_1", TOKEN), Some(0));
+    until("its health check does not fail", || {
+        (health(&listening.url) == "HTTP/1.1 503 Service Unavailable\r\n").then_some(())
+    });
+    assert_eq!(send(&listening.url, "job_1"), Some(0));
     assert_eq!(listening.next()["reply"], "stored");
-    assert_eq!(listening.ended(), Some(0));
+    assert_eq!(listening.process.ended(), Some(0));
 }

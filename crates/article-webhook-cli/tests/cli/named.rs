@@ -9,16 +9,14 @@ use article_webhook_inbox::{
 
 use crate::{
     sample,
-    tool::{seen, text, tool},
+    tool::{run, seen, text, tool},
 };
 
 #[tokio::test]
 async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let run = |command: &str, arguments: &[&str]| {
-        seen(&tool(["inbox", command, text(&file)]).args(arguments).output().unwrap())
+        run(&[&["inbox", command, text(&file)], arguments].concat())
     };
     let known = "would requeue 1 entry; nothing was changed\n";
     let (exit, out, note) = run("requeue", &["job_dead", "job_dead", "--dry-run"]);
@@ -41,16 +39,13 @@ async fn a_job_that_is_named_twice_counts_once_and_an_unknown_one_is_reported() 
 /// What was ordered stays with a job of the ledger until that is erased, also where nothing of its article is stored.
 #[tokio::test]
 async fn a_job_without_an_entry_is_erased_from_the_ledger() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let store = SqliteStore::open(&file).unwrap();
     let job = Expect::job("job_1".parse().unwrap(), SystemTime::now());
     store.expect(vec![job]).await.unwrap();
     store.close().await.unwrap();
-    let run = |arguments: &[&str]| {
-        let erase = ["inbox", "erase", text(&file), "job_1"];
-        seen(&tool(erase).args(arguments).output().unwrap())
-    };
+    let run =
+        |arguments: &[&str]| run(&[&["inbox", "erase", text(&file), "job_1"], arguments].concat());
     let (exit, _, note) = run(&["--dry-run"]);
     let would = "would erase 1 job that has no entry; nothing was changed\n";
     assert_eq!((exit, &*note), (Some(0), would));
@@ -65,9 +60,7 @@ async fn a_job_without_an_entry_is_erased_from_the_ledger() {
 /// A job is erased with all its entries, so filters that leave one of them out leave the job.
 #[tokio::test]
 async fn nothing_is_erased_that_a_filter_leaves_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let store = SqliteStore::open(&file).unwrap();
     // The job that is done has a second entry, which waits.
     let second = Arrival {
@@ -80,9 +73,7 @@ async fn nothing_is_erased_that_a_filter_leaves_out() {
     };
     store.record(second).await.unwrap();
     store.close().await.unwrap();
-    let run = |arguments: &[&str]| {
-        seen(&tool(["inbox", "erase", text(&file)]).args(arguments).output().unwrap())
-    };
+    let run = |arguments: &[&str]| run(&[&["inbox", "erase", text(&file)], arguments].concat());
     let left = "not 1 entry: the filters leave out another entry of its job, which would be erased with it\n";
     for arguments in [&["--state", "done"][..], &["job_done", "--event", "article.note"]] {
         for last in ["--dry-run", "--yes"] {
@@ -103,44 +94,11 @@ async fn nothing_is_erased_that_a_filter_leaves_out() {
     assert_eq!((exit, &*out), (Some(0), "erased 2 entries\n"), "{note}");
 }
 
-/// What is imported by itself leaves no log beside the file, and a line that cannot be read is reported with its fix.
-#[tokio::test]
-async fn an_import_leaves_one_file_and_names_the_bad_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let [from, to, lines] = ["a.db", "b.db", "lines"].map(|name| folder.path().join(name));
-    sample::inbox(&from).await;
-    SqliteStore::open(&to).unwrap().close().await.unwrap();
-    let run =
-        |file: &Path| seen(&tool(["inbox", "import", text(file), text(&lines)]).output().unwrap());
-    let partial = |file: &Path| {
-        let mut import = tool(["inbox", "import", text(file), text(&lines), "--partial"]);
-        seen(&import.output().unwrap())
-    };
-    let good = tool(["inbox", "export", text(&from)]).output().unwrap().stdout;
-    std::fs::write(&lines, [&good[..], b"\xff\n"].concat()).unwrap();
-    let (exit, out, error) = run(&to);
-    assert_eq!((exit, &*out), (Some(1), ""), "{error}");
-    assert!(
-        error.starts_with("error: line 7 is not UTF-8 text\nfix:   export again, or add what"),
-        "{error}"
-    );
-    let (exit, out, error) = partial(&to);
-    assert_eq!((exit, &*out), (Some(1), ""), "{error}");
-    assert!(
-        error.starts_with("error: line 7 is not UTF-8 text\nfix:   correct or remove"),
-        "{error}"
-    );
-    std::fs::write(&lines, good).unwrap();
-    let (exit, out, error) = run(&to);
-    assert_eq!((exit, &*out, &*error), (Some(0), "added 0 entries; 5 were there already\n", ""));
-    assert!(!folder.path().join("b.db-wal").exists());
-}
-
 #[tokio::test]
 async fn an_inbox_that_is_not_named_is_the_one_of_the_variable() {
     let folder = tempfile::tempdir().unwrap();
     let [other, new] = ["other.db", "new.db"].map(|name| folder.path().join(name));
-    sample::inbox(&other).await;
+    sample::fill(&other).await;
     let run = |arguments: &[&str], inbox: &Path| {
         let mut run = tool([]);
         let run = run.args(arguments).current_dir(folder.path()).env("ARTICLE_INBOX", inbox);

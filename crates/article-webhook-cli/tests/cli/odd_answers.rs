@@ -1,23 +1,20 @@
 //! What `get` makes of answers that the service's document does not show.
 
-use std::{fs, io::Write};
+use std::fs;
 
 use crate::{
-    server::{read, serve_connections},
+    server::serve,
     tool::{seen, text, tool},
 };
 
 /// A service that answers every call with this body. Returns its URL.
 fn service(body: &'static [u8]) -> String {
-    let address = serve_connections("127.0.0.1", move |mut stream| {
-        if read(&mut stream).is_some() {
-            let length = body.len();
-            let head =
-                format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
-            _ = stream.write_all(&[head.as_bytes(), body].concat());
-        }
-    });
-    format!("http://{address}")
+    serve(move |_| {
+        let length = body.len();
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+        [head.as_bytes(), body].concat()
+    })
 }
 
 fn get(url: &str, arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::OpenOptions,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Read},
     process::Stdio,
     time::Duration,
 };
@@ -12,8 +12,9 @@ use article_webhook_inbox::{Inbox, SqliteStore, store::Store};
 use serde_json::Value;
 
 use crate::{
+    running::Running,
     sample,
-    tool::{seen, text, tool},
+    tool::{run, seen, text, tool},
 };
 
 /// Whether a terminal could act on it, or show text in another order.
@@ -23,9 +24,7 @@ fn is_hostile(character: char) -> bool {
 
 #[tokio::test]
 async fn nothing_from_outside_reaches_a_terminal_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     for form in ["--json", "--read-only"] {
         for arguments in [
             vec!["inbox", "list", text(&file), form],
@@ -33,24 +32,22 @@ async fn nothing_from_outside_reaches_a_terminal_as_it_is() {
             vec!["inbox", "show", text(&file), "job_7c1e4a52", form],
             vec!["inbox", "requeue", text(&file), "--all", "--dry-run", form],
         ] {
-            let output = tool([]).args(&arguments).output().unwrap();
-            let (exit, out, _) = seen(&output);
+            let (exit, out, _) = run(&arguments);
             assert_eq!(exit, Some(0), "{arguments:?}");
             assert!(!out.is_empty() && !out.chars().any(is_hostile), "{arguments:?}: {out:?}");
         }
     }
-    let output = tool(["inbox", "show", text(&file), "job_\u{202e}"]).output().unwrap();
-    let (exit, _, error) = seen(&output);
+    let (exit, _, error) = run(&["inbox", "show", text(&file), "job_\u{202e}"]);
     assert_eq!(exit, Some(3));
     assert!(error.starts_with("error: no entry of \"job_\\u{202e}\"\nfix:   "), "{error}");
-    let output = tool(["inbox", "list", text(&file), "--state", "\u{1b}[2J"]).output().unwrap();
-    assert!(!seen(&output).2.chars().any(is_hostile));
+    assert!(
+        !run(&["inbox", "list", text(&file), "--state", "\u{1b}[2J"]).2.chars().any(is_hostile)
+    );
 }
 
 #[tokio::test]
 async fn a_closed_pipe_ends_the_tool_quietly() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for number in 0..200 {
         sample::deliver(&inbox, fixture::complete().job_id(&format!("job_{number}"))).await;
@@ -73,9 +70,7 @@ async fn a_closed_pipe_ends_the_tool_quietly() {
 
 #[tokio::test]
 async fn what_cannot_be_written_is_a_failure() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     for arguments in [
         &["--help"][..],
         &["help", "inbox"],
@@ -99,11 +94,9 @@ async fn what_cannot_be_written_is_a_failure() {
 fn a_topic_is_escaped_once() {
     const TOPIC: &str = "a\u{202e}\u{1b}[2Jb";
     let mut simulate = tool(["simulate", "--json", "--order", TOPIC]);
-    let mut process = simulate.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    let ordered = lines.map(Result::unwrap).find(|line| line.contains("ordered")).unwrap();
-    process.kill().unwrap();
-    process.wait().unwrap();
+    let (mut process, _) = Running::start(&mut simulate);
+    let ordered = process.lines.take().unwrap().map(Result::unwrap);
+    let ordered = ordered.into_iter().find(|line| line.contains("ordered")).unwrap();
     assert!(!ordered.chars().any(is_hostile), "{ordered}");
     let ordered: Value = serde_json::from_str(&ordered).unwrap();
     assert_eq!(ordered["topic"], TOPIC);
@@ -113,24 +106,18 @@ fn a_topic_is_escaped_once() {
 async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
     let folder = tempfile::tempdir().unwrap();
     let [from, to, lines] = ["from.db", "to.db", "lines"].map(|name| folder.path().join(name));
-    sample::inbox(&from).await;
+    sample::fill(&from).await;
     let receiver = Inbox::new(SqliteStore::open(&to).unwrap());
 
-    let export =
-        || tool(["inbox", "export", text(&from), "--output", text(&lines)]).output().unwrap();
-    assert_eq!(seen(&export()), (Some(0), "exported 5 entries\n".to_owned(), String::new()));
-    let (exit, _, error) = seen(&export());
-    assert_eq!(exit, Some(1), "the file exists");
-    assert!(error.contains("name a file that does not exist"), "{error}");
-
-    let import =
-        |json: &str| tool(["inbox", "import", text(&to), text(&lines)]).arg(json).output().unwrap();
-    assert!(seen(&import("--json")).1.ends_with(",\"added\":5,\"present\":0}\n"));
-    assert!(seen(&import("--json")).1.ends_with(",\"added\":0,\"present\":5}\n"));
+    let exported = run(&["inbox", "export", text(&from), "--output", text(&lines)]);
+    assert_eq!(exported, (Some(0), "exported 5 entries\n".to_owned(), String::new()));
+    let import = || run(&["inbox", "import", text(&to), text(&lines), "--json"]);
+    assert!(import().1.ends_with(",\"added\":5,\"present\":0}\n"));
+    assert!(import().1.ends_with(",\"added\":0,\"present\":5}\n"));
     assert_eq!(receiver.counts().await.unwrap().total(), 5);
 
     std::fs::write(&lines, "{}\n").unwrap();
-    let (exit, _, error) = seen(&import("--json"));
+    let (exit, _, error) = import();
     let error: Value = serde_json::from_str(&error).unwrap();
     assert_eq!((exit, &error["exit"]), (Some(1), &1.into()));
     assert_eq!(
@@ -139,69 +126,17 @@ async fn an_export_is_imported_into_another_inbox_while_its_receiver_runs() {
     );
 }
 
-/// The tool says to export again, or to add what is there with `--partial`. Both are done.
-#[tokio::test]
-async fn an_export_that_was_cut_off_or_changed_is_refused_from_a_file_and_from_a_pipe() {
-    let folder = tempfile::tempdir().unwrap();
-    let [from, lines] = ["from.db", "lines"].map(|name| folder.path().join(name));
-    sample::inbox(&from).await;
-    let whole = tool(["inbox", "export", text(&from)]).output().unwrap().stdout;
-    let whole = String::from_utf8(whole).unwrap();
-    let cut: String = whole.split_inclusive('\n').take(3).collect();
-    let changed = whole.replacen("job_waits", "job_other", 1);
-    let fix = "export again, or add what is there with --partial";
-    for (number, (given, cause, there)) in [
-        (cut, "the export was cut off at line 3, because its last line, with counts and a hash, is missing", 3),
-        (changed, "the lines before line 6 are not those that were exported, because they have another SHA-256", 5),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        std::fs::write(&lines, &given).unwrap();
-        for way in ["file", "pipe"] {
-            let to = folder.path().join(format!("{way}{number}.db"));
-            SqliteStore::open(&to).unwrap().close().await.unwrap();
-            let import = |given: &str, options: &[&str]| {
-                let mut import = tool(["inbox", "import", text(&to)]);
-                match way {
-                    "file" => seen(&import.arg(&lines).args(options).output().unwrap()),
-                    _ => {
-                        import.args(options).stdin(Stdio::piped()).stdout(Stdio::piped());
-                        let mut process = import.stderr(Stdio::piped()).spawn().unwrap();
-                        process.stdin.take().unwrap().write_all(given.as_bytes()).unwrap();
-                        seen(&process.wait_with_output().unwrap())
-                    }
-                }
-            };
-            let (exit, out, error) = import(&given, &[]);
-            assert_eq!((exit, &*out), (Some(1), ""), "{way}");
-            let expected = format!("error: {cause}\nfix:   {fix}\n");
-            assert_eq!(error, expected, "{way}");
-            let (exit, out, _) = import(&given, &["--partial", "--json"]);
-            let expected = format!(",\"added\":{there},\"present\":0}}\n");
-            assert_eq!((exit, out.ends_with(&expected)), (Some(0), true), "{way}: {out}");
-        }
-    }
-    std::fs::write(&lines, &whole).unwrap();
-    for name in ["file0.db", "pipe0.db"] {
-        let to = folder.path().join(name);
-        let (exit, out, _) =
-            seen(&tool(["inbox", "import", text(&to), text(&lines)]).output().unwrap());
-        assert_eq!((exit, &*out), (Some(0), "added 2 entries; 3 were there already\n"), "{name}");
-    }
-}
-
 #[tokio::test]
 async fn an_export_can_be_filtered_as_a_list() {
     let folder = tempfile::tempdir().unwrap();
     let [from, lines] = ["from.db", "lines"].map(|name| folder.path().join(name));
-    sample::inbox(&from).await;
+    sample::fill(&from).await;
     let store = SqliteStore::open(&from).unwrap();
     store.intend("post-17", Duration::from_secs(60), sample::BUCKET.key, None).await.unwrap();
     store.close().await.unwrap();
     let run = |command: &str, filter: &[&str]| {
-        let output = tool(["inbox", command, text(&from), "--json"]).args(filter).output().unwrap();
-        let (exit, out, error) = seen(&output);
+        let (exit, out, error) =
+            run(&[&["inbox", command, text(&from), "--json"], filter].concat());
         let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let jobs: Vec<_> = lines.map(|line| line["job_id"].as_str().map(str::to_owned)).collect();
         (exit, jobs, error)
@@ -250,7 +185,7 @@ async fn no_secret_is_shown() {
             vec!["check", &url, "--token-file", text(&file)],
             vec!["order", "Shoes", "--env-file", text(&file)],
         ] {
-            let (exit, out, error) = seen(&tool([]).args(&command).output().unwrap());
+            let (exit, out, error) = run(&command);
             assert!(exit.is_some_and(|exit| exit > 0), "{command:?}");
             assert!(!out.contains(SECRET) && !error.contains(SECRET), "{command:?}: {out}{error}");
         }
@@ -259,9 +194,7 @@ async fn no_secret_is_shown() {
 
 #[tokio::test]
 async fn a_variable_protects_every_inbox() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let file = text(&file);
     for command in [
         vec!["inbox", "requeue", file, "job_dead"],

@@ -17,18 +17,17 @@ use article_webhook::{
 };
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use article_webhook_simulator::{Simulator, SimulatorClock};
+use article_webhook_simulator::Simulator;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 
 use crate::{
+    doctor::{Found, doctor, found},
     postgres_server::{Server, User, shared_url},
     running::Running,
     sample,
-    tool::{not_installed, seen, text, tool},
+    tool::{TOKEN, not_installed, run, seen, text, tool},
 };
-
-pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The URL of a server, and a schema of it that no other test uses.
 fn place() -> Option<(String, String)> {
@@ -57,11 +56,6 @@ pub(crate) async fn inbox() -> Option<(String, Inbox)> {
     let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
     let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
     Some((format!("{url}?schema={schema}"), inbox))
-}
-
-fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut run = tool([]);
-    seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
 }
 
 /// What a command prints that succeeds.
@@ -171,31 +165,26 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
         "error: the role \"{role}\" lacks rights\nfix:   as the owner of the tables, {grants}\n"
     );
     assert_eq!(error, what);
-    let doctor = || {
-        let mut doctor = tool(["doctor", "--json", "--inbox", &of_role]);
-        let (_, out, _) = seen(&doctor.env("ARTICLE_INBOX_READ_ONLY", "1").output().unwrap());
-        let found = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        found
-            .filter(|it| it["code"].as_str().is_some_and(|code| code.starts_with("inbox.")))
-            .collect::<Vec<_>>()
+    let read_only = || {
+        let mut doctor = doctor(&["--inbox", &of_role]);
+        found(doctor.env("ARTICLE_INBOX_READ_ONLY", "1"))
     };
-    let refused = doctor().pop().unwrap();
-    assert_eq!(
-        (&refused["code"], &refused["fix"]),
-        (&json!("inbox.refused"), &json!(format!("as the owner of the tables, {grants}")))
-    );
+    let refused = read_only();
     client.batch_execute(&grants).await.unwrap();
     // As a standby, on which nothing is ever written.
-    let read_only = format!("ALTER ROLE {role} SET default_transaction_read_only = on");
-    client.batch_execute(&read_only).await.unwrap();
-    let found = doctor();
-    let rights = found.iter().find(|it| it["code"] == "inbox.rights").unwrap();
+    let standby = format!("ALTER ROLE {role} SET default_transaction_read_only = on");
+    client.batch_execute(&standby).await.unwrap();
+    let granted = read_only();
     let mode = "the role has the rights to read, because ARTICLE_INBOX_READ_ONLY is set";
-    assert_eq!(rights["found"], mode);
-    assert_eq!(found.iter().find(|it| it["severity"] == "fail"), None);
-    client.batch_execute(&read_only.replace("= on", "= off")).await.unwrap();
-    has(&of_role, "refused", "fail");
-    has(&url, "rights", "ok");
+    assert!(granted.out.contains(mode), "{}", granted.out);
+    let fix = format!("as the owner of the tables, {grants}");
+    refused.is_cured("inbox.refused", "fail", &fix, &granted);
+    let is_bad =
+        |(code, severity): (&String, &String)| code.starts_with("inbox.") && severity == "fail";
+    assert!(!granted.findings.iter().any(is_bad), "{granted:?}");
+    client.batch_execute(&standby.replace("= on", "= off")).await.unwrap();
+    examined(&of_role).has("inbox.refused", "fail");
+    examined(&url).has("inbox.rights", "ok");
 
     for command in [
         &["inbox", "list", &*of_role][..],
@@ -230,8 +219,9 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
         let what = format!("the database has no inbox in the schema {schema}{says}");
         let (exit, _, error) = run(&["inbox", "list", &url]);
         assert_eq!((exit, error), (Some(5), format!("error: {what}\nfix:   {way}\n")));
-        has(&url, "missing", "warn");
-        assert_eq!(fix(&url, "missing").as_deref(), Some(way));
+        let missing = examined(&url);
+        missing.has("inbox.missing", "warn");
+        assert_eq!(missing.fixes["inbox.missing"], way);
     };
     let migrated = |says: &str| {
         let (exit, out, error) = run(&["inbox", "migrate", &url]);
@@ -245,7 +235,7 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
     let made = format!("the tables were made in the schema {schema}");
     migrated(&made);
     migrated(&format!("the tables were in the schema {schema}, and are of this version"));
-    assert_eq!(fix(&url, "missing"), None);
+    assert_eq!(examined(&url).of("inbox.missing"), "none");
     done(&["inbox", "pause", &url]);
 
     let rename = format!("ALTER SCHEMA {schema} RENAME TO {gone}");
@@ -255,16 +245,16 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
         "rename its schema back, or name that with ?schema=NAME; `inbox migrate` makes an empty inbox",
     );
     assert!(done(&["inbox", "status", &of_gone])[0]["paused_since"].is_string());
-    let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
+    let mut listen = tool(["listen", "--no-page", "--port", "0", "--inbox", &url]);
     listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut listen = listen.spawn().unwrap();
+    let mut listen = Running::of(&mut listen);
     let warning = format!(
         "WARN the inbox in the schema \"{schema}\" is new and empty, and there is one in {gone}: "
     );
-    let mut log = BufReader::new(listen.stderr.as_mut().unwrap()).lines().map(Result::unwrap);
+    let log = BufReader::new(listen.process.stderr.take().unwrap());
+    let mut log = log.lines().map(Result::unwrap);
     assert!(log.any(|line| line.contains(&warning)), "it did not warn");
-    listen.kill().unwrap();
-    listen.wait().unwrap();
+    drop(listen);
     client.batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).await.unwrap();
     migrated(&format!(
         "{made}\nwarning: this inbox is empty, and there is one in {gone}: if that is the one that is meant, name it with \
@@ -276,8 +266,9 @@ async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made(
     assert!(
         status["paused_since"].is_string() && status["paused_by"].as_str().unwrap().contains('@')
     );
-    has(&url, "paused", "warn");
-    assert!(found(&url).1.contains(status["paused_by"].as_str().unwrap()));
+    let paused = examined(&url);
+    paused.has("inbox.paused", "warn");
+    assert!(paused.out.contains(status["paused_by"].as_str().unwrap()), "{}", paused.out);
     let again = &done(&["inbox", "migrate", &url])[0];
     assert_eq!((&again["made"], &again["warning"]), (&false.into(), &Value::Null));
     client.batch_execute(&format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}")).await.unwrap();
@@ -320,12 +311,7 @@ async fn an_operator_changes_entries_and_moves_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_remembered_and_its_article_collected() {
     let Some((url, inbox)) = inbox().await else { return };
-    let service = Simulator::builder()
-        .clock(SimulatorClock::accelerated(10_000))
-        .brand("brand_1")
-        .start()
-        .await
-        .unwrap();
+    let service = sample::service().await;
     let with_key = |arguments: &[&str]| {
         let mut run = tool([]);
         let run = run.args(arguments).args(["--inbox", &url, "--json"]);
@@ -362,19 +348,6 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     let folder = tempfile::tempdir().unwrap();
     let env_file = folder.path().join(".env");
     fs::write(&env_file, format!("TEST_INBOX='{secret}'\n")).unwrap();
-
-    for arguments in [
-        &["inbox", "list", &secret][..],
-        &["inbox", "requeue", &secret, "--all"],
-        &["listen", "--port", "0", "--inbox", &secret],
-        &["collect", "--inbox", &secret],
-        &["doctor", "--inbox", &secret],
-    ] {
-        let (exit, out, error) = run(arguments);
-        assert_ne!(exit, Some(0), "{arguments:?}");
-        let printed = format!("{out}{error}");
-        assert!(printed.contains("env:DATABASE_URL") && !printed.contains("canary"), "{printed}");
-    }
     let mut by_variable = tool(["inbox", "list", "env:TEST_INBOX", "--json"]);
     let (exit, out, error) = seen(&by_variable.env("TEST_INBOX", &secret).output().unwrap());
     assert_eq!((exit, &*error), (Some(0), ""));
@@ -400,26 +373,10 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     inbox.close().await.unwrap();
 }
 
-/// The severity of each finding about the inbox.
-fn found(url: &str) -> (Vec<(String, String)>, String) {
-    let (_, out, error) = run(&["doctor", "--json", "--inbox", url]);
-    assert_eq!(error, "");
-    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let findings = lines.filter_map(|line| {
-        let code = line["code"].as_str()?.strip_prefix("inbox.")?.to_owned();
-        let severity = line["severity"].as_str().unwrap().to_owned();
-        let is_fixed = line["fix"].is_string() || !matches!(&*severity, "warn" | "fail");
-        assert!(is_fixed, "{line}");
-        Some((code, severity))
-    });
-    (findings.collect(), out)
-}
-
+/// What `doctor` finds about an inbox.
 #[track_caller]
-fn has(url: &str, code: &str, severity: &str) {
-    let (findings, out) = found(url);
-    let found = findings.iter().find(|(it, _)| it == code);
-    assert_eq!(found.map(|(_, severity)| &**severity), Some(severity), "{code}: {out}");
+fn examined(url: &str) -> Found {
+    found(&mut doctor(&["--inbox", url]))
 }
 
 /// What a command prints that calls the service.
@@ -431,18 +388,10 @@ fn run_with_key(arguments: &[&str], service: &Simulator) -> String {
     out
 }
 
-/// What `doctor` says that fixes a finding, if there is such a finding.
-fn fix(url: &str, code: &str) -> Option<String> {
-    let (_, out) = found(url);
-    let findings = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let mut found = findings.filter(|finding| finding["code"] == format!("inbox.{code}"));
-    found.find_map(|finding| finding["fix"].as_str().map(str::to_owned))
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_checks_a_server_and_its_inbox() {
     let Some((url, inbox)) = inbox().await else { return };
-    let (findings, out) = found(&url);
+    let sound = examined(&url);
     for code in [
         "connection",
         "server",
@@ -453,7 +402,7 @@ async fn doctor_checks_a_server_and_its_inbox() {
         "entries",
         "jobs",
     ] {
-        assert!(findings.contains(&(code.to_owned(), "ok".to_owned())), "{code}: {out}");
+        sound.has(&format!("inbox.{code}"), "ok");
     }
     for shown in [
         "the connection to PostgreSQL stays on this machine",
@@ -463,16 +412,17 @@ async fn doctor_checks_a_server_and_its_inbox() {
         "synchronous_commit=",
         "statement_timeout=",
     ] {
-        assert!(out.contains(shown), "{shown}: {out}");
+        assert!(sound.out.contains(shown), "{shown}: {}", sound.out);
     }
     let (other, schema) = place().unwrap();
     let none = format!("{other}?schema={schema}");
-    has(&none, "missing", "warn");
+    examined(&none).has("inbox.missing", "warn");
     done(&["inbox", "migrate", &none]);
-    has(&none, "sound", "ok");
-    assert_eq!(fix(&none, "missing"), None);
-    has("postgres://blog@127.0.0.1:1/blog", "unreachable", "fail");
-    has("postgres://127.0.0.1/blog", "refused", "fail");
+    let made = examined(&none);
+    made.has("inbox.sound", "ok");
+    assert_eq!(made.of("inbox.missing"), "none");
+    examined("postgres://blog@127.0.0.1:1/blog").has("inbox.unreachable", "fail");
+    examined("postgres://127.0.0.1/blog").has("inbox.refused", "fail");
     inbox.close().await.unwrap();
 }
 
@@ -481,14 +431,15 @@ fn doctor_says_how_the_connection_to_another_machine_is_protected() {
     let Some((url, _)) = place() else { return };
     // The system connects to itself by this address, which is not of the loopback.
     let url = url.replace("127.0.0.1", "0.0.0.0").replace("localhost", "0.0.0.0");
-    has(&url, "connection", "ok");
-    has(&url, "unreachable", "fail");
-    let (_, out) = found(&url);
-    assert!(out.contains("has TLS, and the certificate is verified"), "{out}");
-    assert!(out.contains("write sslmode=disable in the URL"), "{out}");
-    let url = format!("{url}?sslmode=disable");
-    has(&url, "plaintext", "warn");
-    has(&url, "server", "ok");
+    let without = examined(&url);
+    without.has("inbox.connection", "ok");
+    without.has("inbox.unreachable", "fail");
+    for says in ["has TLS, and the certificate is verified", "write sslmode=disable in the URL"] {
+        assert!(without.out.contains(says), "{}", without.out);
+    }
+    let plain = examined(&format!("{url}?sslmode=disable"));
+    plain.has("inbox.plaintext", "warn");
+    plain.has("inbox.server", "ok");
 
     let own = CertificateParams::new(["0.0.0.0".to_owned()]).unwrap();
     let key = KeyPair::generate().unwrap();
@@ -510,13 +461,11 @@ fn doctor_says_how_the_connection_to_another_machine_is_protected() {
     ];
     let Some(server) = server(&ssl.each_ref().map(String::as_str)) else { return };
     let url = server.url().replace("127.0.0.1", "0.0.0.0");
-    assert_eq!(
-        fix(&format!("{url}?sslmode=disable"), "plaintext").as_deref(),
-        Some("set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL")
-    );
+    let fix = "set ssl = on in PostgreSQL, and write sslmode=verify-full in the URL";
     let verified = format!("{url}?sslmode=verify-full&sslrootcert={}", text(&certificate));
-    has(&verified, "server", "ok");
-    assert_eq!(fix(&verified, "plaintext"), None);
+    let verified = examined(&verified);
+    examined(&format!("{url}?sslmode=disable")).is_cured("inbox.plaintext", "warn", fix, &verified);
+    verified.has("inbox.server", "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -531,10 +480,11 @@ async fn doctor_finds_a_server_that_is_too_old() {
         tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute(OLD).await.unwrap();
-    has(&server.url(), "server_too_old", "fail");
-    assert_eq!(fix(&server.url(), "server_too_old").as_deref(), Some("upgrade the server"));
+    let old = examined(&server.url());
     client.batch_execute("ALTER ROLE postgres RESET search_path").await.unwrap();
-    has(&server.url(), "server", "ok");
+    let new = examined(&server.url());
+    old.is_cured("inbox.server_too_old", "fail", "upgrade the server", &new);
+    new.has("inbox.server", "ok");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -551,7 +501,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
         "--directory",
         text(folder.path()),
     ]);
-    let _standby = Running(follow.stderr(Stdio::null()).spawn().unwrap());
+    let _standby = Running::of(follow.stderr(Stdio::null()));
     let (client, connection) =
         tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -561,26 +511,21 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     article_webhook_postgres::connect(&server.url()).await.unwrap();
-    let (findings, out) = found(&server.url());
-    assert!(findings.contains(&("standby_asynchronous".into(), "warn".into())), "{out}");
-    assert!(findings.contains(&("sound".into(), "ok".into())), "it is no damage: {out}");
+    let asynchronous = examined(&server.url());
+    asynchronous.has("inbox.sound", "ok");
 
-    let check = |json: &[&str]| {
-        seen(&tool(["inbox", "status", "--full", &server.url()]).args(json).output().unwrap())
-    };
-    let (exit, out, _) = check(&[]);
+    let status = ["inbox", "status", "--full", &server.url()];
+    let (exit, out, _) = run(&status);
     assert_eq!(exit, Some(0), "it is advice: {out}");
     assert!(out.contains("\nwarning     a standby follows"), "{out}");
     assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is reported once: {out}");
-    let (exit, out, _) = check(&["--json"]);
+    let (exit, out, _) = run(&[&status[..], &["--json"]].concat());
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((exit, &found["well"], &found["damage"]), (Some(0), &true.into(), &json!([])));
     assert_eq!(found["findings"], json!([]));
     assert_eq!(found["warnings"].as_array().unwrap().len(), 1, "{out}");
     assert_eq!(found["settings"], found["warnings"]);
 
-    let asynchronous = fix(&server.url(), "standby_asynchronous");
-    assert_eq!(asynchronous.as_deref(), Some("set synchronous_standby_names"));
     client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
     client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
     let is_set = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -588,8 +533,10 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
         assert!(start.elapsed() < Duration::from_secs(30), "the setting is not read");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    has(&server.url(), "writable", "ok");
-    assert_eq!(fix(&server.url(), "standby_asynchronous"), None);
+    let set = examined(&server.url());
+    let fix = "set synchronous_standby_names";
+    asynchronous.is_cured("inbox.standby_asynchronous", "warn", fix, &set);
+    set.has("inbox.writable", "ok");
 
     client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'gone'").await.unwrap();
     client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
@@ -602,8 +549,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn doctor_finds_a_damaged_row_until_its_job_is_collected() {
     let Some((url, inbox)) = inbox().await else { return };
-    let service = Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
-    let service = service.start().await.unwrap();
+    let service = sample::service().await;
     let job = service.order("Shoes").await.unwrap().job_id;
     // The service delivers what its API gives.
     let body = run_with_key(&["get", &job, "--wait", "--json"], &service);
@@ -613,17 +559,14 @@ async fn doctor_finds_a_damaged_row_until_its_job_is_collected() {
     let client = PostgresSettings::new(server).unwrap().client().await.unwrap();
     let flip = format!("UPDATE {schema}.article_inbox_bodies SET body = '{{}}'");
     client.batch_execute(&flip).await.unwrap();
-    has(&url, "damage", "fail");
-    assert_eq!(
-        fix(&url, "damage").as_deref(),
-        Some(
-            "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry corrupt; then check \
-             the disk of the server"
-        )
-    );
+    let damaged = examined(&url);
     inbox.worker(async |_| Ok(())).run_until_idle().await.unwrap();
     run_with_key(&["collect", "--inbox", &url, &job], &service);
-    has(&url, "sound", "ok");
+    let sound = examined(&url);
+    let fix = "article-webhook collect --inbox INBOX JOB for each job that is named, once a worker has found its entry corrupt; then \
+        check the disk of the server";
+    damaged.is_cured("inbox.damage", "fail", fix, &sound);
+    sound.has("inbox.sound", "ok");
     inbox.close().await.unwrap();
 }
 
@@ -643,45 +586,32 @@ fn program(name: &str) -> Option<PathBuf> {
 #[test]
 fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
     let Some(primary) = server(&["max_connections = 20"]) else { return };
-    for (setting, code, severity, says) in [
-        ("fsync", "fsync_off", "fail", "ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"),
-        (
-            "full_page_writes",
-            "full_page_writes_off",
-            "fail",
-            "ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()",
-        ),
-    ] {
+    for setting in ["fsync", "full_page_writes"] {
         let Some(server) = server(&[&format!("{setting} = off")]) else { return };
-        has(&server.url(), code, severity);
-        assert_eq!(fix(&server.url(), code).as_deref(), Some(says));
-        for statement in says.split("; ") {
+        let off = examined(&server.url());
+        let fix = format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()");
+        for statement in fix.split("; ") {
             psql(&server.url(), statement);
         }
         while psql(&server.url(), &format!("SHOW {setting}")) != "on" {}
-        assert_eq!(fix(&server.url(), code), None);
+        off.is_cured(&format!("inbox.{setting}_off"), "fail", &fix, &examined(&server.url()));
     }
     let Some(few) = server(&["max_connections = 8"]) else { return };
-    has(&few.url(), "few_connections", "warn");
-    let raise = "raise max_connections, or make the pools of the programs smaller";
-    assert_eq!(fix(&few.url(), "few_connections").as_deref(), Some(raise));
-    assert_eq!(fix(&primary.url(), "few_connections"), None);
+    let sound = examined(&primary.url());
+    let fix = "raise max_connections, or make the pools of the programs smaller";
+    examined(&few.url()).is_cured("inbox.few_connections", "warn", fix, &sound);
 
     let Some(standby) = server(&["default_transaction_read_only = on"]) else { return };
-    has(&standby.url(), "read_only_server", "fail");
-    assert_eq!(
-        fix(&standby.url(), "read_only_server").as_deref(),
-        Some(
-            "name the primary server, or all of them with target_session_attrs=read-write in the URL"
-        )
-    );
     let both = format!(
         "postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
         standby.port, primary.port
     );
-    for url in [primary.url(), both] {
-        has(&url, "server", "ok");
-        assert_eq!(fix(&url, "read_only_server"), None);
+    let read_only = examined(&standby.url());
+    let fix =
+        "name the primary server, or all of them with target_session_attrs=read-write in the URL";
+    for found in [sound, examined(&both)] {
+        found.has("inbox.server", "ok");
+        read_only.is_cured("inbox.read_only_server", "fail", fix, &found);
     }
 }
 

@@ -8,9 +8,7 @@ use crate::{
 
 #[tokio::test]
 async fn work_on_an_inbox_shows_on_a_terminal_what_it_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     for (arguments, shows) in [
         (&["status", "--full"][..], "\r\u{1b}[Klooking for damage, for 0 s"),
         (&["requeue", "--all", "--dry-run"], "\r\u{1b}[Kselected 1 entry"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::tool::{seen, text, tool};
+use crate::tool::{run, seen, text, tool};
 
 /// The commands that deliver to a URL, or have the service deliver to it.
 fn delivering<'a>(url: &'a str, inbox: &'a str) -> [Vec<&'a str>; 5] {
@@ -73,30 +73,54 @@ fn a_url_with_a_password_or_that_is_none_is_refused_and_not_repeated() {
     assert!(!folder.path().join("inbox.db").exists());
 }
 
+/// No command repeats what may be a password, and each of an inbox's URL says where that belongs.
 #[test]
 fn a_secret_in_the_wrong_place_is_not_repeated() {
     let url = "postgresql://blog:canary@db.example/blog";
-    for command in [
-        &[url][..],
-        &["inbox", url],
-        &["inbox", "list", "inbox.db", url],
-        &["inbox", "list", &format!("env:{url}")],
-        &["inbox", "list", "mysql://blog:canary@db.example/blog"],
-        &["inbox", "list", "host=db.example password=canary"],
-        &["get", "job_1", "--wait", "--timeout", url],
-        &["send", "http://127.0.0.1:9/", "--token-file", "Bearer canary-1234567890"],
-        &["get", "job_1", "--api-url", "http://127.0.0.1:9", "--api-key-file", "sk-canary"],
+    let a_url_is = "env:DATABASE_URL";
+    for (command, says) in [
+        (&[url][..], ""),
+        (&["inbox", url], ""),
+        (&["inbox", "list", "inbox.db", url], ""),
+        (&["inbox", "list", url], a_url_is),
+        (&["inbox", "show", "inbox.db", url], ""),
+        (&["inbox", "copy", url, url], a_url_is),
+        (&["doctor", "--inbox", url], a_url_is),
+        (&["inbox", "requeue", url, "--all"], a_url_is),
+        (&["listen", "--port", "0", "--inbox", url], a_url_is),
+        (&["collect", "--inbox", url], a_url_is),
+        (&["inbox", "list", "postgresql://blog:canary@db.example,db2.example:5433/b"], a_url_is),
+        (&["inbox", "list", "postgresql://blog@db.example/blog?password=canary"], a_url_is),
+        (&["inbox", "list", "postgresql://db.example/?user=blog&p%61ssword=canary"], a_url_is),
+        (&["inbox", "list", "POSTGRESQL://blog:canary@db.example/blog"], ""),
+        (&["inbox", "list", "postgre://blog:canary@db.example/blog"], ""),
+        (&["inbox", "list", "env:postgresql://blog:canary@db.example/blog"], ""),
+        (&["inbox", "list", "mysql://blog:canary@db.example/blog"], ""),
+        (&["inbox", "list", "host=db.example password=canary"], ""),
+        (&["get", url], ""),
+        (&["get", "job_1", "--wait", "--timeout", url], ""),
+        (&["send", "http://127.0.0.1:9/", "--token-file", "Bearer canary-1234567890"], ""),
+        (&["get", "job_1", "--api-url", "http://127.0.0.1:9", "--api-key-file", "sk-canary"], ""),
+        (&["doctor", "--env-file", "ARTICLE_WEBHOOK_TOKEN=canary"], ""),
     ] {
-        let (exit, out, error) = seen(&tool([]).args(command).output().unwrap());
-        assert_eq!((exit, &*out), (Some(2), ""), "{command:?}: {error}");
-        assert!(!error.contains("canary"), "{command:?}: {error}");
+        for json in [&[][..], &["--json"]] {
+            let mut tool = tool([]);
+            tool.args(command).args(json).env("ARTICLE_API_KEY", "sk-1");
+            let (exit, out, error) = seen(&tool.output().unwrap());
+            assert!(exit.is_some_and(|exit| exit > 0), "{command:?}");
+            let printed = format!("{out}{error}");
+            assert!(
+                !printed.contains("canary") && printed.contains(says),
+                "{command:?}: {printed}"
+            );
+        }
     }
 }
 
 #[test]
 fn an_error_of_the_command_line_is_one_object_with_json() {
     let refused = |arguments: &[&str]| {
-        let (exit, out, error) = seen(&tool([]).args(arguments).output().unwrap());
+        let (exit, out, error) = run(arguments);
         assert_eq!((exit, &*out), (Some(2), ""), "{arguments:?}: {error}");
         let error: Value = serde_json::from_str(&error).unwrap();
         assert_eq!(error["exit"], 2);
@@ -111,6 +135,6 @@ fn an_error_of_the_command_line_is_one_object_with_json() {
         let [what, fix] = refused(arguments);
         assert!(!what.contains("error") && fix.contains("--help"), "{what}: {fix}");
     }
-    let (_, _, error) = seen(&tool(["get", "--", "job_1", "--json"]).output().unwrap());
+    let (_, _, error) = run(&["get", "--", "job_1", "--json"]);
     assert!(error.starts_with("error: unexpected argument"), "{error}");
 }

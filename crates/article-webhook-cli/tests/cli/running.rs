@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
+    io::{BufRead, BufReader, Lines, Read},
+    process::{Child, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -14,19 +14,41 @@ use serde_json::Value;
 /// How long something may take that takes no time on an idle machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(crate) struct Running(pub(crate) Child);
+pub(crate) struct Running {
+    pub(crate) process: Child,
+    /// What it prints, if that is a pipe.
+    pub(crate) lines: Option<Lines<BufReader<ChildStdout>>>,
+}
 
 impl Running {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut process = command.spawn().unwrap();
+        let lines = process.stdout.take().map(|output| BufReader::new(output).lines());
+        Self { process, lines }
+    }
+
     /// Starts a command that runs until it is ended. Returns its first line.
     pub(crate) fn start(command: &mut Command) -> (Self, Value) {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        (Self(child), serde_json::from_str(&line).unwrap())
+        Self::start_with(command, Stdio::null())
+    }
+
+    pub(crate) fn start_with(command: &mut Command, errors: impl Into<Stdio>) -> (Self, Value) {
+        let mut running = Self::of(command.stdout(Stdio::piped()).stderr(errors));
+        let first = running.next();
+        (running, first)
+    }
+
+    /// The next line of what it prints.
+    pub(crate) fn line(&mut self) -> String {
+        self.lines.as_mut().unwrap().next().unwrap().unwrap()
+    }
+
+    pub(crate) fn next(&mut self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.0), signal).unwrap();
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
     /// As Ctrl-C does.
@@ -36,21 +58,29 @@ impl Running {
 
     /// Whether it does something of its own at Ctrl-C now.
     pub(crate) fn handles_ctrl_c(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
         u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
     }
 
     /// The exit code, once it has ended.
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        until("it does not end", || self.0.try_wait().unwrap()).code()
+        until("it does not end", || self.process.try_wait().unwrap()).code()
+    }
+
+    /// The same, and the rest of its standard error.
+    pub(crate) fn ended_with_error(&mut self) -> (Option<i32>, String) {
+        let exit = self.ended();
+        let mut error = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        (exit, error)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

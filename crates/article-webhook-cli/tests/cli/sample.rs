@@ -1,6 +1,6 @@
 //! An inbox as a receiver leaves it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use article_webhook::{
     Reply, Sink,
@@ -11,6 +11,8 @@ use article_webhook_inbox::{
     store::{Arrival, BucketSettings, Outcome},
 };
 use article_webhook_inbox_contract::settle_one;
+use article_webhook_simulator::{Simulator, SimulatorClock};
+use tempfile::TempDir;
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
 const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
@@ -18,8 +20,22 @@ const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
 /// Of a collector.
 pub(crate) const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
 
+/// The place of an inbox that is not there yet, in a folder that is removed with the first.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    (folder, file)
+}
+
+/// The same, with [what a receiver leaves](fill).
+pub(crate) async fn inbox() -> (TempDir, PathBuf) {
+    let (folder, file) = place();
+    fill(&file).await;
+    (folder, file)
+}
+
 /// One entry is done, one dead, two wait, and one is no article. The receiver has ended.
-pub(crate) async fn inbox(path: &Path) {
+pub(crate) async fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     let inbox = Inbox::new(store.clone());
     deliver(&inbox, fixture::complete().job_id("job_done")).await;
@@ -32,6 +48,12 @@ pub(crate) async fn inbox(path: &Path) {
     deliver(&inbox, fixture::unicode().job_id("job_waits")).await;
     deliver(&inbox, fixture::minimal().job_id("job_\u{202e}der")).await;
     inbox.close().await.unwrap();
+}
+
+/// A service whose jobs take no time, with a brand.
+pub(crate) async fn service() -> Simulator {
+    let service = Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
+    service.start().await.unwrap()
 }
 
 pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {

@@ -3,10 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     thread,
 };
 
@@ -60,54 +57,29 @@ pub(crate) fn serve_connections(
     address
 }
 
-/// Serves requests, and returns the URL.
-pub(crate) fn serve(each: impl Fn(&Request) -> String + Send + Sync + 'static) -> String {
+/// Serves requests, and returns their origin.
+pub(crate) fn serve<T: Into<Vec<u8>>>(
+    each: impl Fn(&Request) -> T + Send + Sync + 'static,
+) -> String {
     let address = serve_connections("127.0.0.1", move |mut stream| {
         if let Some(request) = read(&mut stream) {
-            let _ = stream.write_all(each(&request).as_bytes());
+            let _ = stream.write_all(&each(&request).into());
         }
     });
-    format!("http://{address}/webhooks/articles")
+    format!("http://{address}")
 }
 
 /// A proxy before a receiver that removes headers.
 pub(crate) fn stripping(receiver: SocketAddr, names: &'static [&'static str]) -> String {
-    serve(move |request| pass_on(receiver, request, names))
-}
-
-fn pass_on(receiver: SocketAddr, request: &Request, without: &[&str]) -> String {
-    let head = request.without(without).replacen("\r\n", "\r\nConnection: close\r\n", 1);
-    let mut stream = TcpStream::connect(receiver).unwrap();
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(&request.body).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
-/// What answers wrongly in the place of a receiver, until it is repaired.
-pub(crate) struct Broken {
-    pub(crate) url: String,
-    is_repaired: Arc<AtomicBool>,
-}
-
-impl Broken {
-    pub(crate) fn before(
-        receiver: SocketAddr,
-        wrong: impl Fn(&Request) -> String + Send + Sync + 'static,
-    ) -> Self {
-        let is_repaired = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&is_repaired);
-        let url = serve(move |request| match seen.load(Ordering::SeqCst) {
-            true => pass_on(receiver, request, &[]),
-            false => wrong(request),
-        });
-        Self { url, is_repaired }
-    }
-
-    pub(crate) fn repair(&self) {
-        self.is_repaired.store(true, Ordering::SeqCst);
-    }
+    serve(move |request| {
+        let head = request.without(names).replacen("\r\n", "\r\nConnection: close\r\n", 1);
+        let mut stream = TcpStream::connect(receiver).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&request.body).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    })
 }
 
 /// Posts to the path of the receiver at this URL, and returns the response. Empty: no receiver was there.

@@ -1,7 +1,6 @@
 //! Ctrl-C.
 
 use std::{
-    io::{BufRead, BufReader, Read},
     process::{ChildStdin, Stdio},
     time::{Duration, Instant},
 };
@@ -17,13 +16,9 @@ use crate::{
 #[test]
 fn a_simulated_service_runs_until_ctrl_c() {
     let mut service = tool(["simulate", "--speed", "10000", "--order", "Shoes", "--json"]);
-    let service = service.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut service = Running(service.spawn().unwrap());
-    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines();
-    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
-    let started = next();
+    let (mut service, started) = Running::start(&mut service);
     assert_eq!((&started["api_key"], &started["speed"]), (&"sk-simulator".into(), &10_000.into()));
-    let job = next()["ordered"].as_str().unwrap().to_owned();
+    let job = service.next()["ordered"].as_str().unwrap().to_owned();
 
     let got =
         tool(["get", &job, "--wait", "--json", "--api-url", started["url"].as_str().unwrap()])
@@ -45,8 +40,8 @@ fn waiting_for_input(arguments: &[&str]) -> (Running, ChildStdin) {
     waiting.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
     waiting.env("ARTICLE_API_KEY", "sk-1").env("ARTICLE_API_URL", "http://127.0.0.1:9");
     let waiting = waiting.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut waiting = Running(waiting.spawn().unwrap());
-    let input = waiting.0.stdin.take().unwrap();
+    let mut waiting = Running::of(waiting);
+    let input = waiting.process.stdin.take().unwrap();
     until("it does not handle the signal", || waiting.handles_ctrl_c().then_some(()));
     std::thread::sleep(Duration::from_millis(300));
     (waiting, input)
@@ -54,9 +49,7 @@ fn waiting_for_input(arguments: &[&str]) -> (Running, ChildStdin) {
 
 #[tokio::test]
 async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let (file, input) = (text(&file), "/dev/stdin");
     for command in [
         &["inbox", "import", file][..],
@@ -78,10 +71,8 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
             let (mut waiting, _open) = waiting_for_input(&command);
             let start = Instant::now();
             waiting.interrupt();
-            let exit = waiting.ended();
+            let (exit, error) = waiting.ended_with_error();
             let took = start.elapsed();
-            let mut error = String::new();
-            waiting.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
             assert_eq!(exit, Some(1), "{command:?}");
             assert!(error.ends_with(says), "{command:?}: {error}");
             assert!(took < Duration::from_secs(10), "{command:?}: {took:?}");
@@ -92,8 +83,7 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
 /// The reader of the first line may end the process at once.
 #[test]
 fn a_signal_right_after_the_first_line_ends_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (folder, file) = sample::place();
     let commands: [&[&str]; 3] = [
         &["simulate", "--json"],
         &["listen", "--no-page", "--port", "0", "--json", "--inbox", text(&file)],
@@ -104,11 +94,10 @@ fn a_signal_right_after_the_first_line_ends_in_order() {
             let mut tool = tool([]);
             tool.args(command).env("ARTICLE_WEBHOOK_TOKEN", "Bearer 5f2b9c0e7a1d4e38");
             tool.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
-            let mut process = Running(tool.spawn().unwrap());
-            let mut out = BufReader::new(process.0.stdout.take().unwrap());
-            out.read_line(&mut String::new()).unwrap();
+            let mut process = Running::of(&mut tool);
+            process.line();
             process.interrupt();
-            out.read_to_string(&mut String::new()).unwrap();
+            process.lines.take().unwrap().for_each(drop);
             assert_eq!(process.ended(), Some(0), "{command:?}");
         }
     }

@@ -1,28 +1,16 @@
 //! `listen --forward-to` on an inbox in PostgreSQL that an application works on.
 
-use std::{io::Read, net::TcpListener, process::Stdio};
+use std::net::TcpListener;
 
 use article_webhook::fixture;
 use article_webhook_inbox::State;
 
 use crate::{
-    postgres::{TOKEN, inbox},
+    postgres::inbox,
     running::Running,
     sample,
-    tool::tool,
+    tool::{TOKEN, run, tool},
 };
-
-/// The exit code and the error of a command that must not go on.
-fn refused(arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = tool([]);
-    let command = command.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut running = Running(command.spawn().unwrap());
-    let exit = running.ended();
-    let mut error = String::new();
-    running.0.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    (exit, error)
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
@@ -32,7 +20,7 @@ async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
     let to = format!("http://{}/", application.local_addr().unwrap());
     let listen = ["listen", "--json", "--no-page", "--port", "0", "--inbox", &url];
     let forwarding = [&listen[..], &["--forward-to", &to]].concat();
-    let (exit, error) = refused(&forwarding);
+    let (exit, _, error) = run(&forwarding);
     assert_eq!(exit, Some(2), "{error}");
     assert!(error.contains("the database has this inbox already"), "{error}");
     let fix = "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it";

@@ -2,7 +2,8 @@
 
 use std::{
     io::{BufRead, BufReader},
-    process::Stdio,
+    path::Path,
+    process::{Command, Stdio},
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -11,13 +12,15 @@ use std::{
 use article_webhook::{Delivery, Reply, fixture};
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 use rustix::process::Signal;
+use tokio::time::{sleep, timeout};
 
 use crate::{
     free_port::free_port,
-    listening::{Listening, TOKEN, application},
-    running::TIMEOUT,
+    listening::{Listening, application},
+    running::{Running, TIMEOUT, until},
+    sample,
     server::post,
-    tool::{seen, text, tool},
+    tool::{TOKEN, text, tool},
 };
 
 const JOBS: usize = 60;
@@ -33,8 +36,7 @@ pub(crate) fn deliver(url: &str, job_id: &str) -> String {
 }
 
 async fn takes_over(signal: Signal, exit: Option<i32>) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     // What the application got, in the order of its arrival.
     let published = Arc::new(Mutex::new(Vec::new()));
     let addresses = [free_port(), free_port()];
@@ -48,15 +50,10 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
     }
 
     let first = Listening::start(&file, addresses[0], &["--no-page"]);
-    let mut refused = tool(["listen", "--no-page", "--port", "0", "--inbox", text(&file)]);
-    let refused =
-        refused.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut refused = refused.spawn().unwrap();
-    let mut listens = String::new();
-    BufReader::new(refused.stdout.take().unwrap()).read_line(&mut listens).unwrap();
-    let _ = refused.kill();
-    let (_, _, error) = seen(&refused.wait_with_output().unwrap());
-    assert_eq!(listens, "", "both work at once");
+    let mut refused = Running::of(&mut listen(&file));
+    let listens = refused.lines.as_mut().unwrap().next();
+    assert!(listens.is_none(), "both work at once: {listens:?}");
+    let (_, error) = refused.ended_with_error();
     assert!(error.contains("`article-webhook listen --wait`"), "{error}");
 
     let second = Listening::start(&file, addresses[1], &["--no-page", "--wait"]);
@@ -76,16 +73,17 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
         }
     });
     let done = || published.lock().unwrap().len();
-    wait_until(|| done() >= ENDS_AFTER);
+    until("nothing is passed on", || (done() >= ENDS_AFTER).then_some(()));
     assert_eq!(first.end(signal), exit);
     service.join().unwrap();
 
     let inbox = Inbox::new(SqliteStore::open_shared(&file).unwrap());
-    let start = std::time::Instant::now();
-    while inbox.counts().await.unwrap().of(State::Done) < JOBS as u64 {
-        assert!(start.elapsed() < TIMEOUT, "{:?}", inbox.counts().await);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let all = timeout(TIMEOUT, async {
+        while inbox.counts().await.unwrap().of(State::Done) < JOBS as u64 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    assert!(all.await.is_ok(), "{:?}", inbox.counts().await);
     let jobs = inbox.jobs(Default::default()).await.unwrap().items;
     assert!(
         jobs.iter().any(|job| job.job_id.as_str() == "early"),
@@ -111,12 +109,11 @@ async fn takes_over(signal: Signal, exit: Option<i32>) {
     assert!(twice <= may_be_twice, "{published:?}");
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
-    let start = std::time::Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < TIMEOUT);
-        thread::sleep(Duration::from_millis(2));
-    }
+/// A receiver that does not run beside another.
+fn listen(file: &Path) -> Command {
+    let mut listen = tool(["listen", "--no-page", "--port", "0", "--inbox", text(file)]);
+    listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped());
+    listen
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,23 +128,20 @@ async fn a_receiver_that_waits_follows_one_that_is_killed() {
 
 #[test]
 fn a_receiver_that_waits_ends_by_a_signal() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let first = Listening::start(&file, free_port(), &["--no-page"]);
-    let second = Listening::start(&file, free_port(), &["--no-page", "--wait"]);
+    let (_folder, file) = sample::place();
+    let first = Listening::with(&file, &["--no-page"], Stdio::null());
+    let second = Listening::with(&file, &["--no-page", "--wait"], Stdio::null());
     assert_eq!(second.end(Signal::TERM), Some(0));
     assert!(deliver(&first.url, "job_1").starts_with("HTTP/1.1 200 "));
 }
 
 #[test]
 fn a_receiver_that_waits_says_when_it_begins_to_store() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let first = Listening::start(&file, free_port(), &["--no-page"]);
-    let mut second = tool(["listen", "--no-page", "--port", "0", "--wait", "--inbox", text(&file)]);
-    let second = second.env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stderr(Stdio::piped());
-    let mut second = second.stdout(Stdio::null()).spawn().unwrap();
-    let mut notes = BufReader::new(second.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let (_folder, file) = sample::place();
+    let first = Listening::with(&file, &["--no-page"], Stdio::null());
+    let mut second = Running::of(listen(&file).arg("--wait"));
+    let notes = BufReader::new(second.process.stderr.take().unwrap());
+    let mut notes = notes.lines().map(Result::unwrap);
     assert!(
         notes.any(
             |note| note.contains("deliveries are answered 503 meanwhile: another process uses")
@@ -155,21 +149,18 @@ fn a_receiver_that_waits_says_when_it_begins_to_store() {
     );
     assert_eq!(first.end(Signal::TERM), Some(0));
     assert!(notes.any(|note| note == "that process has ended: deliveries are stored"));
-    second.kill().unwrap();
-    second.wait().unwrap();
 }
 
 /// The old file was damaged by what came between.
 #[test]
 fn a_receiver_whose_start_is_refused_after_the_wait_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let first = Listening::start(&file, free_port(), &["--no-page"]);
-    let second = Listening::start(&file, free_port(), &["--no-page", "--wait"]);
+    let (_folder, file) = sample::place();
+    let first = Listening::with(&file, &["--no-page"], Stdio::null());
+    let mut second = Listening::with(&file, &["--no-page", "--wait"], Stdio::null());
     let sql = rusqlite::Connection::open(&file).unwrap();
     let trigger = "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
     sql.execute_batch(trigger).unwrap();
     drop(sql);
     assert_eq!(first.end(Signal::TERM), Some(0));
-    assert_eq!(second.ended(), Some(5));
+    assert_eq!(second.process.ended(), Some(5));
 }

@@ -31,6 +31,17 @@ fn terminal() -> (File, File) {
     (person.into(), program)
 }
 
+/// What a program shows on a terminal until it ends. Each time that it has shown more, `on` may do what the person does.
+fn shown(mut person: File, mut on: impl FnMut(&str, &mut File)) -> String {
+    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
+    // An error: the program has ended, and with it its end of the terminal.
+    while let Ok(read @ 1..) = person.read(&mut chunk) {
+        shown.extend_from_slice(&chunk[..read]);
+        on(&String::from_utf8_lossy(&shown), &mut person);
+    }
+    String::from_utf8(shown).unwrap()
+}
+
 /// Runs the tool on a terminal, and answers its question. Returns the exit code, the terminal's text and standard output.
 pub(crate) fn answered(tool: &mut Command, answer: &str) -> (Option<i32>, String, String) {
     answered_after(tool, "[y/N]\r", answer)
@@ -42,65 +53,52 @@ fn answered_after(
     question: &str,
     answer: &str,
 ) -> (Option<i32>, String, String) {
-    let (mut person, program) = terminal();
+    let (person, program) = terminal();
     tool.stdin(program.try_clone().unwrap()).stderr(program).stdout(Stdio::piped());
     let mut running = tool.spawn().unwrap();
     // The command holds the program's end, and nothing would be read after the last line.
     tool.stdin(Stdio::null()).stderr(Stdio::null());
-    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
     let mut is_answered = false;
-    // An error: the program has ended, and with it its end of the terminal.
-    while let Ok(read @ 1..) = person.read(&mut chunk) {
-        shown.extend_from_slice(&chunk[..read]);
-        if !is_answered && String::from_utf8_lossy(&shown).contains(question) {
+    let shown = shown(person, |shown, person| {
+        if !is_answered && shown.contains(question) {
             person.write_all(answer.as_bytes()).unwrap();
             is_answered = true;
         }
-    }
+    });
     let mut out = String::new();
     running.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    (running.wait().unwrap().code(), String::from_utf8(shown).unwrap(), out)
+    (running.wait().unwrap().code(), shown, out)
 }
 
 /// Runs the tool with a terminal for all that it shows, until it ends, or by Ctrl-C once it has shown this. Returns what
 /// it has shown.
 fn shown_until(tool: &mut Command, until: &str) -> String {
-    let (mut person, program) = terminal();
+    let (person, program) = terminal();
     tool.stdout(program.try_clone().unwrap()).stderr(program);
     let mut running = tool.spawn().unwrap();
     tool.stdout(Stdio::null()).stderr(Stdio::null());
-    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = person.read(&mut chunk) {
-        shown.extend_from_slice(&chunk[..read]);
-        if String::from_utf8_lossy(&shown).contains(until) {
-            // Again, as it may not have listened yet.
-            while running.try_wait().unwrap().is_none() {
-                kill_process(Pid::from_child(&running), Signal::INT).unwrap();
-                sleep(Duration::from_millis(20));
-            }
+    let shown = shown(person, |shown, _| {
+        // Again, as it may not have listened yet.
+        while shown.contains(until) && running.try_wait().unwrap().is_none() {
+            kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+            sleep(Duration::from_millis(20));
         }
-    }
+    });
     running.wait().unwrap();
-    String::from_utf8(shown).unwrap()
+    shown
 }
 
 #[tokio::test]
 async fn a_list_is_cut_to_the_width_of_a_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let mut list = tool(["inbox", "list", text(&file)]);
-    let (mut person, program) = terminal();
+    let (person, program) = terminal();
     let size = Winsize { ws_row: 24, ws_col: 90, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&person, size).unwrap();
     let mut running = list.env("NO_COLOR", "1").stdout(program).spawn().unwrap();
     list.stdout(Stdio::null());
-    let (mut shown, mut chunk) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = person.read(&mut chunk) {
-        shown.extend_from_slice(&chunk[..read]);
-    }
+    let shown = shown(person, |_, _| ());
     assert!(running.wait().unwrap().success());
-    let shown = String::from_utf8(shown).unwrap();
     let widths = shown.lines().map(|line| line.trim_end().chars().count());
     assert_eq!(widths.max(), Some(90), "{shown}");
     assert!(shown.contains("job_dead ") && shown.contains("…"), "{shown}");
@@ -112,7 +110,7 @@ const NEVER: &str = "\u{0}";
 async fn a_terminal_gets_colours_unless_it_or_its_user_wants_none() {
     let folder = tempfile::tempdir().unwrap();
     let [file, new] = ["inbox.db", "new.db"].map(|name| folder.path().join(name));
-    sample::inbox(&file).await;
+    sample::fill(&file).await;
     let list = ["inbox", "list", text(&file)];
     let commands: [(&[&str], &str, &str); 4] = [
         (&list, NEVER, "job_dead"),
@@ -166,9 +164,7 @@ fn states(file: &Path) -> String {
 
 #[tokio::test]
 async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let before = states(&file);
     let mut erase = tool(["inbox", "erase", text(&file), "--all"]);
     // The last is the end of the input.
@@ -192,9 +188,7 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
 
 #[tokio::test]
 async fn nothing_is_asked_that_was_answered_or_that_names_its_jobs() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     for arguments in [&["--all", "--dry-run"][..], &["--state", "dead", "--yes"], &["job_7c1e4a52"]]
     {
         let mut requeue = tool(["inbox", "requeue", text(&file)]);
@@ -206,9 +200,7 @@ async fn nothing_is_asked_that_was_answered_or_that_names_its_jobs() {
 
 #[tokio::test]
 async fn an_import_says_that_it_reads_the_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let mut import = tool(["inbox", "import", text(&file), "--partial"]);
     let (exit, shown, out) = answered_after(&mut import, "Ctrl-D ends them", "\u{4}");
     assert_eq!((exit, &*out), (Some(0), "added 0 entries; 0 were there already\n"), "{shown}");
@@ -216,9 +208,7 @@ async fn an_import_says_that_it_reads_the_terminal() {
 
 #[tokio::test]
 async fn json_is_never_asked_about() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let mut erase = tool(["inbox", "erase", text(&file), "--all", "--json"]);
     let (exit, shown, _) = answered(&mut erase, "y\n");
     assert_eq!(exit, Some(2), "{shown}");

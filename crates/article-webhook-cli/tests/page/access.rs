@@ -14,9 +14,7 @@ const DEAD: &str = "/entry/job_dead/article.complete";
 
 #[tokio::test]
 async fn without_the_key_nothing_of_the_inbox_is_seen() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let page = Running::page(&file, &[]);
     let stranger = Visitor::stranger(&page);
     let paths = [
@@ -40,6 +38,13 @@ async fn without_the_key_nothing_of_the_inbox_is_seen() {
         assert!(!answer.text.contains("job_") && !answer.text.contains("Running Shoes"), "{path}");
         assert!(answer.header("set-cookie").is_empty(), "{path}");
     }
+    let mut other = Visitor::of(&page).await;
+    for cookie in
+        ["article-webhook=", Visitor::of(&Running::page(&file, &[])).await.cookie.as_str()]
+    {
+        cookie.clone_into(&mut other.cookie);
+        assert_eq!(other.get("/").await.status, 401, "the key of another start");
+    }
     for path in ["/assets/page.css", "/assets/page.js", "/assets/icon.svg"] {
         assert_eq!(stranger.get(path).await.status, 200, "{path}");
     }
@@ -48,9 +53,7 @@ async fn without_the_key_nothing_of_the_inbox_is_seen() {
 
 #[tokio::test]
 async fn without_the_random_part_of_the_path_there_is_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let page = Running::page(&file, &[]);
     let mut visitor = Visitor::of(&page).await;
     let (key, token) =
@@ -76,11 +79,8 @@ async fn without_the_random_part_of_the_path_there_is_nothing() {
 
 #[tokio::test]
 async fn another_name_of_this_machine_is_refused_with_the_key_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_folder, file) = sample::inbox().await;
+    let (page, visitor) = Visitor::at(&file).await;
     for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"] {
         for path in ["/", "/assets/page.js", page.url.strip_prefix(&page.base).unwrap()] {
             let answer = visitor.send(Method::GET, path, &[("host", host)], "").await;
@@ -92,23 +92,22 @@ async fn another_name_of_this_machine_is_refused_with_the_key_too() {
 
 #[tokio::test]
 async fn only_the_page_itself_presses_a_button() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_folder, file) = sample::inbox().await;
+    let (page, visitor) = Visitor::at(&file).await;
     let before = waiting(&file).await;
     let requeue = format!("{DEAD}/requeue");
     let shown = visitor.get(DEAD).await;
     let token = format!("token={}", shown.token());
 
-    let foreign: [&[(&str, &str)]; 7] = [
+    let https = page.origin.replace("http:", "https:");
+    let foreign: [&[(&str, &str)]; 8] = [
         &[],
         &[("sec-fetch-site", "cross-site")],
         &[("sec-fetch-site", "same-site")],
         &[("sec-fetch-site", "none")],
         &[("origin", "http://127.0.0.1:1")],
         &[("origin", "null")],
+        &[("origin", &https)],
         &[("sec-fetch-site", "cross-site"), ("origin", &page.origin)],
     ];
     let (stranger, group) = (Visitor::stranger(&page), "/requeue?state=dead");
@@ -134,29 +133,17 @@ async fn only_the_page_itself_presses_a_button() {
         (303, "/entry/job%5Fdead/article%2Ecomplete?done=requeued")
     );
     assert_eq!(waiting(&file).await, before + 1);
+    // A browser without fetch metadata is known by its origin.
+    let origin = [("origin", page.origin.as_str())];
+    assert_eq!(visitor.send(Method::POST, &requeue, &origin, &token).await.status, 303);
     assert!(
         visitor.get(visitor.below(&place)).await.text.contains("Requeued: the entry is due now")
     );
 }
 
 #[tokio::test]
-async fn a_browser_without_fetch_metadata_is_known_by_its_origin() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
-    let token = format!("token={}", visitor.get(DEAD).await.token());
-    let origin = [("origin", page.origin.as_str())];
-    let answer = visitor.send(Method::POST, &format!("{DEAD}/requeue"), &origin, &token).await;
-    assert_eq!(answer.status, 303);
-}
-
-#[tokio::test]
 async fn a_read_only_page_has_no_button_and_refuses_every_change() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let page = Running::page(&file, &["--read-only"]);
     let visitor = Visitor::of(&page).await;
     let before = waiting(&file).await;
@@ -177,9 +164,8 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
 
 #[test]
 fn other_machines_reach_the_page_only_if_that_is_allowed() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    tokio::runtime::Runtime::new().unwrap().block_on(sample::inbox(&file));
+    let (_folder, file) = sample::place();
+    tokio::runtime::Runtime::new().unwrap().block_on(sample::fill(&file));
     let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
     let output =
         tool.args(["inbox", "page"]).arg(&file).args(["--page", "0.0.0.0:0"]).output().unwrap();
@@ -207,7 +193,7 @@ async fn with_a_key_file_the_page_is_the_same_after_a_restart() {
 
     let folder = tempfile::tempdir().unwrap();
     let [file, key] = ["inbox.db", "page.key"].map(|name| folder.path().join(name));
-    sample::inbox(&file).await;
+    sample::fill(&file).await;
     let shown = key.to_str().unwrap();
     let mut page = Running::page(&file, &["--page-key-file", shown]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -237,7 +223,7 @@ async fn with_a_key_file_the_page_is_the_same_after_a_restart() {
 async fn a_key_file_that_could_be_guessed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [file, key] = ["inbox.db", "page.key"].map(|name| folder.path().join(name));
-    sample::inbox(&file).await;
+    sample::fill(&file).await;
     let shown = key.to_str().unwrap();
     drop(Running::page(&file, &["--page-key-file", shown]));
     let made = std::fs::read_to_string(&key).unwrap();

@@ -26,9 +26,7 @@ const ARTICLE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; san
 
 #[tokio::test]
 async fn every_answer_says_what_a_browser_may_do_with_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let page = Running::page(&file, &[]);
     let (visitor, stranger) = (Visitor::of(&page).await, Visitor::stranger(&page));
     let done = "/entry/job_done/article.complete";
@@ -73,9 +71,7 @@ async fn every_answer_says_what_a_browser_may_do_with_it() {
 
 #[tokio::test]
 async fn nothing_that_came_from_outside_is_html_or_hides() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let hostile =
         "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'\u{202e}";
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
@@ -92,8 +88,7 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
         .unwrap();
     inbox.close().await.unwrap();
 
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/").await.text;
     let path = list.split("/entry/").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let entry = visitor.get(&format!("/entry/{path}")).await.text;
@@ -112,33 +107,8 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
 }
 
 #[tokio::test]
-async fn an_entry_of_any_event_can_be_opened() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
-    for event in ["..", "~.."] {
-        let delivery = fixture::complete().header("X-Service-Event", event);
-        assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
-    }
-    inbox.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
-    let list = visitor.get("/").await.text;
-    let paths: Vec<_> =
-        list.split("/entry/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert_eq!(paths.len(), 2, "{list}");
-    for (path, event) in paths.iter().zip(["~..", ".."]) {
-        let entry = visitor.get(&format!("/entry/{path}")).await;
-        assert_eq!(entry.status, 200, "{path}");
-        assert!(entry.text.contains(&format!("<bdi>{event}</bdi>")), "{path}: {}", entry.text);
-        assert_eq!(visitor.get(&format!("/entry/{path}/body/1")).await.status, 200, "{path}");
-    }
-}
-
-#[tokio::test]
 async fn empty_pages_say_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let page = Running::listen(&file);
     let visitor = Visitor::of(&page).await;
     let list = visitor.get("/").await.text;
@@ -154,8 +124,7 @@ async fn empty_pages_say_what_to_do() {
 #[tokio::test]
 async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
     for (age, says) in [(30, "The service tries again at these times"), (400, "its last attempt")] {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("inbox.db");
+        let (_folder, file) = sample::place();
         let hour = Duration::from_secs(3600);
         let clock = Clock::stepped(SystemTime::now() - hour);
         let settings = SqliteSettings::default().clock(clock.clone());
@@ -180,8 +149,7 @@ async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
 
 #[tokio::test]
 async fn the_ledger_shows_what_was_ordered() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let store = SqliteStore::open(&file).unwrap();
     let (minute, now) = (Duration::from_secs(60), SystemTime::now());
     let key = sample::BUCKET.key;
@@ -206,8 +174,7 @@ async fn the_ledger_shows_what_was_ordered() {
 
 #[tokio::test]
 async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     let html = "<p>A long one.</p>".repeat(8_000_000 / 18);
     let body = serde_json::json!({
@@ -217,8 +184,7 @@ async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
     inbox.accept(DeliveryRequest::new(body.clone()).job_id("job_1").delivery().unwrap()).await;
     inbox.close().await.unwrap();
 
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let path = "/entry/job_1/article.complete";
     let shown = visitor.get(path).await;
     assert!(shown.text.len() < 1_000_000 && shown.text.contains("The download has all of it."));
@@ -231,11 +197,8 @@ async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
 
 #[tokio::test]
 async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_folder, file) = sample::inbox().await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let done = "/entry/job_done/article.complete";
     let token = visitor.get(done).await.token();
     let answer = visitor.post(&format!("{done}/requeue"), &token).await;
@@ -249,11 +212,8 @@ async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
 
 #[tokio::test]
 async fn what_the_framework_refuses_has_the_form_of_the_page() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_folder, file) = sample::inbox().await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let done = "/entry/job_done/article.complete";
     let own = [("sec-fetch-site", "same-origin")];
     for (method, path, form, status) in [
@@ -279,8 +239,7 @@ async fn what_the_framework_refuses_has_the_form_of_the_page() {
 
 #[tokio::test]
 async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     let long = "x".repeat(1000);
     let body = serde_json::json!({
@@ -294,8 +253,7 @@ async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
     assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
     inbox.close().await.unwrap();
 
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/").await.text;
     assert!(list.contains(&"x".repeat(200)) && !list.contains(&"x".repeat(201)), "{list}");
     let entry = visitor.get("/entry/job_1/article.complete").await.text;
@@ -306,16 +264,14 @@ async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
 
 #[tokio::test]
 async fn the_body_that_the_handler_gets_is_shown_first_and_another_by_its_difference() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     for (title, reply) in [("Handed", Reply::Stored), ("Another", Reply::Duplicate)] {
         let delivery = fixture::complete().job_id("job_1").title(title).delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, reply);
     }
     inbox.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let path = "/entry/job_1/article.complete";
     let first = visitor.get(path).await.text;
     for shown in [
@@ -342,11 +298,8 @@ async fn the_body_that_the_handler_gets_is_shown_first_and_another_by_its_differ
 
 #[tokio::test]
 async fn a_search_finds_parts_of_job_ids_titles_and_causes_within_a_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_folder, file) = sample::inbox().await;
+    let (_page, visitor) = Visitor::at(&file).await;
     for (query, found) in [
         ("?q=WAIT", vec!["job%5Fwaits"]),
         ("?q=running+shoes", vec!["job%5Fdead", "job%5Fdone"]),
@@ -372,14 +325,12 @@ async fn a_search_finds_parts_of_job_ids_titles_and_causes_within_a_state() {
 
 #[tokio::test]
 async fn a_column_in_which_all_rows_say_the_same_is_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     for job in ["job_1", "job_2"] {
         sample::deliver(&inbox, fixture::complete().job_id(job)).await;
     }
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let columns = async || {
         let list = visitor.get("/").await.text;
         ["event", "source", "size"].map(|it| list.contains(&format!("<th class=\"{it}\"")))
@@ -393,15 +344,13 @@ async fn a_column_in_which_all_rows_say_the_same_is_left_out() {
 
 #[tokio::test]
 async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     for job in ["job_1", "job_2x", "job_3x", "job_4", "job_5x"] {
         sample::deliver(&inbox, fixture::complete().job_id(job)).await;
     }
     inbox.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/?q=x&state=waiting").await.text;
     let link = list.split("href=\"").find(|rest| rest.contains("job%5F3x")).unwrap();
     let link = link.split('"').next().unwrap();
@@ -434,8 +383,7 @@ async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
 
 #[tokio::test]
 async fn equal_failures_are_folded_and_the_cause_comes_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     sample::deliver(&inbox, fixture::complete().job_id("job_1")).await;
     let publish = async |job: article_webhook_inbox::Job| match job.attempt() {
@@ -489,8 +437,7 @@ async fn a_downloaded_body_is_delivered_by_the_command_that_is_shown() {
 
 #[tokio::test]
 async fn what_is_refused_is_listed_with_its_cause() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let page = Running::listen(&file);
     let visitor = Visitor::of(&page).await;
     assert!(visitor.get("/refused").await.text.contains("Nothing was refused since"));
@@ -520,8 +467,7 @@ async fn what_is_refused_is_listed_with_its_cause() {
 
 #[tokio::test]
 async fn a_page_without_a_receiver_lists_what_is_kept_of_the_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let store = SqliteStore::open(&file).unwrap();
     let job = Expect::job("job_refused".parse().unwrap(), SystemTime::now());
     let reason = Reason::Refused { code: "body_too_large".into() };

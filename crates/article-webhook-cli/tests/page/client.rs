@@ -1,6 +1,6 @@
 //! A browser without a screen: it has the cookie of one page.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
 use reqwest::{Client, Method, redirect::Policy};
@@ -45,6 +45,13 @@ impl Visitor {
         assert!(cookie.ends_with(&scope), "{cookie}");
         visitor.cookie = cookie.split(';').next().unwrap().to_owned();
         visitor
+    }
+
+    /// The page of an inbox alone, and who has its key.
+    pub(crate) async fn at(file: &Path) -> (Running, Self) {
+        let page = Running::page(file, &[]);
+        let visitor = Self::of(&page).await;
+        (page, visitor)
     }
 
     pub(crate) fn stranger(page: &Running) -> Self {
@@ -97,7 +104,7 @@ impl Visitor {
 }
 
 /// How many entries wait, as another process sees it.
-pub(crate) async fn waiting(file: &std::path::Path) -> usize {
+pub(crate) async fn waiting(file: &Path) -> usize {
     let inbox = Inbox::new(SqliteStore::open_shared(file).unwrap());
     let filter = Filter { state: Some(State::Waiting), ..Filter::default() };
     inbox.list(filter).await.unwrap().items.len()

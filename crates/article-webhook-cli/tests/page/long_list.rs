@@ -8,12 +8,11 @@ use article_webhook::{
 };
 use article_webhook_inbox::{Inbox, SqliteStore};
 
-use crate::{client::Visitor, running::Running};
+use crate::{client::Visitor, running::Running, sample};
 
 #[tokio::test]
 async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..120 {
@@ -26,8 +25,7 @@ async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
     calls.join_all().await;
     inbox.close().await.unwrap();
 
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let (mut path, mut rows) = ("/".to_owned(), Vec::new());
     loop {
         let shown = visitor.get(&path).await.text;
@@ -41,8 +39,7 @@ async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
 
 #[tokio::test]
 async fn too_many_open_pages_are_refused_and_the_others_stay_live() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let page = Running::listen(&file);
     let visitor = Visitor::of(&page).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -74,11 +71,9 @@ async fn too_many_open_pages_are_refused_and_the_others_stay_live() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_arrivals_are_few_events_and_take_no_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (page, visitor) = Visitor::at(&file).await;
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let request = client.get(format!("{}/events", page.base)).header("cookie", &visitor.cookie);
     let mut events = request.header("sec-fetch-site", "same-origin").send().await.unwrap();

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
     store::{Arrival, Expect, Quarantine, Store},
 };
 
-use crate::{client::Visitor, running::Running};
+use crate::{client::Visitor, running::Running, sample};
 
 /// Eight entries are dead for one reason and one for another, and one is done. A worker still has the inbox.
 async fn broken(file: &std::path::Path) -> Inbox {
@@ -45,11 +45,9 @@ fn action(list: &str, cause: &str) -> String {
 
 #[tokio::test]
 async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = broken(&file).await;
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let list = counted(&visitor).await;
     for shown in [
         "<strong>9 dead</strong>",
@@ -115,8 +113,7 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
 
 #[tokio::test]
 async fn where_all_is_well_there_are_the_charts_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     inbox.close().await.unwrap();
     let page = Running::page(&file, &[]);
@@ -127,8 +124,7 @@ async fn where_all_is_well_there_are_the_charts_alone() {
 
 #[tokio::test]
 async fn what_is_in_quarantine_is_read_again_and_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let store = SqliteStore::open(&file).unwrap();
     let readable = fixture::complete().job_id("job_1").bytes().clone();
     for (job, bytes) in [("job_1", readable), ("job_2", "{".into())] {
@@ -140,8 +136,7 @@ async fn what_is_in_quarantine_is_read_again_and_shown() {
         let quarantine = Quarantine { arrival, cause, expect, statement: None, budget: 1 << 20 };
         store.quarantine(quarantine).await.unwrap();
     }
-    let page = Running::page(&file, &[]);
-    let visitor = Visitor::of(&page).await;
+    let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/").await.text;
     assert!(list.contains("<strong>2 quarantined</strong>"), "{list}");
     assert!(list.contains("Read all 2 again</button>"), "{list}");

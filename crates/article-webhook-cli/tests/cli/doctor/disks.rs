@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::{TOKEN, doctor, found};
-use crate::tool::{not_installed, skipped, text};
+use crate::{
+    sample,
+    tool::{not_installed, skipped, text},
+};
 
 const TOOL: &str = env!("CARGO_BIN_EXE_article-webhook");
 
@@ -31,8 +34,7 @@ fn mounted(folder: &Path, mount: &str) -> Option<Command> {
 
 #[test]
 fn a_disk_whose_syncs_are_real_passes() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (folder, file) = sample::place();
     let run = || found(&mut doctor(&["--inbox", text(&file)]));
     let is_in_memory = run().of("disk.in_memory") == "fail";
     if !is_in_memory {
@@ -91,8 +93,7 @@ fn little_or_no_space_and_a_layer_of_a_container_are_found() {
 
 #[test]
 fn a_folder_that_others_or_not_even_the_receiver_may_write_to_is_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (folder, file) = sample::place();
     let run = || doctor(&["--inbox", text(&file)]);
     mode(folder.path(), 0o777);
     found(&mut run()).has("disk.folder_open_to_others", "warn");

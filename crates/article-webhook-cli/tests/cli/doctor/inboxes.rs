@@ -1,6 +1,6 @@
 use std::{
-    fs::{self, Permissions},
-    os::unix::fs::{PermissionsExt, symlink},
+    fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
@@ -9,17 +9,17 @@ use std::{
 use article_webhook::fixture::{self, DeliveryRequest};
 use article_webhook_inbox::{
     Clock, EntryKey, Failed, Inbox, Job, Source, SqliteSettings, SqliteStore,
-    store::{BucketEvent, Claim, Expect, Outcome, Quarantine, Store},
+    store::{BucketEvent, Claim, Expect, Quarantine, Store},
 };
 use article_webhook_inbox_contract::CLAIM_ONE;
-use article_webhook_simulator::{Simulator, SimulatorClock};
+use article_webhook_simulator::Simulator;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{Found, doctor, found};
 use crate::{
     sample,
-    tool::{seen, text, tool},
+    tool::{self, seen, text, tool},
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -35,11 +35,17 @@ struct Old {
 
 impl Old {
     fn new(age: Duration) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("inbox.db");
+        let (folder, file) = sample::place();
         let clock = Clock::stepped(SystemTime::now() - age);
         let store = SqliteStore::open_with(&file, SqliteSettings::default().clock(clock)).unwrap();
         Self { _folder: folder, file, store }
+    }
+
+    async fn with_two(age: Duration) -> Self {
+        let old = Self::new(age);
+        old.deliver("job_1").await;
+        old.deliver("job_2").await;
+        old
     }
 
     async fn deliver(&self, job: &str) {
@@ -68,8 +74,7 @@ fn run(file: &Path) -> Found {
 
 #[tokio::test]
 async fn a_sound_inbox_passes_beside_its_receiver_with_its_settings() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
+    let (_folder, file) = sample::place();
     let receiver = SqliteStore::open(&file).unwrap();
     let sound = run(&file);
     for code in ["opened", "writable", "sound", "nothing_due", "entries", "jobs"] {
@@ -87,28 +92,26 @@ async fn a_sound_inbox_passes_beside_its_receiver_with_its_settings() {
 
 #[tokio::test]
 async fn an_inbox_without_a_worker_is_found_and_distinguished_from_one_that_is_behind() {
-    let old = Old::new(HOUR);
-    old.deliver("job_1").await;
-    old.deliver("job_2").await;
+    let old = Old::with_two(HOUR).await;
     let none = old.found().await;
-    let status = || seen(&tool(["inbox", "status", text(&old.file)]).output().unwrap());
+    let status = || tool::run(&["inbox", "status", text(&old.file)]);
     let (exit, out, _) = status();
     assert!(out.contains("\noldest due  for 60 min: does a worker run?\n"), "{out}");
     assert_eq!(exit, Some(1), "nothing ended badly, and nothing is worked on: {out}");
+    let worked = old.found_after_a_worker().await;
+    worked.has("inbox.nothing_due", "ok");
     none.is_cured(
         "inbox.no_worker",
         "fail",
         "run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended",
-        &old.found_after_a_worker().await,
+        &worked,
     );
     let (exit, out, _) = status();
     assert!(out.starts_with("nothing is dead, unhandled, quarantined or corrupt\n"), "{out}");
     assert!(out.contains("\noldest due  nothing waits for a worker\n"), "{out}");
     assert_eq!(exit, Some(0));
 
-    let old = Old::new(HOUR);
-    old.deliver("job_1").await;
-    old.deliver("job_2").await;
+    let old = Old::with_two(HOUR).await;
     assert_eq!(old.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
     let behind = old.found().await;
     behind.is_cured(
@@ -132,9 +135,7 @@ async fn an_inbox_without_a_worker_is_found_and_distinguished_from_one_that_is_b
 
 #[tokio::test]
 async fn a_lease_that_has_ended_is_no_worker() {
-    let old = Old::new(HOUR);
-    old.deliver("job_1").await;
-    old.deliver("job_2").await;
+    let old = Old::with_two(HOUR).await;
     let claim = Claim { lease: HOUR / 2, ..CLAIM };
     assert_eq!(old.store.claim(claim).await.unwrap().claimed.len(), 1);
     let found = old.found().await;
@@ -183,22 +184,6 @@ async fn an_article_is_found_behind_many_failures() {
     found.has("inbox.no_worker", "fail");
 }
 
-#[tokio::test]
-async fn entries_that_nothing_works_on_are_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
-    let left = run(&file);
-    left.has("inbox.dead", "warn");
-    left.has("inbox.unhandled", "warn");
-    assert_eq!(left.of("inbox.corrupt"), "none");
-}
-
-async fn service() -> Simulator {
-    let service = Simulator::builder().clock(SimulatorClock::accelerated(10_000)).brand("brand_1");
-    service.start().await.unwrap()
-}
-
 #[track_caller]
 fn collect(inbox: &Path, service: &Simulator, jobs: &[&str]) {
     let mut collect = tool(["collect", "--inbox", text(inbox), "--api-url", &service.base_url()]);
@@ -213,7 +198,7 @@ const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_is_collected() {
     const WORD: &[u8] = b"\"html\":\"<";
-    let (old, service) = (Old::new(Duration::ZERO), service().await);
+    let (old, service) = (Old::new(Duration::ZERO), sample::service().await);
     let job = service.order("Shoes").await.unwrap().job_id;
     // The service delivers what its API gives.
     let mut get = tool(["get", &job, "--wait", "--json", "--api-url", &service.base_url()]);
@@ -252,7 +237,7 @@ async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_i
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn what_is_in_quarantine_is_found_until_its_job_is_collected() {
-    let (old, service) = (Old::new(Duration::ZERO), service().await);
+    let (old, service) = (Old::new(Duration::ZERO), sample::service().await);
     let job = service.order("Shoes").await.unwrap().job_id;
     let mut arrival = sample::failure(&job);
     arrival.key = EntryKey::article(job.parse().unwrap());
@@ -261,8 +246,7 @@ async fn what_is_in_quarantine_is_found_until_its_job_is_collected() {
     let quarantine = Quarantine { arrival, cause, expect, statement: None, budget: 1 << 20 };
     old.store.quarantine(quarantine).await.unwrap();
     let before = old.found().await;
-    let (exit, list, _) =
-        seen(&tool(["inbox", "list", text(&old.file), "--state", "quarantined"]).output().unwrap());
+    let (exit, list, _) = tool::run(&["inbox", "list", text(&old.file), "--state", "quarantined"]);
     assert!(exit == Some(0) && list.contains(&job), "{list}");
     collect(&old.file, &service, &[&job]);
     let fix = "article-webhook inbox list INBOX --state quarantined; then article-webhook collect --inbox INBOX JOB";
@@ -297,7 +281,7 @@ async fn an_index_that_differs_is_found_until_the_receiver_starts_again() {
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn what_a_ledger_waits_for_is_found_until_it_comes() {
-    let (old, service) = (Old::new(96 * HOUR), service().await);
+    let (old, service) = (Old::new(96 * HOUR), sample::service().await);
     let asked = SystemTime::now() - 96 * HOUR;
     let job = service.order("Shoes").await.unwrap().job_id;
     old.store.expect(vec![Expect::job(job.parse().unwrap(), asked)]).await.unwrap();
@@ -327,22 +311,6 @@ async fn what_a_ledger_waits_for_is_found_until_it_comes() {
          orders it all the same",
         &settled,
     );
-
-    for (event, code, severity) in [
-        (BucketEvent::KeyRefused { key: sample::BUCKET.key }, "inbox.key_refused", "fail"),
-        (BucketEvent::RateLimited { retry_after: HOUR }, "inbox.rate_limited", "warn"),
-        (BucketEvent::Unavailable { retry_after: HOUR }, "inbox.unavailable", "warn"),
-    ] {
-        let paused = Old::new(Duration::ZERO);
-        // The key that was used last is the one that counts.
-        paused
-            .store
-            .intend("post-18", Duration::from_secs(60), sample::BUCKET.key, None)
-            .await
-            .unwrap();
-        paused.store.report(event).await.unwrap();
-        paused.found().await.has(code, severity);
-    }
 }
 
 #[tokio::test]
@@ -364,9 +332,7 @@ async fn an_inbox_that_cannot_be_used_is_found_with_the_fix() {
 
 #[tokio::test]
 async fn the_fix_is_distinguished_from_the_cause() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    sample::inbox(&file).await;
+    let (_folder, file) = sample::inbox().await;
     let mut bytes = fs::read(&file).unwrap();
     bytes[100..].fill(0);
     fs::write(&file, bytes).unwrap();
@@ -381,13 +347,9 @@ async fn the_fix_is_distinguished_from_the_cause() {
 }
 
 #[tokio::test]
-async fn files_that_others_may_read_and_a_lock_that_is_held_are_found() {
+async fn a_lock_that_is_held_is_found() {
     let old = Old::new(Duration::ZERO);
     old.store.close().await.unwrap();
-    assert_eq!(run(&old.file).of("inbox.open_to_others"), "none");
-    fs::set_permissions(&old.file, Permissions::from_mode(0o644)).unwrap();
-    run(&old.file).has("inbox.open_to_others", "warn");
-
     let other = Connection::open(&old.file).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let locked = run(&old.file);
@@ -430,13 +392,4 @@ async fn a_pause_that_is_waited_for_is_over() {
         }
         now.found().await.is_cured(code, severity, fix, &waited.found().await);
     }
-}
-
-#[tokio::test]
-async fn a_settled_entry_is_no_finding() {
-    let old = Old::new(HOUR);
-    old.deliver("job_1").await;
-    let lease = old.store.claim(CLAIM).await.unwrap().claimed[0].lease;
-    old.store.settle(lease, Outcome::Done).await.unwrap();
-    old.found().await.has("inbox.nothing_due", "ok");
 }

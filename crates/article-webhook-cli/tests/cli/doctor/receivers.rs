@@ -16,7 +16,7 @@ use article_webhook_tower::{AuthToken, Receiver, receive};
 use super::{Found, TOKEN, doctor, found, tls::Authority};
 use crate::{
     free_port::free_port,
-    server::{Broken, answer, read, refusal, serve, serve_connections, stripping},
+    server::{answer, read, refusal, serve, serve_connections, stripping},
     tool::{seen, tool},
 };
 
@@ -119,28 +119,26 @@ async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
     assert!(ours.out.contains("the receiver refuses a body of 8 MiB"), "{}", ours.out);
     is_untouched(&inbox).await;
 
-    let (address, _) = receiver(Receiver::new(token())).await;
-    let proxy = Broken::before(address, |request| match request.body.len() {
-        ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
-        ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
-        ..1000 => refusal("400 Bad Request", "invalid_job_id"),
-        _ => answer("413 Payload Too Large", "Content-Type: text/html\r\n", "<h1>too large</h1>"),
-    });
-    proxy.is_repaired_by(
-        "receiver.body_limit",
-        "fail",
-        "raise the limit of the proxy, such as `client_max_body_size 8m` of nginx",
-    );
-
+    // What answers the small requests as a receiver does, and a large one in its own way.
+    let cut_off = |large: String| {
+        found(&mut doctor(&[
+            "--url",
+            &serve(move |request| match request.body.len() {
+                ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
+                ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
+                ..1000 => refusal("400 Bad Request", "invalid_job_id"),
+                _ => large.clone(),
+            }),
+        ]))
+    };
+    let page = "Content-Type: text/html\r\n";
+    let proxy = cut_off(answer("413 Payload Too Large", page, "<h1>too large</h1>"));
+    let raise = "raise the limit of the proxy, such as `client_max_body_size 8m` of nginx";
+    proxy.is_cured("receiver.body_limit", "fail", raise, &sound);
     for status in ["408 Request Timeout", "500 Internal Server Error", "502 Bad Gateway"] {
-        let other = Broken::before(address, move |request| match request.body.len() {
-            ..1000 if !request.has(TOKEN) => refusal("401 Unauthorized", "unauthorized"),
-            ..1000 if request.has("no event") => refusal("400 Bad Request", "bad_request"),
-            ..1000 => refusal("400 Bad Request", "invalid_job_id"),
-            _ => answer(status, "", ""),
-        });
+        let other = cut_off(answer(status, "", ""));
         let log = "look into the log of the receiver and of the proxy before it";
-        let other = other.is_repaired_by("receiver.body_limit", "warn", log);
+        other.is_cured("receiver.body_limit", "warn", log, &sound);
         let says = format!("a body of 8 MiB gets {status}");
         assert!(other.out.contains(&says), "{}", other.out);
     }
@@ -165,123 +163,73 @@ async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
     found(&mut doctor(&["--url", &url(cut)])).is_cured("receiver.body_cut", "warn", raise, &sound);
 }
 
-impl Broken {
-    /// It is found with this fix, and is no more once this is repaired.
-    #[track_caller]
-    fn is_repaired_by(&self, code: &str, severity: &str, fix: &str) -> Found {
-        let before = found(&mut doctor(&["--url", &self.url]));
-        self.repair();
-        before.is_cured(code, severity, fix, &found(&mut doctor(&["--url", &self.url])));
-        before
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_receiver_is_found_until_it_is_repaired_as_the_fix_says() {
-    const HTML: &str = "Content-Type: text/html\r\n";
-    let (address, _) = receiver(Receiver::new(token())).await;
-    for (status, headers, body, code, severity, fix) in [
+async fn what_is_no_receiver_is_found_with_its_fix() {
+    let html = "Content-Type: text/html\r\n";
+    let page = |status| answer(status, html, "<h1>nginx</h1>");
+    let plain = |status| answer(status, "", "");
+    let start = "start the receiver, and look into the log of the proxy before it";
+    let sound = sound().await;
+    for (answer, code, fix) in [
         (
-            "200 OK",
-            "",
-            "",
-            "receiver.accepts_wrong_token",
-            "fail",
+            plain("200 OK"),
+            "accepts_wrong_token",
             "check the URL; if it is right, give the receiver the token of the publish target",
         ),
         (
-            "301 Moved",
-            "Location: /a\r\n",
-            "",
-            "receiver.redirects",
-            "fail",
+            answer("301 Moved", "Location: /a\r\n", ""),
+            "redirects",
             "give the service the URL to which it redirects: often https, with or without a last slash",
         ),
         (
-            "404 Not Found",
-            HTML,
-            "<h1>no</h1>",
-            "receiver.not_found",
-            "fail",
+            page("404 Not Found"),
+            "not_found",
             "check the path of the URL, and the routes of the proxy",
         ),
         (
-            "405 No Method",
-            "",
-            "",
-            "receiver.no_post",
-            "fail",
+            plain("405 No Method"),
+            "no_post",
             "check the path of the URL; mount the receiver for POST",
         ),
+        (page("502 Bad Gateway"), "page", start),
+        (page("403 Forbidden"), "page", start),
+        (refusal("500 Error", "internal"), "fails", "look into the log of the receiver"),
         (
-            "502 Bad Gateway",
-            HTML,
-            "<h1>nginx</h1>",
-            "receiver.page",
-            "fail",
-            "start the receiver, and look into the log of the proxy before it",
-        ),
-        (
-            "403 Forbidden",
-            HTML,
-            "<h1>firewall</h1>",
-            "receiver.page",
-            "fail",
-            "start the receiver, and look into the log of the proxy before it",
-        ),
-        (
-            "500 Error",
-            "",
-            "{\"error\":\"internal\"}",
-            "receiver.fails",
-            "fail",
-            "look into the log of the receiver",
-        ),
-        (
-            "400 Bad Request",
-            "",
-            "",
-            "receiver.token_checked_late",
-            "warn",
+            plain("400 Bad Request"),
+            "token_checked_late",
             "check the token before everything else, and answer 401",
         ),
-        (
-            "600 No Such Status",
-            "",
-            "",
-            "receiver.unexpected",
-            "warn",
-            "answer 401 to a wrong token",
-        ),
+        (plain("600 No Such Status"), "unexpected", "answer 401 to a wrong token"),
     ] {
-        let broken = Broken::before(address, move |_| answer(status, headers, body));
-        let found = broken.is_repaired_by(code, severity, fix);
-        let accepts = "\"receiver.token_arrives\",\"severity\":\"ok\"";
-        assert!(!found.out.contains(accepts), "{}", found.out);
+        let found = found(&mut doctor(&["--url", &serve(move |_| answer.clone())]));
+        let severity =
+            if matches!(code, "token_checked_late" | "unexpected") { "warn" } else { "fail" };
+        found.is_cured(&format!("receiver.{code}"), severity, fix, &sound);
+        assert_ne!(found.of("receiver.token_arrives"), "ok", "{}", found.out);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
-    let (address, _) = receiver(Receiver::new(token())).await;
-    let broken = Broken::before(address, |request| match request.has(TOKEN) {
-        false => answer("401 Unauthorized", "", ""),
-        true => answer("204 No Content", "", ""),
-    });
-    broken.is_repaired_by(
+    let sound = sound().await;
+    let with_token = |status, body| {
+        serve(move |request| match request.has(TOKEN) {
+            false => answer("401 Unauthorized", "", ""),
+            true => answer(status, "", body),
+        })
+    };
+    found(&mut doctor(&["--url", &with_token("204 No Content", "")])).is_cured(
         "receiver.accepts_broken",
         "fail",
         "answer 400 to a body that is no JSON; `article-webhook check URL` has all cases",
+        &sound,
     );
-    let url = serve(|request| match request.has(TOKEN) {
-        false => answer("401 Unauthorized", "", ""),
-        true => answer("400 Bad Request", "", "no"),
-    });
+    let url = with_token("400 Bad Request", "no");
     found(&mut doctor(&["--url", &url])).is_cured(
         "receiver.headers",
         "not_checked",
         "`article-webhook check URL` checks a receiver of any kind, and delivers articles to it",
-        &sound().await,
+        &sound,
     );
     let check = tool(["check", &url]).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap();
     let (exit, out, _) = seen(&check);
@@ -290,10 +238,15 @@ async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
         "receiver.headers",
         "not_checked",
         "set ARTICLE_WEBHOOK_TOKEN to a token that can be used, or give --token-file PATH",
-        &sound().await,
+        &sound,
     );
-    let broken = Broken::before(address, |_| refusal("401 Unauthorized", "unauthorized"));
-    broken.is_repaired_by("receiver.token_refused", "fail", TOKEN_REFUSED);
+    let url = serve(|_| refusal("401 Unauthorized", "unauthorized"));
+    found(&mut doctor(&["--url", &url])).is_cured(
+        "receiver.token_refused",
+        "fail",
+        TOKEN_REFUSED,
+        &sound,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
