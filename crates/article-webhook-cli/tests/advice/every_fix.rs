@@ -66,7 +66,9 @@ fn read(folder: &Path, text: &mut String) {
                 let rest = lines[at + 2..].trim_start().len();
                 lines.replace_range(at..lines.len() - rest, "");
             }
-            text.push_str(&lines.replace("\\\"", "\u{1}"));
+            // Outside of Rust a quotation mark stands for itself.
+            let quoted = if path.extension().is_some_and(|it| it == "txt") { "\"" } else { "\\\"" };
+            text.push_str(&lines.replace(quoted, "\u{1}"));
         }
     }
 }

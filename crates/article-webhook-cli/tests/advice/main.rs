@@ -6,7 +6,6 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod damaged;
-mod doctor;
 mod every_fix;
 mod files;
 mod full_disk;
@@ -16,8 +15,8 @@ mod owners;
 mod places;
 mod processes;
 mod scene;
-mod settings;
 mod stage;
+mod steps;
 
 #[allow(dead_code, reason = "the tests of the tool use more of it")]
 #[path = "../cli/sample.rs"]

@@ -104,12 +104,18 @@ impl Stage {
             .fold(shown, |shown, (name, value)| shown.replace(value, &format!("${name}")))
     }
 
-    /// A command that is refused with exactly this text, and commands that do what the text says. They succeed.
+    /// A command is refused with exactly this text.
     #[track_caller]
-    pub(crate) fn follow(&self, command: &str, refusal: &str, ways: &[&str]) {
+    pub(crate) fn refuses(&self, command: &str, refusal: &str) {
         let (exit, _, error) = seen(&self.shell(command).output().unwrap());
         assert_eq!(self.shown(error.trim_end()), refusal, "{command}: {exit:?}");
         assert!(exit.is_some_and(|exit| exit > 0), "{command}: {exit:?}");
+    }
+
+    /// The same, and commands that do what the text says. They succeed.
+    #[track_caller]
+    pub(crate) fn follow(&self, command: &str, refusal: &str, ways: &[&str]) {
+        self.refuses(command, refusal);
         for way in ways {
             self.works(way);
         }
