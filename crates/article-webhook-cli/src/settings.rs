@@ -124,35 +124,3 @@ pub(crate) fn usable_token(
     AuthToken::new(&token)
         .map_err(|error| Failure::of_setting(&error.to_string(), WHOLE_TOKEN).after(setting))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_gives_what_is_not_set_and_a_wrong_line_is_not_quoted() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(".env");
-        fs::write(&path, "CLI_TEST_TOKEN='Bearer s3cret'\nCLI_TEST_EMPTY=\n").unwrap();
-        let environment = Environment::new(Some(&path)).ok().unwrap();
-        assert_eq!(
-            environment.get("CLI_TEST_TOKEN").as_deref().map(|it| &**it),
-            Some("Bearer s3cret")
-        );
-        assert!(environment.get("CLI_TEST_EMPTY").is_none());
-
-        fs::write(&path, "this is s3cret and no line\n").unwrap();
-        let failure = Environment::new(Some(&path)).err().unwrap();
-        assert!(failure.what.ends_with("has a line that is no NAME=VALUE"), "{}", failure.what);
-        assert!(!failure.what.contains("s3cret"));
-    }
-
-    #[test]
-    fn a_secret_of_a_file_has_no_line_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        fs::write(&path, "sk-1\r\n").unwrap();
-        let secret = Environment::default().secret("CLI_TEST_KEY", "--api-key-file", Some(&path));
-        assert_eq!(secret.ok().as_deref().map(|it| &**it), Some("sk-1"));
-    }
-}

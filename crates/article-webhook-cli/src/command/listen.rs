@@ -259,18 +259,3 @@ fn beside<E: Send + 'static>(
         Err(output.failure(&failure))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::output::Format;
-
-    #[tokio::test]
-    async fn what_ends_beside_the_receiver_is_reported_at_once_with_its_exit_code() {
-        let output = Output::new(Format::Human);
-        let failed = |error: article_webhook_inbox::Error| Failure::from(error);
-        let fails = async { Err(article_webhook_inbox::Error::unusable("the file is gone")) };
-        assert!(matches!(beside(fails, failed, &output).await, Ok(Err(Exit::Store))));
-        assert!(matches!(beside(async { Ok(()) }, failed, &output).await, Ok(Ok(()))));
-    }
-}

@@ -215,40 +215,7 @@ fn now(order: &Order) -> (Tone, String) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn buttons_order_break_and_mend() {
-        // All eleven are undelivered together for a second, also on a busy machine.
-        let mut running = Running::start(None, 200).await.ok().unwrap();
-        let buttons = Buttons::new(Arc::clone(&running.demo));
-        let names = |buttons: &Buttons| -> Vec<_> {
-            buttons.actions().iter().map(|action| action.name).collect()
-        };
-        assert_eq!(names(&buttons), ["order", "order-ten", "break", "switch-off"]);
-
-        buttons.press("switch-off").await.unwrap();
-        assert_eq!(names(&buttons), ["order", "order-ten", "break", "repair"]);
-        assert!(buttons.text().starts_with("The receiver is off"));
-        buttons.press("order").await.unwrap();
-        buttons.press("order-ten").await.unwrap();
-        let until = tokio::time::Instant::now() + Duration::from_secs(60);
-        let count =
-            |buttons: &Buttons, text: &str| buttons.rows().into_string().matches(text).count();
-        let mut wait_for = async |buttons: &Buttons, text: &str| {
-            while count(buttons, &format!("<bdi>{text}")) < 11 {
-                let next = tokio::time::timeout_at(until, running.next()).await;
-                assert!(next.is_ok_and(|next| next.is_ok()), "{:?}", buttons.rows());
-            }
-        };
-        wait_for(&buttons, "not delivered; the collector polls at ").await;
-        assert_eq!(count(&buttons, "<span data-tone"), 4 * 11);
-        buttons.press("repair").await.unwrap();
-        wait_for(&buttons, "collected and published").await;
-        assert!(running.stop().await.is_ok());
-    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn two_presses_at_once_order_twice() {

@@ -74,38 +74,3 @@ impl Turns {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook::{Sink, fixture};
-
-    use super::*;
-
-    async fn inbox(events: &[&str]) -> Inbox {
-        let inbox = Inbox::memory();
-        for event in events {
-            let request = fixture::complete().job_id("job_1").header("X-Service-Event", event);
-            inbox.accept(request.delivery().unwrap()).await;
-        }
-        inbox
-    }
-
-    fn key(event: &str) -> EntryKey {
-        EntryKey { job_id: "job_1".parse().unwrap(), event: event.into() }
-    }
-
-    #[tokio::test]
-    async fn only_what_arrived_earlier_and_has_not_ended_is_waited_for_and_reported_once() {
-        let inbox = inbox(&["first", "second", "third"]).await;
-        let turns = Turns::new(&inbox);
-        let later = |is_new| Turn::Later { pause: SOON, is_new };
-        assert_eq!(turns.of(&key("first")).await.unwrap(), Turn::Now);
-        assert_eq!(turns.of(&key("second")).await.unwrap(), later(true));
-        assert_eq!(turns.of(&key("second")).await.unwrap(), later(false));
-        inbox.discard(key("first"), "no").await.unwrap();
-        assert_eq!(turns.of(&key("second")).await.unwrap(), Turn::Now);
-        assert_eq!(turns.of(&key("third")).await.unwrap(), later(true));
-        inbox.requeue(key("first")).await.unwrap();
-        assert_eq!(turns.of(&key("second")).await.unwrap(), later(true), "it is new again");
-    }
-}
