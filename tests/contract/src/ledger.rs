@@ -1,6 +1,6 @@
 //! The cases of the contract of the ledger, one fact each, grouped by what they are about.
 
-mod steps;
+pub(crate) mod steps;
 
 pub mod answer;
 pub mod arrival;

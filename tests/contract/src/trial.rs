@@ -6,7 +6,7 @@ use std::{
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Body, Completion, Digest, Entry, EntryKey, Filter, Source, State,
+    Body, Completion, Digest, Entry, EntryKey, Filter, Prune, Pruned, Source, State,
     store::{Arrival, Claim, Claims, ExportLine, Lease, Outcome, Recorded, Settled, Store},
 };
 use bytes::Bytes;
@@ -95,6 +95,18 @@ impl<S: Subject> Trial<S> {
         self.store().settle(lease, outcome).await.unwrap()
     }
 
+    /// Claims the one entry that is due, and settles it.
+    pub(crate) async fn work(&self, job: &str, outcome: Outcome) {
+        let lease = self.lease(job).await;
+        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
+    }
+
+    /// Stores a body, and settles its entry. The caller ensures that no other entry is due.
+    pub(crate) async fn worked(&self, job: &str, outcome: Outcome) {
+        assert_eq!(self.record(job, FIRST).await, Recorded::Stored);
+        self.work(job, outcome).await;
+    }
+
     /// Stores a body and brings its entry into that state. The caller ensures that no other entry is due.
     pub(crate) async fn put(&self, job: &str, state: State) {
         let outcome = match state {
@@ -107,18 +119,30 @@ impl<S: Subject> Trial<S> {
                 return;
             }
             State::Done => Outcome::Done,
-            State::Dead => Outcome::Dead { cause: "no such author".into() },
-            State::Unhandled => Outcome::Unhandled { seen: 1, cause: "no article".into() },
-            State::Corrupt => Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() },
+            State::Dead => dead(),
+            State::Unhandled => unhandled(1),
+            State::Corrupt => corrupt(1),
             _ => panic!("only a key of a quarantine is in quarantine"),
         };
-        let lease = self.leased(job).await;
-        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
+        self.worked(job, outcome).await;
     }
 
     /// Discards a waiting entry, so that a case can continue with another.
     pub(crate) async fn leave(&self, job: &str) {
         assert!(self.store().discard(vec![key(job)], "out of the way".into()).await.unwrap()[0]);
+    }
+
+    /// Requeues an entry from any state. Returns whether that was done.
+    pub(crate) async fn requeue(&self, key: EntryKey) -> bool {
+        self.store().requeue(vec![(key, None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
+    }
+
+    /// Removes everything that ended before now, and may be removed.
+    pub(crate) async fn prune_old(&self) -> Pruned {
+        let (before, limit) = (self.now(), 100);
+        let prune =
+            Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
+        self.store().prune(prune).await.unwrap()
     }
 
     /// Imports a line. Returns whether it was added.
@@ -167,6 +191,12 @@ impl<S> fmt::Debug for Trial<S> {
 pub(crate) const STATES: [State; 6] =
     [State::Leased, State::Done, State::Dead, State::Unhandled, State::Corrupt, State::Waiting];
 
+/// The value with this change.
+pub(crate) fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut value);
+    value
+}
+
 pub(crate) fn job(id: &str) -> JobId {
     id.parse().unwrap()
 }
@@ -175,7 +205,9 @@ pub(crate) fn key(id: &str) -> EntryKey {
     EntryKey::article(job(id))
 }
 
-pub(crate) fn arrival(job: &str, body: &str) -> Arrival {
+/// A delivery of this body by token.
+#[must_use]
+pub fn arrival(job: &str, body: &str) -> Arrival {
     Arrival {
         key: key(job),
         source: Source::Webhook,
@@ -193,6 +225,20 @@ pub(crate) fn damaged(job: &str, body: &str) -> Arrival {
 
 pub(crate) fn retry(seconds: u64) -> Outcome {
     Outcome::Retry { after: Duration::from_secs(seconds), cause: "no network".into() }
+}
+
+pub(crate) fn dead() -> Outcome {
+    Outcome::Dead { cause: "no such author".into() }
+}
+
+/// The bodies that were seen are no article.
+pub(crate) fn unhandled(seen: usize) -> Outcome {
+    Outcome::Unhandled { seen, cause: "no article".into() }
+}
+
+/// The bodies that were seen are damaged.
+pub(crate) fn corrupt(seen: usize) -> Outcome {
+    Outcome::Corrupt { seen, cause: "a flipped bit".into() }
 }
 
 pub(crate) fn bytes(body: &str) -> Option<Bytes> {

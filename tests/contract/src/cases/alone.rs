@@ -1,6 +1,6 @@
 //! Entries that may crash the process, and their neighbours.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_webhook_inbox::{
     Entry, Failure,
@@ -161,7 +161,7 @@ pub async fn an_attempt_that_does_not_count_does_not_end_the_suspicion(
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.discarded, [key("job_1")]);
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
+    trial.requeue(key("job_1")).await;
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
 

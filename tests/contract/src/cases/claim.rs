@@ -1,9 +1,6 @@
 //! Claims.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, SystemTime},
-};
+use std::{collections::HashSet, time::Duration};
 
 use article_webhook_inbox::{
     EntryKey, Since, State,
@@ -13,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, arrival, bytes, job, key, retry},
+    trial::{CLAIM, FIRST, arrival, bytes, dead, job, key, retry},
 };
 
 const LEASE: u64 = CLAIM.lease.as_secs();
@@ -58,8 +55,7 @@ pub async fn an_entry_whose_lease_has_ended_comes_after_new_entries(
 /// Entries that have had an attempt, and new ones, not in the order of their ids.
 async fn two_of_each(trial: &mut Trial<impl Subject>) {
     for (id, pause) in [("again_1", 20), ("again_2", 10)] {
-        let lease = trial.leased(id).await;
-        trial.settle(lease, retry(pause)).await;
+        trial.worked(id, retry(pause)).await;
     }
     trial.advance(15);
     trial.record("new_1", FIRST).await;
@@ -102,28 +98,17 @@ pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_3").await.state, State::Waiting);
 }
 
-/// A claim in an empty store returns nothing, and nothing is due later.
-pub async fn nothing_is_claimed_where_nothing_is_stored(trial: Trial<impl Subject>) {
-    assert_eq!(trial.claim().await, Claims::default());
-}
-
-/// Bounded attempts: the attempt is counted when the lease is taken, before the handler runs.
-pub async fn an_attempt_is_counted_when_it_begins(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    let claims = trial.claim().await;
-    let entry = trial.entry("job_1").await;
-    assert_eq!((claims.claimed[0].attempt, entry.attempts, entry.state), (1, 1, State::Leased));
-    assert_eq!(entry.at, trial.now() + CLAIM.lease);
-}
-
-/// A claimed entry comes with its key, its attempt and its bodies.
-pub async fn a_claim_shows_the_entry_and_its_bodies(mut trial: Trial<impl Subject>) {
+/// A claimed entry comes with its key, its attempt and its bodies. Bounded attempts: the attempt is counted when the lease is taken,
+/// before the handler runs.
+pub async fn an_attempt_is_counted_when_it_begins(mut trial: Trial<impl Subject>) {
     let received_at = trial.now();
     trial.record("job_1", FIRST).await;
     trial.advance(1);
     trial.record("job_1", "[]").await;
-    let (entry, bodies) = trial.shown("job_1").await;
     let claimed = trial.claim().await.claimed.remove(0);
+    let (entry, bodies) = trial.shown("job_1").await;
+    assert_eq!((entry.attempts, entry.state), (1, State::Leased));
+    assert_eq!(entry.at, trial.now() + CLAIM.lease);
     assert_eq!((claimed.lease.id, claimed.key, claimed.attempt), (entry.id, key("job_1"), 1));
     assert_eq!((claimed.received_at, claimed.bodies), (received_at, bodies));
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST), bytes("[]")]);
@@ -152,8 +137,7 @@ pub async fn an_entry_whose_lease_has_ended_is_claimed_again(mut trial: Trial<im
 
 /// An entry that waits for its next attempt is not claimed before its time.
 pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(30)).await;
+    trial.worked("job_1", retry(30)).await;
     let due = trial.now() + Duration::from_secs(30);
     trial.advance_by(Duration::from_millis(29_999));
     assert_eq!(trial.claim().await, Claims { next_due: Some(due), ..Claims::default() });
@@ -164,8 +148,7 @@ pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl
 
 /// The next due time is the earliest of all waiting and leased entries that were not claimed now.
 pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("waits").await;
-    trial.settle(lease, retry(90)).await;
+    trial.worked("waits", retry(90)).await;
     trial.leased("leased").await;
     trial.advance(1);
     trial.record("due", FIRST).await;
@@ -189,24 +172,13 @@ pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<imp
     let attempts = CLAIM.attempts + 1;
     assert_eq!((entry.state, entry.at, entry.attempts), (State::Dead, trial.now(), attempts));
     assert_eq!(entry.cause.as_deref(), Some("the last attempt did not end"));
-}
-
-/// Bounded attempts: no worker ever gets a discarded entry.
-pub async fn a_discarded_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
-    let attempts = 1;
-    trial.record("job_1", FIRST).await;
-    for _ in 0..3 {
-        trial.store().claim(Claim { attempts, ..CLAIM }).await.unwrap();
-        trial.advance(LEASE);
-    }
     trial.advance(365 * 24 * 60 * 60);
-    assert_eq!(trial.claim().await, Claims::default());
+    assert_eq!(trial.claim().await, Claims::default(), "no worker ever gets it");
 }
 
 /// The cause of a failed attempt stays when the last attempt does not end.
 pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
+    trial.worked("job_1", retry(0)).await;
     let claim = Claim { attempts: 2, ..CLAIM };
     for _ in 0..2 {
         assert_eq!(trial.store().claim(claim).await.unwrap().claimed.len(), 1);
@@ -220,8 +192,7 @@ pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
 /// Bounded attempts: a claim that allows fewer attempts than before discards waiting entries that have used them. These
 /// do not count as expired leases, and count for the limit of the claim.
 pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
+    trial.worked("job_1", retry(0)).await;
     trial.record("job_2", FIRST).await;
     let claim = Claim { attempts: 1, limit: 1, retries_first: true, ..CLAIM };
     let claims = trial.store().claim(claim).await.unwrap();
@@ -260,8 +231,8 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
 pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let began = trial.now();
     let first = trial.leased("job_1").await;
-    trial.settle(first, Outcome::Dead { cause: "no such author".into() }).await;
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
+    trial.settle(first, dead()).await;
+    trial.requeue(key("job_1")).await;
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert!(first.fence >= to_millis(began));

@@ -7,13 +7,12 @@ use article_webhook_inbox::{
 
 use crate::{
     Transactional, Trial,
-    trial::{CLAIM, FIRST, key, retry},
+    trial::{CLAIM, FIRST, dead, key, retry},
 };
 
 /// At least once: the application's commit makes the entry done, as a successful handler would.
 pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactional>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
+    trial.worked("job_1", retry(0)).await;
     let lease = trial.lease("job_1").await;
     let before = trial.entry("job_1").await;
     trial.advance(1);
@@ -52,12 +51,7 @@ pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) 
     trial.complete(&completion);
     let before = trial.entry("job_1").await;
     trial.advance(1);
-    for outcome in [
-        Outcome::Done,
-        retry(1),
-        Outcome::Dead { cause: "no such author".into() },
-        Outcome::Released,
-    ] {
+    for outcome in [Outcome::Done, retry(1), dead(), Outcome::Released] {
         assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::AlreadyDone, "{outcome:?}");
         assert_eq!(trial.entry("job_1").await, before, "{outcome:?}");
     }

@@ -1,7 +1,5 @@
 //! What survives a restart.
 
-use std::time::SystemTime;
-
 use article_webhook_inbox::{
     Prune, Reason, Since, State,
     store::{Expect, Outcome, Recorded, Settled},
@@ -70,8 +68,7 @@ pub async fn expected_jobs_survive(mut trial: Trial<impl Durable + LedgerSubject
 
 /// An entry that waits for a later time still does so after a restart.
 pub async fn pauses_survive(mut trial: Trial<impl Durable>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(30)).await;
+    trial.worked("job_1", retry(30)).await;
     let before = trial.entry("job_1").await;
     trial.reopen();
     assert_eq!(trial.entry("job_1").await, before);
@@ -106,7 +103,7 @@ pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;
     trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();
-    trial.store().requeue(vec![(key("dead"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
+    trial.requeue(key("dead")).await;
     trial.store().pause("ops@db1".into()).await.unwrap();
     let paused_since = Some(Since::new(trial.now(), Some("ops@db1".into())));
     let before = trial.all().await;

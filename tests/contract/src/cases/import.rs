@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, key},
+    trial::{FIRST, STATES, arrival, changed, key},
 };
 
 const THEN: SystemTime = SystemTime::UNIX_EPOCH;
@@ -56,33 +56,25 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
         let (entry, bodies) = shown(state.as_str(), state);
         assert!(trial.import(entry_line(entry.clone(), bodies.clone())).await);
         let (imported, kept) = trial.shown(state.as_str()).await;
-        assert_eq!(
-            (
-                {
-                    let mut imported = imported;
-                    imported.id = 4711;
-                    imported
-                },
-                kept
-            ),
-            (entry, bodies),
-            "{state}"
-        );
+        assert_eq!((changed(imported, |imported| imported.id = 4711), kept), (entry, bodies));
     }
 }
 
-/// At least once: a lease of the other store is not valid here, so a leased entry waits, due now.
+/// At least once: a lease of the other store is not valid here, so a leased entry waits, due now. Fencing: it does not hold here.
 pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.import(entry_line(entry.clone(), bodies)).await;
-    let imported = trial.entry("job_1").await;
-    let (state, now) = (State::Waiting, trial.now());
-    let mut expected = entry;
-    expected.id = imported.id;
-    expected.state = state;
-    expected.at = now;
-    expected.since = now;
+    let (imported, now) = (trial.entry("job_1").await, trial.now());
+    let expected = changed(entry, |entry| {
+        (entry.id, entry.state) = (imported.id, State::Waiting);
+        (entry.at, entry.since) = (now, now);
+    });
     assert_eq!(imported, expected);
+    for fence in 0..3 {
+        let lease = Lease { id: imported.id, fence };
+        assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
+    }
+    assert_eq!(trial.entry("job_1").await.state, State::Waiting);
 }
 
 /// One entry: an existing entry of this key stays as it is.
@@ -101,55 +93,23 @@ pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subjec
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
     let (entry, bodies) = shown("job_2", State::Done);
-    trial
-        .import(entry_line(
-            {
-                let mut entry = entry;
-                entry.id = first;
-                entry
-            },
-            bodies,
-        ))
-        .await;
+    trial.import(entry_line(changed(entry, |entry| entry.id = first), bodies)).await;
     trial.record("job_3", FIRST).await;
     let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
     assert!(first < second && second < third);
     assert_eq!(trial.entry("job_1").await.key, key("job_1"));
 }
 
-/// Fencing: a lease of the other store does not hold here.
-pub async fn a_lease_of_another_store_is_lost(trial: Trial<impl Subject>) {
-    let (entry, bodies) = shown("job_1", State::Leased);
-    trial.import(entry_line(entry, bodies)).await;
-    let id = trial.entry("job_1").await.id;
-    for fence in 0..3 {
-        assert_eq!(trial.settle(Lease { id, fence }, Outcome::Done).await, Settled::LostLease);
-    }
-    assert_eq!(trial.entry("job_1").await.state, State::Waiting);
-}
-
-/// One entry: an imported body that is delivered again is a duplicate.
-pub async fn an_imported_body_is_a_duplicate(trial: Trial<impl Subject>) {
-    let (entry, bodies) = shown("job_1", State::Done);
-    trial.import(entry_line(entry, bodies)).await;
-    for body in [FIRST, "[]", "[1]"] {
-        assert_eq!(
-            trial.store().record(arrival("job_1", body)).await.unwrap(),
-            Recorded::Duplicate
-        );
-    }
-}
-
-/// An imported entry is claimed like any other.
+/// An imported entry is claimed like any other. One entry: an imported body that is delivered again is a duplicate.
 pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
     trial.import(entry_line(entry.clone(), bodies.clone())).await;
+    for body in [FIRST, "[]", "[1]"] {
+        assert_eq!(trial.record("job_1", body).await, Recorded::Duplicate);
+    }
     let claimed = trial.claim().await.claimed.remove(0);
-    assert_eq!(
-        (claimed.key, claimed.attempt, claimed.received_at),
-        (entry.key, 3, entry.received_at)
-    );
-    assert_eq!(claimed.bodies, bodies);
+    assert_eq!((claimed.key, claimed.attempt), (entry.key, 3));
+    assert_eq!((claimed.received_at, claimed.bodies), (entry.received_at, bodies));
 }
 
 /// Entries that are imported together are listed in the order in which they were given.

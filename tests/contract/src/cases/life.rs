@@ -5,13 +5,16 @@ use std::time::SystemTime;
 use std::sync::Arc;
 
 use article_webhook_inbox::{
-    Error, Filter, Finding, Prune, State,
-    store::{Lease, Outcome, Store},
+    Error, Filter, Finding, JobFilter, Prune, State,
+    store::{
+        BucketEvent, Expect, ExportLine, IntentLease, Lease, Outcome, PollLease, PollOutcome, Store,
+    },
 };
 
-use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
+    ledger::steps::{KEY, POLLS, WITHIN},
+    lines::{entry_line, intent_line, job_line},
     trial::{CLAIM, FIRST, STATES, arrival, damaged, job, key},
 };
 
@@ -77,9 +80,15 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let (store, now) = (trial.store(), trial.now());
     let (entry, bodies) = trial.shown("job_1").await;
+    store.expect(vec![Expect::job(job("job_2"), now)]).await.unwrap();
+    let shown = store.job(job("job_2")).await.unwrap().unwrap();
+    store.intend("post-17", WITHIN, KEY, None).await.unwrap();
+    let intent = store.intent("post-17").await.unwrap().unwrap();
+    let bucket = store.bucket().await.unwrap();
     let prune = Prune { bodies_before: now, entries_before: now, limit: 1, ..Prune::default() };
+    let (poll, call) = (PollLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
     store.close().await.unwrap();
-    let errors: [(&str, Option<Error>); 17] = [
+    let errors: [(&str, Option<Error>); 36] = [
         ("record", store.record(arrival("job_1", FIRST)).await.err()),
         ("claim", store.claim(CLAIM).await.err()),
         ("extend", store.extend(&[lease], CLAIM.lease).await.err()),
@@ -97,14 +106,33 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         ("check", store.check().await.err()),
         ("probe", store.probe().await.err()),
         ("close", store.close().await.err()),
+        ("intend", store.intend("post-18", WITHIN, KEY, None).await.err()),
+        ("order_again", store.order_again("post-17", WITHIN, KEY, None).await.err()),
+        ("ordered", store.ordered("post-17", job("job_1"), now, KEY).await.err()),
+        ("not_ordered", store.not_ordered(call).await.err()),
+        ("outcome_lost", store.outcome_lost(call).await.err()),
+        ("abandon", store.abandon("post-17").await.err()),
+        ("expect", store.expect(vec![]).await.err()),
+        ("claim_polls", store.claim_polls(POLLS).await.err()),
+        ("settle_poll", store.settle_poll(poll, PollOutcome::Released, KEY).await.err()),
+        ("report", store.report(BucketEvent::Resumed).await.err()),
+        ("bucket", store.bucket().await.err()),
+        ("job", store.job(job("job_1")).await.err()),
+        ("jobs", store.jobs(JobFilter::default()).await.err()),
+        ("intent", store.intent("post-17").await.err()),
+        ("intents", store.intents(None, 0, 1).await.err()),
+        ("ledger_counts", store.ledger_counts().await.err()),
+        ("prune_ledger", store.prune_ledger(now, 1).await.err()),
+        (
+            "import of the ledger",
+            store.import(vec![job_line(shown), intent_line(intent)]).await.err(),
+        ),
+        ("import of the bucket", store.import(vec![ExportLine::Bucket(bucket)]).await.err()),
     ];
     for (call, error) in errors {
         let error = error.unwrap_or_else(|| panic!("{call} succeeds"));
-        assert_eq!(
-            (error.to_string().as_str(), error.is_transient()),
-            ("the inbox is closed", false),
-            "{call}"
-        );
+        let reported = (error.to_string(), error.is_transient());
+        assert_eq!(reported, ("the inbox is closed".into(), false), "{call}");
     }
 }
 

@@ -9,49 +9,33 @@ use article_webhook_inbox::{
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, STATES, arrival, bytes, job, key, retry},
+    trial::{CLAIM, FIRST, STATES, arrival, bytes, changed, job, key, retry},
 };
 
-/// A requeued entry waits, due now, without attempts and without a cause.
+/// A requeued entry waits, due now, without attempts and without a cause. It keeps its failures.
 pub async fn a_requeued_entry_begins_again(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let id = state.as_str();
         trial.put(id, state).await;
         let before = trial.entry(id).await;
+        assert!(state != State::Dead || before.failures.len() == 1);
         trial.advance(1);
-        assert!(
-            trial.store().requeue(vec![(key(id), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0],
-            "{state}"
-        );
-        let (state, now) = (State::Waiting, trial.now());
-        let requeued_at = Some(SystemTime::UNIX_EPOCH);
-        let mut expected = before;
-        expected.state = state;
-        expected.attempts = 0;
-        expected.at = now;
-        expected.since = now;
-        expected.cause = None;
-        expected.requeued_at = requeued_at;
+        assert!(trial.requeue(key(id)).await, "{state}");
+        let expected = changed(before, |entry| {
+            (entry.state, entry.attempts, entry.cause) = (State::Waiting, 0, None);
+            (entry.at, entry.since) = (trial.now(), trial.now());
+            entry.requeued_at = Some(SystemTime::UNIX_EPOCH);
+        });
         assert_eq!(trial.entry(id).await, expected);
         assert_eq!(trial.bodies(id).await, [bytes(FIRST)]);
         trial.leave(id).await;
     }
 }
 
-/// Bounded attempts: a requeued entry has all its attempts again.
-pub async fn a_requeued_entry_has_all_its_attempts(trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Dead).await;
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
-    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
-}
-
 /// An entry that waits for its next attempt is requeued as well: it is due now.
 pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(30)).await;
-    assert!(
-        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
-    );
+    trial.worked("job_1", retry(30)).await;
+    assert!(trial.requeue(key("job_1")).await);
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
@@ -64,30 +48,15 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     trial.record("job_1", "[]").await;
     let prune = Prune { bodies_before: between, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
-    assert!(
-        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
-    );
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    assert!(trial.requeue(key("job_1")).await);
+    trial.work("job_1", Outcome::Done).await;
 
     trial.advance(2);
     let prune = Prune { bodies_before: trial.now(), ..prune };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 1);
     let before = trial.entry("job_1").await;
-    assert!(
-        !trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
-            [0]
-    );
+    assert!(!trial.requeue(key("job_1")).await);
     assert_eq!(trial.entry("job_1").await, before);
-}
-
-/// A requeued entry keeps its failures.
-pub async fn a_requeued_entry_keeps_its_failures(trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Dead).await;
-    let failures = trial.entry("job_1").await.failures;
-    assert_eq!(failures.len(), 1);
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
-    assert_eq!(trial.entry("job_1").await.failures, failures);
 }
 
 /// A leased or missing entry is not requeued.
@@ -95,41 +64,31 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
     let before = trial.entry("leased").await;
-    assert!(
-        !trial.store().requeue(vec![(key("leased"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
-            [0]
-    );
+    assert!(!trial.requeue(key("leased")).await);
     assert_eq!(trial.entry("leased").await, before);
-    assert!(
-        !trial.store().requeue(vec![(key("missing"), None)], SystemTime::UNIX_EPOCH).await.unwrap()
-            [0]
-    );
+    assert!(!trial.requeue(key("missing")).await);
 }
 
 /// A discarded entry is dead now, with the given cause.
 pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
     for state in [State::Waiting, State::Unhandled, State::Corrupt] {
-        let id = state.as_str();
-        trial.put(id, state).await;
-        let before = trial.entry(id).await;
+        trial.put(state.as_str(), state).await;
+        let before = trial.entry(state.as_str()).await;
         trial.advance(1);
-        assert!(
-            trial.store().discard(vec![key(id)], "not wanted".into()).await.unwrap()[0],
-            "{state}"
-        );
-        let (at, cause) = (trial.now(), String::from("not wanted"));
-        let mut expected = {
-            let mut before = before;
-            before.state = State::Dead;
-            before.at = at;
-            before.since = at;
-            before.cause = Some(cause.clone());
-            before
-        };
-        expected.failures.push(Failure::new(at, expected.attempts, cause));
-        assert_eq!(trial.entry(id).await, expected);
+        assert!(discard(&trial, state.as_str()).await, "{state}");
+        let expected = changed(before, |entry| {
+            (entry.state, entry.at, entry.since) = (State::Dead, trial.now(), trial.now());
+            entry.cause = Some("not wanted".into());
+            let failure = Failure::new(trial.now(), entry.attempts, "not wanted".into());
+            entry.failures.push(failure);
+        });
+        assert_eq!(trial.entry(state.as_str()).await, expected);
     }
     assert!(trial.claim().await.claimed.is_empty());
+}
+
+async fn discard(trial: &Trial<impl Subject>, id: &str) -> bool {
+    trial.store().discard(vec![key(id)], "not wanted".into()).await.unwrap()[0]
 }
 
 /// A leased, done, dead or missing entry is not discarded.
@@ -138,14 +97,10 @@ pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
         trial.put(state.as_str(), state).await;
         let before = trial.entry(state.as_str()).await;
         trial.advance(1);
-        assert!(
-            !trial.store().discard(vec![key(state.as_str())], "not wanted".into()).await.unwrap()
-                [0],
-            "{state}"
-        );
+        assert!(!discard(&trial, state.as_str()).await, "{state}");
         assert_eq!(trial.entry(state.as_str()).await, before);
     }
-    assert!(!trial.store().discard(vec![key("missing")], "not wanted".into()).await.unwrap()[0]);
+    assert!(!discard(&trial, "missing").await);
 }
 
 /// Erasing a job erases all its entries, in every state.
@@ -171,15 +126,6 @@ pub async fn other_jobs_are_not_erased(trial: Trial<impl Subject>) {
     assert_eq!(left, [key("job_10"), key("JOB_1")]);
 }
 
-/// Fencing: a worker that holds a lease of an erased job cannot bring it back.
-pub async fn an_erased_entry_is_not_settled(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
-    assert_eq!(trial.store().extend(&[lease], CLAIM.lease).await.unwrap(), []);
-    assert!(trial.all().await.is_empty());
-}
-
 /// An erased job that is delivered again is stored as a new one.
 pub async fn an_erased_job_may_come_again(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
@@ -196,7 +142,7 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
     trial.advance_by(CLAIM.lease);
     let claim = Claim { attempts: 1, ..CLAIM };
     assert_eq!(trial.store().claim(claim).await.unwrap().discarded, [key("job_1")]);
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
+    trial.requeue(key("job_1")).await;
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_ne!(trial.lease("job_1").await.fence, old.fence);
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
@@ -207,16 +153,12 @@ pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<i
 pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let requeue = async |from| {
-        trial
-            .store()
-            .requeue(vec![(key("job_1"), Some(from))], SystemTime::UNIX_EPOCH)
-            .await
-            .unwrap()[0]
+        let page = vec![(key("job_1"), Some(from))];
+        trial.store().requeue(page, SystemTime::UNIX_EPOCH).await.unwrap()[0]
     };
     assert!(!requeue(State::Dead).await);
     assert!(requeue(State::Waiting).await);
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.work("job_1", Outcome::Done).await;
     assert!(!requeue(State::Waiting).await);
     assert_eq!(trial.entry("job_1").await.state, State::Done);
 }

@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, bytes, job, key},
+    trial::{FIRST, STATES, bytes, changed, job, key},
 };
 
 /// A time before all times of a case.
@@ -40,41 +40,17 @@ async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
     panic!("there is no end to what is to be pruned: {all:?}");
 }
 
-/// The bodies of done entries lose their bytes and keep their digests.
+/// The bodies of done entries lose their bytes and keep their digests. One entry: they still identify a duplicate.
 pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     let (entry, before) = trial.shown("job_1").await;
     trial.advance(2);
     let pruned = prune(&trial, bodies(trial.now())).await;
-    assert_eq!(pruned, {
-        let mut pruned = Pruned::default();
-        pruned.bodies = 1;
-        pruned
-    });
-    assert_eq!(
-        trial.shown("job_1").await,
-        (
-            {
-                let mut entry = entry;
-                entry.length = None;
-                entry
-            },
-            vec![{
-                let mut body = before[0].clone();
-                body.bytes = None;
-                body
-            }]
-        )
-    );
-}
-
-/// One entry: a body without bytes still identifies a duplicate.
-pub async fn a_pruned_body_is_still_a_duplicate(mut trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Done).await;
-    trial.advance(2);
-    prune(&trial, bodies(trial.now())).await;
+    assert_eq!(pruned, changed(Pruned::default(), |pruned| pruned.bodies = 1));
+    let entry = changed(entry, |entry| entry.length = None);
+    let body = changed(before[0].clone(), |body| body.bytes = None);
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
-    assert_eq!(trial.bodies("job_1").await, [None]);
+    assert_eq!(trial.shown("job_1").await, (entry, vec![body]));
 }
 
 /// A batch takes the bodies of the entry that ended first, also before those of the same job's other entry.
@@ -93,14 +69,7 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
     let pruned = trial.store().prune(one).await.unwrap();
     assert_eq!((pruned.bodies, pruned.entries, pruned.more), (1, 0, true));
     let (_, left) = trial.store().show(key).await.unwrap().unwrap();
-    assert_eq!(
-        left,
-        [{
-            let mut body = stored[0].clone();
-            body.bytes = None;
-            body
-        }]
-    );
+    assert_eq!(left, [changed(stored[0].clone(), |body| body.bytes = None)]);
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
@@ -108,8 +77,7 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
 pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.advance(2);
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.work("job_1", Outcome::Done).await;
     let done = trial.now();
     trial.advance(2);
     assert_eq!(prune(&trial, bodies(done)).await, Pruned::default());
@@ -132,17 +100,11 @@ pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let (entry, bodies) = trial.shown("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let without_bytes = bodies
-        .into_iter()
-        .map(|mut body| {
-            body.bytes = None;
-            body
-        })
-        .collect();
+    let without_bytes =
+        bodies.into_iter().map(|body| changed(body, |body| body.bytes = None)).collect();
     assert!(trial.import(entry_line(entry, without_bytes)).await);
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.work("job_1", Outcome::Done).await;
     trial.advance(2);
     assert_eq!(prune(&trial, self::bodies(trial.now())).await.bodies, 1);
     assert_eq!(trial.bodies("job_1").await, [None]);
@@ -168,11 +130,7 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     }
     trial.advance(2);
     let pruned = prune(&trial, entries(trial.now())).await;
-    assert_eq!(pruned, {
-        let mut pruned = Pruned::default();
-        pruned.entries = 2;
-        pruned
-    });
+    assert_eq!(pruned, changed(Pruned::default(), |pruned| pruned.entries = 2));
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
@@ -197,11 +155,7 @@ pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) 
     let dead = |before| Prune { dead_before: Some(before), ..entries(NEVER) };
     assert_eq!(prune(&trial, dead(died)).await, Pruned::default());
     let pruned = prune(&trial, dead(trial.now())).await;
-    assert_eq!(pruned, {
-        let mut pruned = Pruned::default();
-        pruned.entries = 1;
-        pruned
-    });
+    assert_eq!(pruned, changed(Pruned::default(), |pruned| pruned.entries = 1));
     assert_eq!(trial.store().show(key("dead")).await.unwrap(), None);
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }
@@ -239,23 +193,10 @@ pub async fn a_batch_has_a_limit_of_bytes(mut trial: Trial<impl Subject>) {
     let body = " ".repeat(4 << 20);
     for id in ["job_1", "job_2", "job_3"] {
         trial.record(id, &body).await;
-        let lease = trial.lease(id).await;
-        trial.settle(lease, Outcome::Done).await;
+        trial.work(id, Outcome::Done).await;
     }
     trial.advance(2);
     let first = trial.store().prune(bodies(trial.now())).await.unwrap();
     assert_eq!((first.bodies, first.more), (2, true));
     assert_eq!(prune(&trial, bodies(trial.now())).await.bodies, 1);
-}
-
-/// If nothing is old, nothing is removed, and nothing is left to remove.
-pub async fn nothing_goes_where_nothing_is_old(trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Waiting).await;
-    let prune = Prune {
-        bodies_before: trial.now(),
-        entries_before: trial.now(),
-        limit: 100,
-        ..Prune::default()
-    };
-    assert_eq!(trial.store().prune(prune).await.unwrap(), Pruned::default());
 }

@@ -12,7 +12,7 @@ use article_webhook_inbox::{
 use crate::{
     Durable, Subject, Trial,
     lines::{entry_line, job_line},
-    trial::{FIRST, arrival, bytes, job, key},
+    trial::{FIRST, arrival, bytes, changed, job, key, unhandled},
 };
 
 /// What a body takes of the budget at least.
@@ -149,8 +149,7 @@ pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
 pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.quarantine("{").await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Dead { cause: "no article".into() }).await;
+    trial.work("job_1", Outcome::Dead { cause: "no article".into() }).await;
     assert!(trial.kept().await.is_some());
     assert_eq!(trial.quarantine("{1").await, Quarantined::Kept);
     assert_eq!(trial.quarantine("{1").await, Quarantined::Duplicate);
@@ -165,8 +164,7 @@ pub async fn a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine(
     for status in ["", r#""status": "processing", "#] {
         let half = format!("{{{status}{article}}}");
         assert_eq!(trial.quarantine(&half).await, Quarantined::Kept);
-        let requeued = vec![(key("job_1").quarantine(), None)];
-        assert_eq!(trial.store().requeue(requeued, SystemTime::UNIX_EPOCH).await.unwrap(), [false]);
+        assert!(!trial.requeue(key("job_1").quarantine()).await);
     }
     assert_eq!(trial.kept().await.unwrap().1.len(), 2);
 }
@@ -183,12 +181,10 @@ pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
 
     trial.quarantine("{").await;
     trial.record("job_1", FIRST).await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Unhandled { seen: 1, cause: "no article".into() }).await;
+    trial.work("job_1", unhandled(1)).await;
     assert!(trial.kept().await.is_some(), "no body can be read");
-    trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.requeue(key("job_1")).await;
+    trial.work("job_1", Outcome::Done).await;
     assert_eq!(trial.kept().await, None);
     assert_eq!(trial.state_of_job().await, Some(JobState::Arrived));
 }
@@ -218,9 +214,7 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
     assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
     assert_eq!((trial.kept().await, trial.state_of_job().await), (None, Some(JobState::Arrived)));
     trial.advance(2);
-    let now = trial.now();
-    let prune = Prune { bodies_before: now, entries_before: now, limit: 10, ..Prune::default() };
-    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+    assert_eq!(trial.prune_old().await.entries, 1);
     assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
     assert_eq!(trial.kept().await, None);
 }
@@ -228,10 +222,7 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
 /// A later version may read what this one refused: a requeue reads it again. What can be read becomes an entry, and what cannot
 /// stays.
 pub async fn a_requeue_reads_a_quarantine_again(trial: Trial<impl Subject>) {
-    let is_read_again = async || {
-        let keys = vec![(key("job_1").quarantine(), None)];
-        trial.store().requeue(keys, SystemTime::UNIX_EPOCH).await.unwrap()[0]
-    };
+    let is_read_again = async || trial.requeue(key("job_1").quarantine()).await;
     let of_another = ARTICLE.replace("job_1", "job_2");
     for body in ["{", &of_another] {
         trial.quarantine(body).await;
@@ -264,15 +255,10 @@ pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<impl 
         assert_eq!(trial.store().quarantine(refused).await.unwrap(), Quarantined::Kept);
         page.push((key(id).quarantine(), Some(State::Quarantined)));
     }
-    assert_eq!(
-        trial.store().requeue(page.clone(), SystemTime::UNIX_EPOCH).await.unwrap(),
-        [true, true]
-    );
+    let requeue = async |page| trial.store().requeue(page, SystemTime::UNIX_EPOCH).await.unwrap();
+    assert_eq!(requeue(page.clone()).await, [true, true]);
     assert_eq!(trial.store().counts().await.unwrap().of(State::Waiting), 2);
-    assert_eq!(
-        trial.store().requeue(page.split_off(2), SystemTime::UNIX_EPOCH).await.unwrap(),
-        [true, true]
-    );
+    assert_eq!(requeue(page.split_off(2)).await, [true, true]);
     assert_eq!(trial.store().counts().await.unwrap().of(State::Quarantined), 0);
 }
 
@@ -305,30 +291,21 @@ pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Tria
 /// An export has it as a line, which an import and a merge add, unless the article is here.
 pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
     trial.quarantine("{12").await;
-    let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await.unwrap();
-    let lines = exported.items.into_iter().collect();
-    trial.store().merge(Merge::Lines(lines)).await.unwrap();
+    let export = async || {
+        let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await;
+        exported.unwrap().items
+    };
+    trial.store().merge(Merge::Lines(export().await)).await.unwrap();
     assert_eq!(trial.kept().await.unwrap().1, ["{12"], "the same body is kept once");
     trial.quarantine("{1").await;
     let before = trial.kept().await.unwrap();
-    let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await.unwrap();
-    let lines: Vec<_> = exported.items.into_iter().collect();
+    let lines = export().await;
     assert!(matches!(lines[..], [ExportLine::Entry(_), ExportLine::Job(_)]), "{lines:?}");
 
     trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(trial.store().import(lines.clone()).await.unwrap().added, 1);
     let (entry, bodies) = trial.kept().await.unwrap();
-    assert_eq!(
-        (
-            {
-                let mut entry = entry;
-                entry.id = before.0.id;
-                entry
-            },
-            bodies
-        ),
-        before
-    );
+    assert_eq!((changed(entry, |entry| entry.id = before.0.id), bodies), before);
     assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
 
     trial.quarantine("{2").await;
@@ -337,8 +314,7 @@ pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
 
     trial.store().discard(vec![key("job_1").quarantine()], "no".into()).await.unwrap();
     trial.record("job_1", ARTICLE).await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.work("job_1", Outcome::Done).await;
     for repeated in
         [trial.store().import(lines.clone()).await, trial.store().merge(Merge::Lines(lines)).await]
     {
@@ -353,9 +329,7 @@ pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     trial.put("job_1", State::Done).await;
     let done = vec![entry_line(trial.entry("job_1").await, Vec::new())];
     trial.advance(2);
-    let now = trial.now();
-    let prune = Prune { bodies_before: now, entries_before: now, limit: 10, ..Prune::default() };
-    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+    assert_eq!(trial.prune_old().await.entries, 1);
     let removed = vec![job_line(trial.store().job(job("job_1")).await.unwrap().unwrap())];
     for merge in [Merge::Lines(done), Merge::RemovedJobs(removed)] {
         trial.store().erase(vec![job("job_1")]).await.unwrap();

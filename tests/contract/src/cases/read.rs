@@ -5,7 +5,7 @@ use std::time::Duration;
 use article_webhook_inbox::{
     CauseCount, Counts, EntryKey, Failure, Filter, HourCount, ListOrder, MAX_FAILURES_PER_ENTRY,
     Page, Prune, Source, State,
-    store::{Arrival, Claim, Claimed, Outcome},
+    store::{Arrival, Claim, Claimed, Claims, Outcome},
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     trial::{CLAIM, FIRST, STATES, arrival, job, key, retry},
 };
 
-/// Each entry is counted in the state it is in.
+/// Each entry is counted in the state it is in, and listed as it is shown.
 pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
     trial.put("dead_too", State::Dead).await;
     for state in STATES {
@@ -23,6 +23,9 @@ pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
         Counts::from_iter(STATES.into_iter().chain([State::Dead]).map(|state| (state, 1)));
     assert_eq!(trial.store().counts().await.unwrap(), expected);
     assert_eq!(expected.total(), 7);
+    for entry in trial.all().await {
+        assert_eq!(trial.entry(entry.key.job_id.as_str()).await, entry, "as it is listed");
+    }
 }
 
 /// An empty store counts nothing, lists nothing, and nothing in it is due.
@@ -30,6 +33,7 @@ pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().counts().await.unwrap(), Counts::default());
     assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::new(Vec::new(), None));
     assert_eq!(trial.store().due_since().await.unwrap(), None);
+    assert_eq!(trial.claim().await, Claims::default());
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
 }
 
@@ -44,8 +48,7 @@ pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
 
 /// An entry that waits for a later time is not due before that time.
 pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(30)).await;
+    trial.worked("job_1", retry(30)).await;
     assert_eq!(trial.store().due_since().await.unwrap(), None);
     trial.advance(30);
     assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
@@ -117,59 +120,64 @@ pub async fn an_entry_shows_the_target_of_its_first_body(trial: Trial<impl Subje
     assert_eq!(&*trial.all().await[0].target, "blog");
 }
 
-/// All entries, by ascending id, page by page.
+/// All entries, page by page, the oldest or the newest first. A newer entry that arrives meanwhile moves none to another page, and a
+/// full page may be the last.
 pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
-    for id in ["e", "d", "c", "b", "a"] {
-        trial.record(id, FIRST).await;
-    }
-    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
-    while let Some(from) = after {
-        let page = trial
-            .store()
-            .list(Filter { after: from, limit: 2, ..Filter::default() })
-            .await
-            .unwrap();
-        sizes.push(page.items.len());
-        jobs.extend(page.items.iter().map(|entry| entry.key.job_id.to_string()));
-        after = page.next;
-    }
-    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
-}
-
-/// All entries, by descending id, page by page. An entry that arrives meanwhile moves none to another page.
-pub async fn the_newest_entries_can_come_first(trial: Trial<impl Subject>) {
     for id in ["a", "b", "c", "d", "e"] {
         trial.record(id, FIRST).await;
     }
-    let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), Vec::new());
-    while let Some(from) = after {
-        let filter =
-            Filter { after: from, limit: 2, order: ListOrder::NewestFirst, ..Filter::default() };
-        let page = trial.store().list(filter).await.unwrap();
-        sizes.push(page.items.len());
-        jobs.extend(page.items.iter().map(|entry| entry.key.job_id.to_string()));
-        after = page.next;
-        trial.record(&format!("later_{}", sizes.len()), FIRST).await;
+    for (order, limit, expected) in [
+        (ListOrder::OldestFirst, 2, (vec![2, 2, 1], "abcde")),
+        (ListOrder::OldestFirst, 5, (vec![5], "abcde")),
+        (ListOrder::NewestFirst, 2, (vec![2, 2, 1], "edcba")),
+    ] {
+        let (mut after, mut sizes, mut jobs) = (Some(0), Vec::new(), String::new());
+        while let Some(from) = after {
+            let filter = Filter { after: from, limit, order, ..Filter::default() };
+            let page = trial.store().list(filter).await.unwrap();
+            sizes.push(page.items.len());
+            jobs.extend(page.items.iter().map(|entry| entry.key.job_id.as_str()));
+            after = page.next;
+            if order == ListOrder::NewestFirst {
+                trial.record(&format!("later_{}", sizes.len()), FIRST).await;
+            }
+        }
+        assert_eq!((sizes, &*jobs), expected, "{order:?}");
     }
-    assert_eq!((sizes, jobs.concat()), (vec![2, 2, 1], "edcba".into()));
 }
 
-/// Each filter lists the same entries in both orders.
+/// Each filter lists the same entries in both orders: by state, job or event those of that state, job or event alone.
 pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
+    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
     for state in STATES {
         trial.put(state.as_str(), state).await;
     }
-    trial.record("job_1", FIRST).await;
-    let by_state = STATES.map(|state| Filter { state: Some(state), ..Filter::default() });
-    let by_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
-    let by_event = Filter { event: Some(key("job_1").event), ..Filter::default() };
-    for filter in by_state.into_iter().chain([by_job, by_event]) {
-        let oldest = trial.store().list(filter.clone()).await.unwrap().items;
+    trial.leave("waiting").await;
+    for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
+        trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+    }
+    let of_state = |state| Filter { state: Some(state), ..Filter::default() };
+    let of_job = |id| Filter { job_id: Some(job(id)), ..Filter::default() };
+    let of_event = Filter { event: Some("article.updated".into()), ..Filter::default() };
+    let of_both = Filter { event: of_event.event.clone(), ..of_job("job_1") };
+    for (filter, expected) in [
+        (of_state(State::Leased), vec![key("leased")]),
+        (of_state(State::Done), vec![key("done")]),
+        (of_state(State::Dead), vec![key("dead"), key("waiting")]),
+        (of_state(State::Unhandled), vec![key("unhandled")]),
+        (of_state(State::Corrupt), vec![key("corrupt")]),
+        (of_job("job_1"), vec![key("job_1"), update("job_1")]),
+        (of_event, vec![update("job_1"), update("job_2")]),
+        (of_both, vec![update("job_1")]),
+        (of_job("job_3"), vec![]),
+    ] {
+        let oldest = trial.store().list(filter.clone()).await.unwrap();
         let newest = Filter { order: ListOrder::NewestFirst, ..filter.clone() };
         let mut newest = trial.store().list(newest).await.unwrap().items;
         newest.reverse();
-        assert!(!oldest.is_empty());
-        assert_eq!(oldest, newest, "{filter:?}");
+        assert_eq!((&oldest.items, oldest.next), (&newest, None), "{filter:?}");
+        let keys: Vec<_> = newest.into_iter().map(|entry| entry.key).collect();
+        assert_eq!(keys, expected, "{filter:?}");
     }
 }
 
@@ -193,8 +201,7 @@ pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subje
     assert_eq!(entry.title.as_deref(), Some("A\0é"));
     assert_eq!(trial.all().await, [entry]);
 
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Done).await;
+    trial.work("job_1", Outcome::Done).await;
     let bodies_before = trial.now() + Duration::from_secs(1);
     let prune = Prune { bodies_before, ..Prune::default() };
     assert_eq!(trial.store().prune(prune).await.unwrap().bodies, 3);
@@ -246,8 +253,7 @@ pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<impl Subject
     for (id, cause) in
         [("a", "timed out after 31 s"), ("b", "no network"), ("c", "timed out after 4 s")]
     {
-        let lease = trial.leased(id).await;
-        trial.settle(lease, Outcome::Dead { cause: cause.into() }).await;
+        trial.worked(id, Outcome::Dead { cause: cause.into() }).await;
         trial.advance(1);
     }
     let of = |cause: &str| Filter { cause: Some(cause.into()), ..Filter::default() };
@@ -317,46 +323,6 @@ pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subjec
     assert!(hours[0].hour <= since && since < hours[1].hour);
 }
 
-/// A page with the last entry is the last page, even if it is full.
-pub async fn a_full_page_may_be_the_last(trial: Trial<impl Subject>) {
-    for id in ["job_1", "job_2"] {
-        trial.record(id, FIRST).await;
-    }
-    let page = trial.store().list(Filter { limit: 2, ..Filter::default() }).await.unwrap();
-    assert_eq!((page.items.len(), page.next), (2, None));
-}
-
-/// A filter by state lists only entries in that state.
-pub async fn a_list_is_filtered_by_state(trial: Trial<impl Subject>) {
-    for state in STATES {
-        trial.put(state.as_str(), state).await;
-    }
-    for state in STATES {
-        let page =
-            trial.store().list(Filter { state: Some(state), ..Filter::default() }).await.unwrap();
-        let keys: Vec<_> = page.items.into_iter().map(|entry| entry.key).collect();
-        assert_eq!((keys, page.next), (vec![key(state.as_str())], None));
-    }
-}
-
-/// A filter by job or event lists only entries of that job or event.
-pub async fn a_list_is_filtered_by_job_and_event(trial: Trial<impl Subject>) {
-    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
-    for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
-        trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
-    }
-    let list = async |filter| {
-        let page = trial.store().list(filter).await.unwrap();
-        page.items.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
-    };
-    let of_job = Filter { job_id: Some(job("job_1")), ..Filter::default() };
-    let of_event = Filter { event: Some("article.updated".into()), ..Filter::default() };
-    assert_eq!(list(of_job.clone()).await, [key("job_1"), update("job_1")]);
-    assert_eq!(list(of_event.clone()).await, [update("job_1"), update("job_2")]);
-    assert_eq!(list(Filter { event: of_event.event, ..of_job }).await, [update("job_1")]);
-    assert_eq!(list(Filter { job_id: Some(job("job_3")), ..Filter::default() }).await, []);
-}
-
 /// The filters by target and by the time of the first body accept what the rule accepts, also together with others.
 pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
     for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
@@ -385,15 +351,5 @@ pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>
         assert!(listed.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
         let jobs: String = listed.iter().map(|entry| entry.key.job_id.as_str()).collect();
         assert_eq!(jobs, expected, "{filter:?}");
-    }
-}
-
-/// A list shows each entry as `show` does.
-pub async fn a_list_shows_the_entries_as_they_are(trial: Trial<impl Subject>) {
-    for state in STATES {
-        trial.put(state.as_str(), state).await;
-    }
-    for entry in trial.all().await {
-        assert_eq!(trial.entry(entry.key.job_id.as_str()).await, entry);
     }
 }

@@ -9,20 +9,8 @@ use article_webhook_inbox::{
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, key, retry},
+    trial::{CLAIM, FIRST, corrupt, dead, key, retry, unhandled},
 };
-
-fn unhandled(seen: usize) -> Outcome {
-    Outcome::Unhandled { seen, cause: "no article".into() }
-}
-
-fn corrupt(seen: usize) -> Outcome {
-    Outcome::Corrupt { seen, cause: "a flipped bit".into() }
-}
-
-fn dead() -> Outcome {
-    Outcome::Dead { cause: "no such author".into() }
-}
 
 /// An extended lease lasts for the given time from now on, whether that is shorter or longer than before.
 pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
@@ -49,34 +37,22 @@ pub async fn leases_that_hold_are_distinguished_from_others(mut trial: Trial<imp
     assert_eq!(trial.store().extend(&leases, CLAIM.lease).await.unwrap(), [held]);
 }
 
-/// Fencing: a lease that has ended is not extended, even if no other worker has claimed the entry.
+/// Fencing: a lease that has ended is not extended, whether or not another worker has claimed the entry, nor is one that is not
+/// named.
 pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    let before = trial.entry("job_1").await;
-    trial.advance_by(CLAIM.lease);
-    assert_eq!(trial.store().extend(&[lease], CLAIM.lease).await.unwrap(), []);
-    assert_eq!(trial.entry("job_1").await, before);
-}
-
-/// Fencing: a lease whose entry was claimed again is not extended.
-pub async fn a_lease_that_another_worker_has_is_not_extended(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
+    let before = trial.entry("job_1").await;
+    assert_eq!(trial.store().extend(&[lost], CLAIM.lease).await.unwrap(), []);
+    assert_eq!(trial.entry("job_1").await, before);
     let held = trial.lease("job_1").await;
     let before = trial.entry("job_1").await;
     trial.advance(1);
-    assert_eq!(trial.store().extend(&[lost], CLAIM.lease).await.unwrap(), []);
-    assert_eq!(trial.entry("job_1").await, before);
+    for leases in [&[lost][..], &[]] {
+        assert_eq!(trial.store().extend(leases, CLAIM.lease).await.unwrap(), []);
+        assert_eq!(trial.entry("job_1").await, before);
+    }
     assert_eq!(trial.store().extend(&[held], CLAIM.lease).await.unwrap(), [held]);
-}
-
-/// Leases that are not named are not extended.
-pub async fn no_lease_is_extended_unasked(mut trial: Trial<impl Subject>) {
-    trial.leased("job_1").await;
-    let before = trial.entry("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.store().extend(&[], CLAIM.lease).await.unwrap(), []);
-    assert_eq!(trial.entry("job_1").await, before);
 }
 
 /// Fencing: while an extended lease lasts, no other worker gets the entry.
@@ -91,8 +67,7 @@ pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
 
 /// At least once: after a success the entry is done now, without the cause of an earlier attempt.
 pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
+    trial.worked("job_1", retry(0)).await;
     let lease = trial.lease("job_1").await;
     let before = trial.entry("job_1").await;
     trial.advance(1);
@@ -106,52 +81,33 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.entry("job_1").await, done);
 }
 
-/// At least once: after a failure the entry waits for the pause, and the attempt counts.
-pub async fn a_failure_lets_an_entry_wait(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, retry(30)).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts), (State::Waiting, 1));
-    assert_eq!(entry.at, trial.now() + Duration::from_secs(30));
-    assert_eq!(entry.cause.as_deref(), Some("no network"));
-}
-
-/// A final failure makes an entry dead now.
-pub async fn a_failure_for_good_makes_an_entry_dead(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, dead()).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Dead, 1, trial.now()));
-    assert_eq!(entry.cause.as_deref(), Some("no such author"));
-}
-
-/// An entry without an article is unhandled now, and the attempt does not count.
-pub async fn an_entry_without_an_article_is_unhandled(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, unhandled(1)).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Unhandled, 0, trial.now()));
-    assert_eq!(entry.cause.as_deref(), Some("no article"));
-}
-
-/// A damaged entry is corrupt now, and the attempt does not count.
-pub async fn a_damaged_entry_is_corrupt(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, corrupt(1)).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Corrupt, 0, trial.now()));
-    assert_eq!(entry.cause.as_deref(), Some("a flipped bit"));
+/// At least once: what each outcome makes of an entry, now or after a pause. An attempt counts if a handler ended it.
+pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subject>) {
+    let after = Duration::from_secs(30);
+    let cases = [
+        (retry(30), State::Waiting, 1, after, Some("no network")),
+        (dead(), State::Dead, 1, Duration::ZERO, Some("no such author")),
+        (unhandled(1), State::Unhandled, 0, Duration::ZERO, Some("no article")),
+        (corrupt(1), State::Corrupt, 0, Duration::ZERO, Some("a flipped bit")),
+        (Outcome::Released, State::Waiting, 0, Duration::ZERO, None),
+        (Outcome::Snoozed { after }, State::Waiting, 0, after, None),
+    ];
+    for (outcome, state, attempts, pause, cause) in cases {
+        let lease = trial.leased("job_1").await;
+        trial.advance(1);
+        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::Settled, "{outcome:?}");
+        let entry = trial.entry("job_1").await;
+        assert_eq!((entry.state, entry.attempts), (state, attempts), "{outcome:?}");
+        assert_eq!((entry.since, entry.at), (trial.now(), trial.now() + pause), "{outcome:?}");
+        assert_eq!(entry.cause.as_deref(), cause, "{outcome:?}");
+        trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
+    }
 }
 
 /// At least once: a body that was recorded while a worker checked the others is not rejected with them.
 pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl Subject>) {
     for (id, outcome) in [("unhandled", unhandled(1)), ("corrupt", corrupt(1))] {
-        let lease = trial.leased(id).await;
-        trial.settle(lease, retry(0)).await;
+        trial.worked(id, retry(0)).await;
         let lease = trial.lease(id).await;
         assert_eq!(trial.record(id, "[]").await, Recorded::Conflict { kept: true });
         trial.advance(1);
@@ -171,53 +127,27 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
 pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.record("job_1", "[]").await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, unhandled(2)).await;
+    trial.work("job_1", unhandled(2)).await;
     assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
 }
 
-/// An entry that a stopping worker releases is due now, and the attempt does not count.
-pub async fn a_released_entry_is_due_now(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, Outcome::Released).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts, entry.at), (State::Waiting, 0, trial.now()));
-    assert_eq!(entry.cause, None);
+/// An entry that a stopping worker releases, or its handler snoozes, keeps the cause of its earlier attempt, and nothing new has failed.
+pub async fn a_released_or_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
+    trial.worked("job_1", retry(0)).await;
+    let before = trial.entry("job_1").await;
+    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
+        trial.work("job_1", outcome).await;
+        assert_eq!(trial.entry("job_1").await, before);
+    }
+    assert_eq!((before.attempts, before.cause.as_deref()), (1, Some("no network")));
 }
 
-/// A released entry keeps the cause of its earlier attempt.
-pub async fn a_released_entry_keeps_its_cause(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Released).await;
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.attempts, entry.cause.as_deref()), (1, Some("no network")));
-}
-
-/// A snoozed entry waits for the pause, and the attempt does not count.
+/// A snoozed entry is claimed when its pause is over, for the same attempt.
 pub async fn a_snoozed_entry_is_due_after_its_pause(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(1);
-    let after = Duration::from_secs(30);
-    assert_eq!(trial.settle(lease, Outcome::Snoozed { after }).await, Settled::Settled);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
-    assert_eq!((entry.since, entry.at), (trial.now(), trial.now() + after));
+    trial.worked("job_1", Outcome::Snoozed { after: Duration::from_secs(30) }).await;
     assert!(trial.claim().await.claimed.is_empty());
     trial.advance(30);
     assert_eq!(trial.claim().await.claimed[0].attempt, 1);
-}
-
-/// A snoozed entry keeps the cause of its earlier attempt, and nothing new has failed.
-pub async fn a_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.settle(lease, retry(0)).await;
-    let before = trial.entry("job_1").await;
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Snoozed { after: Duration::ZERO }).await;
-    assert_eq!(trial.entry("job_1").await, before);
 }
 
 /// A lease holds until its last millisecond.
@@ -227,28 +157,23 @@ pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
-/// Fencing: under a lease that has ended, no outcome is stored, even if no other worker has claimed the entry.
+/// Fencing: under a lease that has ended, no outcome is stored, whether or not another worker has claimed the entry.
 pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance_by(CLAIM.lease);
-    let before = trial.shown("job_1").await;
-    for outcome in [Outcome::Done, retry(1), dead(), unhandled(1), corrupt(1), Outcome::Released] {
-        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::LostLease, "{outcome:?}");
-        assert_eq!(trial.shown("job_1").await, before, "{outcome:?}");
-    }
-}
-
-/// Fencing: the outcome of a late worker is not stored when another worker has claimed the entry.
-pub async fn a_lease_that_another_worker_has_changes_nothing(mut trial: Trial<impl Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
+    nothing_changes(&trial, lost, Settled::LostLease).await;
     let held = trial.lease("job_1").await;
+    nothing_changes(&trial, lost, Settled::LostLease).await;
+    assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
+}
+
+/// No outcome under this lease changes the entry.
+async fn nothing_changes(trial: &Trial<impl Subject>, lease: Lease, settled: Settled) {
     let before = trial.shown("job_1").await;
     for outcome in [Outcome::Done, retry(1), dead(), unhandled(1), corrupt(1), Outcome::Released] {
-        assert_eq!(trial.settle(lost, outcome.clone()).await, Settled::LostLease, "{outcome:?}");
+        assert_eq!(trial.settle(lease, outcome.clone()).await, settled, "{outcome:?}");
         assert_eq!(trial.shown("job_1").await, before, "{outcome:?}");
     }
-    assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
 }
 
 /// Fencing: a lease is settled once.
@@ -268,30 +193,19 @@ pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
 pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, Outcome::Done).await;
-    let before = trial.entry("job_1").await;
     trial.advance(1);
-    for outcome in [Outcome::Done, retry(1), dead(), unhandled(1), corrupt(1), Outcome::Released] {
-        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::AlreadyDone, "{outcome:?}");
-        assert_eq!(trial.entry("job_1").await, before, "{outcome:?}");
-    }
+    nothing_changes(&trial, lease, Settled::AlreadyDone).await;
 }
 
-/// Fencing: a lease of an entry that does not exist, or no longer exists, is lost.
-pub async fn a_lease_of_no_entry_is_lost(trial: Trial<impl Subject>) {
-    assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
-    let lease = trial.leased("job_1").await;
-    trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
-    trial.record("job_1", FIRST).await;
-    trial.claim().await;
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::LostLease);
-    assert_eq!(trial.entry("job_1").await.state, State::Leased);
-}
-
-/// Fencing: only a lease with the fence of the last claim settles.
+/// Fencing: only a lease with the fence of the last claim settles, and none of an entry that does not exist, or no longer exists.
 pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
+    assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
+    let erased = trial.leased("job_1").await;
+    trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
     let lease = trial.leased("job_1").await;
-    for fence in [lease.fence - 1, lease.fence + 1] {
-        assert_eq!(trial.settle(Lease { fence, ..lease }, Outcome::Done).await, Settled::LostLease);
+    let others = [lease.fence - 1, lease.fence + 1].map(|fence| Lease { fence, ..lease });
+    for lost in [erased].into_iter().chain(others) {
+        assert_eq!(trial.settle(lost, Outcome::Done).await, Settled::LostLease);
     }
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
 use super::steps::{KEY, POLLS, answer, answered, failed};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, bytes, job},
+    trial::{FIRST, arrival, bytes, job, unhandled},
 };
 
 /// An answer with the article is recorded as a delivery is, with its source and the job's intent.
@@ -67,7 +67,7 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerS
 
 /// What becomes of the entry of a failure does not open its job.
 pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in [("job_1", Outcome::Done), ("job_2", super::steps::unhandled())] {
+    for (id, outcome) in [("job_1", Outcome::Done), ("job_2", unhandled(1))] {
         trial.end(id, failed("{failed}")).await;
         let lease = trial.claim().await.claimed.remove(0).lease;
         trial.settle(lease, outcome).await;
@@ -83,7 +83,7 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
     for (first, second, outcome) in [
         ("{1}", "{2}", Some(Outcome::Done)),
         ("{2}", "{3}", Some(dead())),
-        ("{3}", "{4}", Some(super::steps::unhandled())),
+        ("{3}", "{4}", Some(unhandled(1))),
         ("{4}", "{5}", None),
     ] {
         trial.end("job_1", failed(first)).await;

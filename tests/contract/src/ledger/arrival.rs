@@ -1,24 +1,22 @@
 //! Copies of articles, and what becomes of their entries.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_webhook_inbox::{
-    EntryKey, JobState, Prune, Reason, Source, State,
+    EntryKey, JobState, Reason, Source, State,
     store::{Arrival, Expect, Outcome, PollSettled, Recorded},
 };
 
-use super::steps::{again, answered, corrupt, failed, not_found, unhandled, with_intent};
+use super::steps::{again, answered, failed, not_found, with_intent};
 use crate::lines::entry_line;
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, job, key},
+    trial::{FIRST, arrival, corrupt, dead, job, key, unhandled},
 };
 
-/// Removes every entry that was done or unhandled before now.
+/// Removes every entry that was done or unhandled before now, which is one.
 pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
-    let (before, limit) = (trial.now(), 100);
-    let prune = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
-    assert_eq!(trial.store().prune(prune).await.unwrap().entries, 1);
+    assert_eq!(trial.prune_old().await.entries, 1);
 }
 
 /// A delivery ends its job, and nothing is polled any more.
@@ -147,7 +145,7 @@ pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl LedgerSubjec
 
 /// A delivered body that no worker can read is no arrival: the job is expected again, due now.
 pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+    for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         trial.expect(Expect::job(job(id), trial.after(600))).await;
         let since = trial.now();
         trial.record(id, FIRST).await;
@@ -156,8 +154,7 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Le
         let shown = trial.job(id).await;
         assert_eq!((shown.state, shown.at), (JobState::Expected, trial.now()));
         assert_eq!((shown.expected_at, shown.polls), (since, 0), "it may become overdue");
-        let lease = trial.poll(id).await;
-        trial.settle_poll(lease, not_found()).await;
+        trial.poll_with(id, not_found()).await;
     }
 }
 
@@ -165,14 +162,14 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Le
 pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl LedgerSubject>) {
     trial.end("job_1", answered(FIRST)).await;
     trial.advance(9);
-    trial.work("job_1", unhandled()).await;
+    trial.work("job_1", unhandled(1)).await;
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
 }
 
 /// Other outcomes of an attempt leave the job as it is.
 pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl LedgerSubject>) {
-    let dead = Outcome::Dead { cause: "no such author".into() };
+    let dead = dead();
     for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
         trial.expect_now(id).await;
         trial.record(id, FIRST).await;
@@ -189,13 +186,10 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Ledge
     for id in ["requeued", "discarded"] {
         trial.expect_now(id).await;
         trial.record(id, FIRST).await;
-        trial.work(id, unhandled()).await;
+        trial.work(id, unhandled(1)).await;
         assert_eq!(trial.state(id).await, JobState::Expected);
         let is_done = match id {
-            "requeued" => {
-                trial.store().requeue(vec![(key(id), None)], SystemTime::UNIX_EPOCH).await.unwrap()
-                    [0]
-            }
+            "requeued" => trial.requeue(key(id)).await,
             _ => trial.store().discard(vec![key(id)], "never mind".into()).await.unwrap()[0],
         };
         assert!(is_done);
@@ -272,7 +266,7 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<imp
 pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     trial.record("job_1", FIRST).await;
-    trial.work("job_1", unhandled()).await;
+    trial.work("job_1", unhandled(1)).await;
     trial.advance(1);
     prune(&trial).await;
     assert!(trial.record("job_1", FIRST).await.is_stored());

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Digest, EntryKey, IntentState, JobState, MAX_BODIES_PER_ENTRY, Prune, Reason, State,
+    Digest, EntryKey, IntentState, JobState, MAX_BODIES_PER_ENTRY, Reason, State,
     store::{
         Arrival, CallRefused, Expect, Intended, Outcome, Poll, PollOutcome, PollSettled,
         Quarantine, Quarantined, Recorded, Settled,
@@ -150,12 +150,7 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubje
     assert_eq!(trial.in_quarantine("forged").await, 1);
     assert_eq!(trial.claim().await.claimed, []);
     assert_eq!(trial.deliver("forged").await, Recorded::OtherJob);
-    let requeued = vec![(key("forged").quarantine(), None)];
-    assert_eq!(
-        trial.store().requeue(requeued, SystemTime::UNIX_EPOCH).await.unwrap(),
-        [false],
-        "it stays there"
-    );
+    assert!(!trial.requeue(key("forged").quarantine()).await, "it stays there");
 
     assert!(trial.deliver("job_1").await.is_stored());
     assert_eq!(trial.in_quarantine("job_1").await, 0, "a good copy came");
@@ -243,14 +238,12 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
         if is_handled {
             trial.work(forged, Outcome::Done).await;
         }
-        let poll = trial.poll(forged).await;
-        trial.settle_poll(poll, missing()).await;
+        trial.poll_with(forged, missing()).await;
         assert_eq!(trial.keep_refused_of(id, id).await, Quarantined::OtherJob { kept: true });
         let shown = trial.job(id).await;
         assert_eq!((shown.state, shown.intent), (JobState::Expected, None));
 
-        let poll = trial.poll(id).await;
-        let settled = trial.settle_poll(poll, answered(&article(id))).await;
+        let settled = trial.poll_with(id, answered(&article(id))).await;
         let state = JobState::Collected;
         let expected = match is_handled {
             true => PollSettled::OtherHandled { state, other: job(forged) },
@@ -289,9 +282,7 @@ pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
         assert_eq!(settled, PollSettled::Settled(state), "{id}");
     }
     trial.advance(3600);
-    let poll = trial.poll("job_2").await;
-    let settled = trial.settle_poll(poll, answered(&article("job_2"))).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    trial.poll_ends("job_2", answered(&article("job_2")), JobState::Collected).await;
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
     assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
     assert_eq!(trial.job("job_2").await.intent, None);
@@ -314,18 +305,14 @@ pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
     trial.settle_poll(forged.lease, missing()).await;
     trial.work("job_1", Outcome::Done).await;
     trial.advance(9);
-    let (before, limit) = (trial.now(), 100);
-    let old = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
-    assert_eq!(trial.store().prune(old).await.unwrap().entries, 0, "both are in doubt");
+    assert_eq!(trial.prune_old().await.entries, 0, "both are in doubt");
     assert_eq!(trial.state("job_1").await, JobState::Expected);
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
 
     trial.advance(591);
-    let poll = trial.poll("forged").await;
-    trial.settle_poll(poll, again(24 * 3600)).await;
+    trial.poll_with("forged", again(24 * 3600)).await;
     trial.advance(3000);
-    let poll = trial.poll("job_1").await;
-    let settled = trial.settle_poll(poll, body()).await;
+    let settled = trial.poll_with("job_1", body()).await;
     let expected = PollSettled::OtherHandled { state: JobState::Collected, other: job("forged") };
     assert_eq!(settled, expected);
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
@@ -358,13 +345,10 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
         let intent = trial.intent(name).await;
         assert_eq!((intent.state, intent.job_id), (IntentState::Unknown, None), "it is listed");
 
-        let poll = trial.poll(id).await;
-        trial.settle_poll(poll, again(60)).await;
+        trial.poll_with(id, again(60)).await;
         assert_eq!(trial.intent(name).await.job_id, None, "that says nothing of the job");
         trial.advance(60);
-        let poll = trial.poll(id).await;
-        let settled = trial.settle_poll(poll, answered(&article(id))).await;
-        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+        trial.poll_ends(id, answered(&article(id)), JobState::Collected).await;
         assert_eq!(trial.intent(name).await.job_id, Some(job(id)));
         assert_eq!(trial.job(id).await.intent.as_deref(), Some(name));
         trial.work(id, Outcome::Done).await;
@@ -478,8 +462,7 @@ pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl LedgerSubje
         assert_eq!(trial.is_known(&id).await, number < 8, "{id}");
     }
     assert_eq!(trial.claim_polls(POLLS).await.polls.len(), 9);
-    let poll = trial.polling("job_9").await;
-    let settled = trial.settle_poll(poll, answered(&article("job_9"))).await;
+    let settled = trial.end("job_9", answered(&article("job_9"))).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Collected));
 }
 
@@ -489,11 +472,8 @@ pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl LedgerSubj
     trial.deliver("job_1").await;
     trial.work("job_1", Outcome::Done).await;
     trial.advance(9);
-    let (before, limit) = (trial.now(), 100);
-    let old = Prune { bodies_before: before, entries_before: before, limit, ..Prune::default() };
-    assert_eq!(trial.store().prune(old).await.unwrap().entries, 0);
-    let poll = trial.poll("job_1").await;
-    trial.settle_poll(poll, answered(&article("job_1"))).await;
+    assert_eq!(trial.prune_old().await.entries, 0);
+    trial.poll_with("job_1", answered(&article("job_1"))).await;
     assert_eq!(trial.claim().await.claimed, []);
     prune(&trial).await;
     assert!(!trial.has_entry(key("job_1")).await);

@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     store::{Arrival, Expect, JobRow, Outcome, PollSettled},
 };
 
-use super::steps::{POLLS, WITHIN, again, corrupt, failed, not_found, unhandled};
+use super::steps::{POLLS, WITHIN, again, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, STATES, arrival, job},
@@ -183,10 +183,8 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
         ("job_1", not_found(), JobState::NotFound),
         ("job_2", failed("{failed}"), JobState::Failed),
     ] {
-        let lease = trial.polling(id).await;
-        trial.settle_poll(lease, again(0)).await;
-        let lease = trial.poll(id).await;
-        trial.settle_poll(lease, outcome).await;
+        trial.end(id, again(0)).await;
+        trial.poll_with(id, outcome).await;
         let ended = trial.job(id).await;
         assert_eq!((ended.state, ended.polls), (end, 2));
         trial.advance(100);
@@ -231,17 +229,5 @@ pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl LedgerSubject>) {
         let intent = intent.map(Into::into);
         trial.expect(Expect { intent, ..Expect::job(job("job_1"), trial.now()) }).await;
         assert_eq!(trial.job("job_1").await.intent.as_deref(), expected);
-    }
-}
-
-/// A job whose entry cannot be read is expected, and due when the caller says.
-pub async fn a_job_whose_entry_cannot_be_read_is_polled(mut trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
-        trial.record(id, FIRST).await;
-        trial.work(id, outcome).await;
-        trial.expect(Expect::job(job(id), trial.after(400))).await;
-        trial.advance(400);
-        let lease = trial.poll(id).await;
-        trial.settle_poll(lease, not_found()).await;
     }
 }

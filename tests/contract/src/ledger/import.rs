@@ -15,13 +15,12 @@ use super::{
 use crate::lines::{entry_line, intent_line, job_line};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, job, key},
+    trial::{FIRST, changed, job, key},
 };
 
 /// An imported job is as it was shown, but for its id and its lease.
 pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
-    let lease = trial.polling("expected").await;
-    trial.settle_poll(lease, again(600)).await;
+    trial.end("expected", again(600)).await;
     trial.end("collected", answered(FIRST)).await;
     trial.leave("collected").await;
     trial.end("not_found", not_found()).await;
@@ -33,20 +32,13 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
         assert!(trial.import(job_line(shown.clone())).await);
         let imported = trial.job(id).await;
         assert!(imported.id > shown.id);
-        let expected = match id {
-            "polling" => {
-                let mut job = shown.clone();
-                job.state = JobState::Expected;
-                job.at = trial.now();
-                job
+        let expected = changed(shown.clone(), |job| {
+            job.id = imported.id;
+            if id == "polling" {
+                (job.state, job.at) = (JobState::Expected, trial.now());
             }
-            _ => shown.clone(),
-        };
-        assert_eq!(imported, {
-            let mut expected = expected;
-            expected.id = imported.id;
-            expected
         });
+        assert_eq!(imported, expected);
         assert!(!trial.import(job_line(shown)).await, "it is there");
         assert_eq!(trial.job(id).await, imported);
     }
@@ -63,11 +55,7 @@ pub async fn a_job_is_imported_with_its_article(trial: Trial<impl LedgerSubject>
     let imported = trial.store().import(lines).await.unwrap();
     assert_eq!((imported.added, imported.ledger_added), (1, 1));
     let imported = trial.job("job_1").await;
-    assert_eq!(imported, {
-        let mut shown = shown;
-        shown.id = imported.id;
-        shown
-    });
+    assert_eq!(imported, changed(shown, |shown| shown.id = imported.id));
 }
 
 /// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
@@ -129,11 +117,7 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
         assert!(trial.import(intent_line(copy.clone())).await);
         let imported = trial.intent(&copy.name).await;
         assert!(imported.id > shown.id);
-        assert_eq!(imported, {
-            let mut copy = copy;
-            copy.id = imported.id;
-            copy
-        });
+        assert_eq!(imported, changed(copy, |copy| copy.id = imported.id));
     }
     trial.store().record(with_intent("job_2", "copy of post-17")).await.unwrap();
     assert_eq!(trial.intent("copy of post-17").await.job_id, Some(job("job_2")));
@@ -181,17 +165,8 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>)
     trial.expect_now("job_1").await;
     let mut shown = trial.job("job_1").await;
     shown.intent = Some("post-17".into());
-    for (imported, is_new) in [
-        (shown.clone(), false),
-        (
-            {
-                let mut shown = shown;
-                shown.job_id = job("job_2");
-                shown
-            },
-            true,
-        ),
-    ] {
+    let other = changed(shown.clone(), |shown| shown.job_id = job("job_2"));
+    for (imported, is_new) in [(shown, false), (other, true)] {
         assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::steps::{KEY, WITHIN, with_intent};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, job},
+    trial::{FIRST, changed, job},
 };
 
 async fn known(trial: &Trial<impl LedgerSubject>, name: &str) -> Intent {
@@ -318,13 +318,10 @@ pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
             assert_eq!(second.id, first.id);
             assert!(second.fence > first.fence);
             assert!(!trial.ledger().not_ordered(first).await.unwrap().is_noted, "fencing");
-            let (state, at) = (IntentState::Ordering, trial.now() + WITHIN);
-            assert_eq!(trial.intent(name).await, {
-                let mut before = before;
-                before.state = state;
-                before.at = at;
-                before
+            let begun = changed(before, |intent| {
+                (intent.state, intent.at) = (IntentState::Ordering, trial.now() + WITHIN);
             });
+            assert_eq!(trial.intent(name).await, begun);
         } else {
             assert_eq!(second, None, "{name}");
             assert_eq!(trial.intent(name).await, before);
@@ -351,15 +348,11 @@ pub async fn only_an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSub
         let before = trial.intent(name).await;
         let is_unknown = state == IntentState::Unknown;
         assert_eq!(trial.ledger().abandon(name).await.unwrap(), is_unknown, "{name}");
-        let expected = match state {
-            IntentState::Unknown => {
-                let mut before = before;
-                before.state = IntentState::Abandoned;
-                before.at = trial.now();
-                before
+        let expected = changed(before, |intent| {
+            if is_unknown {
+                (intent.state, intent.at) = (IntentState::Abandoned, trial.now());
             }
-            _ => before,
-        };
+        });
         assert_eq!(trial.intent(name).await, expected);
     }
     assert!(!trial.ledger().abandon("post-17").await.unwrap());

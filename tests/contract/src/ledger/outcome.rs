@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 use super::steps::{KEY, again, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, job},
+    trial::{FIRST, changed, job},
 };
 
 fn missing(seconds: u64) -> PollOutcome {
@@ -44,8 +44,7 @@ pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl LedgerS
         expected.missing = missing;
         assert_eq!(trial.job(id).await, expected);
         trial.advance(30);
-        let lease = trial.poll(id).await;
-        trial.settle_poll(lease, not_found()).await;
+        trial.poll_with(id, not_found()).await;
     }
 }
 
@@ -60,8 +59,7 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
         (unfinished(1), None),
         (again(1), None),
     ] {
-        let lease = trial.poll("job_1").await;
-        trial.settle_poll(lease, outcome).await;
+        trial.poll_with("job_1", outcome).await;
         let expected = times.map(|times| Missing::new(times, since));
         assert_eq!(trial.job("job_1").await.missing, expected);
         trial.advance(1);
@@ -121,10 +119,6 @@ pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<impl Ledge
     trial.advance(1);
     let settled = trial.settle_poll(lease, PollOutcome::Released).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected));
-    assert_eq!(trial.job("job_1").await, {
-        let mut before = before;
-        before.at = trial.now();
-        before
-    });
+    assert_eq!(trial.job("job_1").await, changed(before, |before| before.at = trial.now()));
     trial.poll("job_1").await;
 }

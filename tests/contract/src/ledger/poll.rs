@@ -50,8 +50,7 @@ pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Ledger
 /// than the limit.
 pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("b").await;
-    let lease = trial.poll("b").await;
-    trial.settle_poll(lease, again(2)).await;
+    trial.poll_with("b", again(2)).await;
     for (id, seconds) in [("c", 3), ("a", 1), ("d", 3), ("e", 9)] {
         trial.expect(Expect::job(job(id), trial.after(seconds))).await;
     }

@@ -2,13 +2,9 @@
 
 use std::time::Duration;
 
-use article_webhook_inbox::{
-    Error, IntentState, JobFilter, JobState, LedgerCounts,
-    store::{BucketEvent, Expect, ExportLine, IntentLease, PollLease, PollOutcome},
-};
+use article_webhook_inbox::{IntentState, JobFilter, JobState, LedgerCounts, store::Expect};
 
-use super::steps::{KEY, POLLS, WITHIN, answered, failed, not_found};
-use crate::lines::{intent_line, job_line};
+use super::steps::{KEY, WITHIN, answered, failed, not_found};
 use crate::{
     LedgerSubject, Trial,
     trial::{FIRST, job},
@@ -157,41 +153,4 @@ pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl LedgerSubject>)
     assert_eq!(first, ["c", "a"]);
     let rest = names(None, next.expect("there is more"), 2).await;
     assert_eq!(rest, (vec!["d".into(), "b".into()], None));
-}
-
-/// After `close`, every call fails.
-pub async fn a_closed_ledger_fails_every_call(trial: Trial<impl LedgerSubject>) {
-    trial.end("job_1", not_found()).await;
-    trial.intended("post-17").await;
-    let (shown, intent) = (trial.job("job_1").await, trial.intent("post-17").await);
-    let bucket = trial.ledger().bucket().await.unwrap();
-    trial.store().close().await.unwrap();
-    let (ledger, now) = (trial.ledger(), trial.now());
-    let (poll, call) = (PollLease { id: 1, fence: 1 }, IntentLease { id: 1, fence: 1 });
-    let errors: [Option<Error>; 20] = [
-        ledger.intend("post-18", WITHIN, KEY, None).await.err(),
-        ledger.order_again("post-17", WITHIN, KEY, None).await.err(),
-        ledger.ordered("post-17", job("job_1"), now, KEY).await.err(),
-        ledger.not_ordered(call).await.err(),
-        ledger.outcome_lost(call).await.err(),
-        ledger.abandon("post-17").await.err(),
-        ledger.expect(vec![]).await.err(),
-        ledger.claim_polls(POLLS).await.err(),
-        ledger.settle_poll(poll, PollOutcome::Released, KEY).await.err(),
-        ledger.report(BucketEvent::Resumed).await.err(),
-        ledger.bucket().await.err(),
-        ledger.job(job("job_1")).await.err(),
-        ledger.jobs(JobFilter::default()).await.err(),
-        ledger.intent("post-17").await.err(),
-        ledger.intents(None, 0, 1).await.err(),
-        ledger.ledger_counts().await.err(),
-        ledger.prune_ledger(now, 1).await.err(),
-        ledger.import(vec![job_line(shown)]).await.err(),
-        ledger.import(vec![intent_line(intent)]).await.err(),
-        ledger.import(vec![ExportLine::Bucket(bucket)]).await.err(),
-    ];
-    for (number, error) in errors.into_iter().enumerate() {
-        let error = error.unwrap_or_else(|| panic!("call {number} succeeded"));
-        assert_eq!(error.to_string(), "the inbox is closed");
-    }
 }

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
 use super::steps::{KEY, POLLS, WITHIN, answered, not_found, with_intent};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, job},
+    trial::{FIRST, changed, job},
 };
 
 /// The jobs of the ledger, by ascending id.
@@ -26,11 +26,7 @@ pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSub
     let before = trial.intent("post-17").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
     assert_eq!(jobs(&trial).await, ["job_2"]);
-    assert_eq!(trial.intent("post-17").await, {
-        let mut before = before;
-        before.job_id = None;
-        before
-    });
+    assert_eq!(trial.intent("post-17").await, changed(before, |before| before.job_id = None));
     assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
     assert_eq!(trial.polled(POLLS).await, ["job_2"]);
 }

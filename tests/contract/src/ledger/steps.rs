@@ -8,8 +8,8 @@ use std::{
 use article_webhook_inbox::{
     Digest, ExpectedJob, Intent, JobState,
     store::{
-        ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Outcome, Poll,
-        PollClaim, PollLease, PollOutcome, PollSettled, Polls, Settled, Store,
+        ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Poll, PollClaim,
+        PollLease, PollOutcome, PollSettled, Polls, Store,
     },
 };
 use bytes::Bytes;
@@ -20,18 +20,18 @@ use crate::{
 };
 
 /// The API key of a case that is not about keys.
-pub(super) const KEY: u64 = 1;
+pub(crate) const KEY: u64 = 1;
 
 /// A bucket that has a token for each poll of a case that is not about tokens.
 pub(super) const AMPLE: BucketSettings =
     BucketSettings { per_minute: 60_000, burst: 1000, key: KEY };
 
 /// The claim of a case that is not about claims.
-pub(super) const POLLS: PollClaim =
+pub(crate) const POLLS: PollClaim =
     PollClaim { limit: 100, lease: Duration::from_secs(60), bucket: AMPLE };
 
 /// How long the call of an order may take.
-pub(super) const WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const WITHIN: Duration = Duration::from_secs(30);
 
 impl<S: LedgerSubject> Trial<S> {
     pub(super) fn ledger(&self) -> Arc<dyn Store> {
@@ -87,16 +87,22 @@ impl<S: LedgerSubject> Trial<S> {
         self.ledger().settle_poll(lease, outcome, KEY).await.unwrap()
     }
 
+    /// Polls the one job that is due, with this outcome.
+    pub(super) async fn poll_with(&self, id: &str, outcome: PollOutcome) -> PollSettled {
+        let lease = self.poll(id).await;
+        self.settle_poll(lease, outcome).await
+    }
+
+    /// The same, after which the job is in this state.
+    pub(super) async fn poll_ends(&self, id: &str, outcome: PollOutcome, state: JobState) {
+        let settled = self.poll_with(id, outcome.clone()).await;
+        assert_eq!(settled, PollSettled::Settled(state), "{id}: {outcome:?}");
+    }
+
     /// Expects a job and ends the poll of it. The caller ensures that no other is due.
     pub(super) async fn end(&self, id: &str, outcome: PollOutcome) -> PollSettled {
         let lease = self.polling(id).await;
         self.settle_poll(lease, outcome).await
-    }
-
-    /// Claims the article's entry, the only one that is due, and settles it.
-    pub(super) async fn work(&self, id: &str, outcome: Outcome) {
-        let lease = self.lease(id).await;
-        assert_eq!(self.settle(lease, outcome).await, Settled::Settled);
     }
 
     pub(super) async fn intended(&self, name: &str) -> IntentLease {
@@ -130,14 +136,6 @@ pub(super) fn again(seconds: u64) -> PollOutcome {
 
 pub(super) fn not_found() -> PollOutcome {
     PollOutcome::NotFound { cause: "job_not_found".into() }
-}
-
-pub(super) fn unhandled() -> Outcome {
-    Outcome::Unhandled { seen: 1, cause: "no article".into() }
-}
-
-pub(super) fn corrupt() -> Outcome {
-    Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() }
 }
 
 /// A delivery to the capability URL of that intent.

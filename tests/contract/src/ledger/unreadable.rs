@@ -1,16 +1,16 @@
 //! Answers for entries that no worker can read.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_webhook_inbox::{
     Digest, JobState, Source, State,
     store::{Arrival, Outcome, PollLease, PollOutcome, PollSettled},
 };
 
-use super::steps::{again, answered, corrupt, unhandled};
+use super::steps::{again, answered};
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, bytes, damaged, key},
+    trial::{FIRST, arrival, bytes, corrupt, damaged, key, unhandled},
 };
 
 /// For how long the API must give nothing but bodies that cannot be read.
@@ -26,14 +26,13 @@ async fn polling(trial: &Trial<impl LedgerSubject>, id: &str, outcome: Outcome) 
 
 /// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
 async fn given_again_after(seconds: u64, trial: &mut Trial<impl LedgerSubject>) -> PollSettled {
-    let lease = polling(trial, "job_1", unhandled()).await;
+    let lease = polling(trial, "job_1", unhandled(1)).await;
     let settled = trial.settle_poll(lease, answered(FIRST)).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected), "an outage may be short");
     let shown = trial.job("job_1").await;
     assert_eq!((shown.at, shown.unreadable_since), (trial.after(3600), Some(trial.now())));
     trial.advance(seconds);
-    let lease = trial.poll("job_1").await;
-    trial.settle_poll(lease, answered(FIRST)).await
+    trial.poll_with("job_1", answered(FIRST)).await
 }
 
 /// After 72 hours the job ends, for a person to look at.
@@ -53,14 +52,13 @@ pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl LedgerSubje
     let unfinished =
         PollOutcome::Unfinished { after: Duration::ZERO, cause: "it is queued".into() };
     trial.advance(3600);
-    let lease = trial.poll("job_1").await;
-    trial.settle_poll(lease, unfinished).await;
+    trial.poll_with("job_1", unfinished).await;
     assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
 }
 
 /// The API gives another body, which wakes the entry.
 pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in [("job_1", unhandled()), ("job_2", corrupt())] {
+    for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         let lease = polling(&trial, id, outcome).await;
         let settled = trial.settle_poll(lease, answered("[]")).await;
         assert_eq!(settled, PollSettled::Settled(JobState::Collected));
@@ -74,20 +72,16 @@ pub async fn another_body_is_collected(trial: Trial<impl LedgerSubject>) {
 pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl LedgerSubject>) {
     trial.expect_now("job_1").await;
     trial.store().record(damaged("job_1", FIRST)).await.unwrap();
-    trial.work("job_1", corrupt()).await;
-    let lease = trial.poll("job_1").await;
-    let settled = trial.settle_poll(lease, answered(FIRST)).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    trial.work("job_1", corrupt(1)).await;
+    trial.poll_ends("job_1", answered(FIRST), JobState::Collected).await;
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 
     for hours in [1, 72, 1] {
-        trial.work("job_1", corrupt()).await;
+        trial.work("job_1", corrupt(1)).await;
         let shown = trial.job("job_1").await;
         assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
         trial.advance(hours * 3600);
-        let lease = trial.poll("job_1").await;
-        let settled = trial.settle_poll(lease, answered(FIRST)).await;
-        assert_eq!(settled, PollSettled::Settled(JobState::Collected), "after {hours} hours");
+        trial.poll_ends("job_1", answered(FIRST), JobState::Collected).await;
         assert_eq!(trial.entry("job_1").await.state, State::Waiting);
     }
 }
@@ -100,15 +94,13 @@ pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<im
         let since = trial.job(id).await.expected_at;
         if id == "job_2" {
             trial.record(id, FIRST).await;
-            trial.work(id, unhandled()).await;
+            trial.work(id, unhandled(1)).await;
         }
         for (body, hours) in [("1", 1), ("2", 71), ("3", 1)] {
             trial.advance(hours * 3600);
-            let lease = trial.poll(id).await;
-            let settled = trial.settle_poll(lease, answered(body)).await;
-            assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{id} {body}");
+            trial.poll_ends(id, answered(body), JobState::Collected).await;
             let seen = trial.bodies(id).await.len();
-            trial.work(id, Outcome::Unhandled { seen, cause: "no article".into() }).await;
+            trial.work(id, unhandled(seen)).await;
             let shown = trial.job(id).await;
             let expected = if body == "3" { JobState::Unreadable } else { JobState::Expected };
             assert_eq!((shown.state, shown.expected_at), (expected, since), "{id} {body}");
@@ -133,9 +125,7 @@ pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<impl 
         (1, &rejected, JobState::Unreadable),
     ] {
         trial.advance((hours * 3600).max(30));
-        let lease = trial.poll("job_1").await;
-        let settled = trial.settle_poll(lease, outcome.clone()).await;
-        assert_eq!(settled, PollSettled::Settled(state), "{outcome:?}");
+        trial.poll_ends("job_1", outcome.clone(), state).await;
         if state == JobState::Expected {
             assert_eq!(trial.job("job_1").await.at, trial.after(30));
         }
@@ -155,9 +145,7 @@ pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubje
 /// A person who requeues the entry takes it in hand, which ends an unreadable job.
 pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl LedgerSubject>) {
     given_again_after(HOURS_72, &mut trial).await;
-    assert!(
-        trial.store().requeue(vec![(key("job_1"), None)], SystemTime::UNIX_EPOCH).await.unwrap()[0]
-    );
+    assert!(trial.requeue(key("job_1")).await);
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 
@@ -169,13 +157,11 @@ pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl L
     for body in delivered {
         trial.record("job_1", body).await;
     }
-    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
-    let lease = trial.poll("job_1").await;
-    let settled = trial.settle_poll(lease, answered("[]")).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    trial.work("job_1", unhandled(4)).await;
+    trial.poll_ends("job_1", answered("[]"), JobState::Collected).await;
     assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "3", "[]"].map(bytes));
     assert_eq!(trial.entry("job_1").await.state, State::Waiting);
-    trial.work("job_1", Outcome::Unhandled { seen: 5, cause: "no article".into() }).await;
+    trial.work("job_1", unhandled(5)).await;
     trial.record("job_1", "4").await;
     assert_eq!(trial.bodies("job_1").await, [FIRST, "1", "2", "4", "[]"].map(bytes));
 }
@@ -188,10 +174,8 @@ pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<impl LedgerSubj
     for (body, source) in stored {
         trial.store().record(Arrival { source, ..arrival("job_1", body) }).await.unwrap();
     }
-    trial.work("job_1", Outcome::Unhandled { seen: 4, cause: "no article".into() }).await;
-    let lease = trial.poll("job_1").await;
-    let settled = trial.settle_poll(lease, answered("[]")).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::Collected));
+    trial.work("job_1", unhandled(4)).await;
+    trial.poll_ends("job_1", answered("[]"), JobState::Collected).await;
     let (_, bodies) = trial.shown("job_1").await;
     let kept: Vec<_> = bodies.iter().map(|body| (body.digest, body.source)).collect();
     let of = |body: &str, source| (Digest::of(body.as_bytes()), source);

@@ -1,12 +1,14 @@
+//! Which orders bodies are known to be of.
+
 use article_webhook_inbox::{
     MAX_BODIES_PER_ENTRY, Source, State,
-    store::{Arrival, Outcome, Recorded},
+    store::{Arrival, Recorded},
 };
 
 use super::OTHERS;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, damaged, key},
+    trial::{FIRST, STATES, arrival, corrupt, damaged, key, unhandled},
 };
 
 fn with_intent(job: &str, body: &str, intent: &str) -> Arrival {
@@ -73,8 +75,7 @@ pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject
 pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<impl Subject>) {
     let broken = Arrival { intent: Some("draft".into()), ..damaged("job_1", FIRST) };
     trial.store().record(broken).await.unwrap();
-    let lease = trial.lease("job_1").await;
-    trial.settle(lease, Outcome::Corrupt { seen: 1, cause: "a flipped bit".into() }).await;
+    trial.work("job_1", corrupt(1)).await;
     trial.advance(1);
     let target = "shop".into();
     let fetched = Arrival { source: Source::Api, target, ..arrival("job_1", FIRST) };
@@ -94,7 +95,7 @@ pub async fn a_replaced_body_leaves_its_intent(trial: Trial<impl Subject>) {
     for (body, intent) in [(OTHERS[3], "draft"), (OTHERS[4], "live")] {
         let lease = trial.lease("job_1").await;
         let seen = MAX_BODIES_PER_ENTRY;
-        trial.settle(lease, Outcome::Unhandled { seen, cause: "no article".into() }).await;
+        trial.settle(lease, unhandled(seen)).await;
         let body = match intent {
             "draft" => arrival("job_1", body),
             intent => with_intent("job_1", body, intent),
