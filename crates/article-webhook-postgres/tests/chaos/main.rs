@@ -41,6 +41,9 @@ mod proxy;
 mod scene;
 #[path = "../common/server.rs"]
 mod server;
+#[allow(dead_code, reason = "nothing is asked here")]
+#[path = "../../../../tests/durability/service.rs"]
+mod service;
 
 mod acknowledged;
 mod database;

@@ -21,7 +21,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use crate::{database::Database, runs::Runs};
+use crate::{database::Database, runs::Runs, scene};
 
 const SERVE: &str = "--serve";
 
@@ -189,10 +189,7 @@ impl Handler {
         let job_id = [(&job.job_id().as_str() as &(dyn ToSql + Sync), Type::TEXT)];
         transaction.execute_typed(&effect, &job_id).await?;
         let completion = job.completion()?;
-        let parameters = completion.parameters().iter();
-        let parameters: Vec<_> =
-            parameters.map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
-        if transaction.execute_typed(completion.sql(), &parameters).await? == 0 {
+        if scene::complete(&transaction, &completion).await? == 0 {
             return Err("the lease is lost".into());
         }
         Ok(transaction.commit().await?)

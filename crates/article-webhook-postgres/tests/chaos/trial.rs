@@ -16,7 +16,8 @@ use crate::{
     database::{Database, rows},
     node::{self, Node},
     runs::{self, Record},
-    sender::{Parcel, Sender},
+    sender::Sender,
+    service::Parcel,
 };
 
 /// How many connections the service has.
@@ -158,7 +159,7 @@ impl Trial {
                 1 => "fails",
                 _ => "plain",
             };
-            let parcel = Parcel::new(format!("{word}-{number}"), [300, 3_000, 20_000][number % 3]);
+            let parcel = Parcel::new(&format!("{word}-{number}"), [300, 3_000, 20_000][number % 3]);
             let mut attempts = 0;
             // Acknowledged, and now and then sent again, to the other node: the service may not have seen the answer.
             for time in 0..if number.is_multiple_of(5) { 2 } else { 1 } {

@@ -5,9 +5,10 @@ use std::{
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 /// What becomes of a request that commits.
@@ -55,6 +56,8 @@ struct Shared {
     lie: Mutex<Option<Lie>>,
     /// Whether nothing is passed on.
     is_mute: AtomicBool,
+    /// How long a request is on its way, in milliseconds.
+    delay: AtomicU64,
 }
 
 /// `None`: it is not one of those that are looked for, and is passed on.
@@ -97,6 +100,7 @@ impl Proxy {
             cuts: AtomicUsize::new(0),
             lie: Mutex::default(),
             is_mute: AtomicBool::new(false),
+            delay: AtomicU64::new(0),
         };
         let proxy = Self { port, shared: Arc::new(shared) };
         let shared = Arc::clone(&proxy.shared);
@@ -151,6 +155,11 @@ impl Proxy {
         *lock(&self.shared.lie) = Some(lie);
     }
 
+    /// A request is so long on its way from now on.
+    pub(crate) fn slow(&self, by: Duration) {
+        self.shared.delay.store(by.as_millis() as u64, Ordering::SeqCst);
+    }
+
     /// The server says nothing from now on.
     pub(crate) fn mute(&self) {
         self.shared.is_mute.store(true, Ordering::SeqCst);
@@ -184,6 +193,7 @@ impl Link {
             if self.shared.is_mute.load(Ordering::SeqCst) {
                 continue;
             }
+            thread::sleep(Duration::from_millis(self.shared.delay.load(Ordering::SeqCst)));
             let mut request = &bytes[..length];
             let mut is_cut = false;
             if let Some(exchange) = self.exchange_of(request) {

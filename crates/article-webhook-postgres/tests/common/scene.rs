@@ -1,16 +1,22 @@
 //! What the tests share: a runtime that outlives each of them, and schemas of their own.
 
 use std::{
+    future::pending,
     process,
     sync::{
         LazyLock,
         atomic::{AtomicU32, Ordering},
     },
     thread,
+    time::Duration,
 };
 
-use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use article_webhook_inbox::{Completion, Failed, Inbox, Job};
+use tokio::{runtime::Runtime, sync::mpsc, task::AbortHandle};
+use tokio_postgres::{
+    Client, Error, GenericClient, NoTls,
+    types::{ToSql, Type},
+};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
@@ -35,4 +41,32 @@ pub(crate) async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
     client
+}
+
+/// Runs the statement of a completion, and returns how many rows it changed. It has no name, because a pooler may give that of this
+/// one to the statement of another client.
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) async fn complete(
+    client: &(impl GenericClient + Sync),
+    completion: &Completion,
+) -> Result<u64, Error> {
+    let parameters = completion.parameters().iter();
+    let parameters: Vec<_> =
+        parameters.map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
+    client.execute_typed(completion.sql(), &parameters).await
+}
+
+/// Starts a worker, which says what it handles.
+#[allow(dead_code, reason = "not every test needs every part")]
+pub(crate) fn work(
+    inbox: &Inbox,
+    poll: Duration,
+) -> (AbortHandle, mpsc::UnboundedReceiver<String>) {
+    let (sender, handled) = mpsc::unbounded_channel();
+    let handler = move |job: Job| {
+        let sender = sender.clone();
+        async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
+    };
+    let worker = inbox.worker(handler).poll(poll).run(pending::<()>());
+    (tokio::spawn(worker).abort_handle(), handled)
 }

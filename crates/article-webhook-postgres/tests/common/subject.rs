@@ -9,10 +9,7 @@ use std::{
 use article_webhook_inbox::{Clock, Completion, store::Store};
 use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use tokio_postgres::{
-    error::SqlState,
-    types::{ToSql, Type},
-};
+use tokio_postgres::error::SqlState;
 
 use crate::scene;
 
@@ -103,11 +100,7 @@ impl Transactional for Postgres {
         scene::wait(async move {
             let mut application = scene::connect(&url).await;
             let transaction = application.transaction().await.unwrap();
-            let parameters = completion.parameters().iter();
-            // A pooler may give another client's statement the name of this one.
-            let parameters: Vec<_> =
-                parameters.map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
-            let changed = transaction.execute_typed(completion.sql(), &parameters).await.unwrap();
+            let changed = scene::complete(&transaction, &completion).await.unwrap();
             transaction.commit().await.unwrap();
             changed
         })

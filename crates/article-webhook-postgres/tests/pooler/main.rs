@@ -20,14 +20,11 @@ use std::{
 };
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Inbox, Job, Source,
-    store::{Arrival, Store as _},
-};
+use article_webhook_inbox::{Inbox, store::Store as _};
+use article_webhook_inbox_contract::arrival;
 use article_webhook_postgres::{PostgresSettings, PostgresStore, connect};
 use bouncer::Bouncer;
 use server::Server;
-use tokio::sync::mpsc;
 use tokio_postgres::NoTls;
 
 /// The URL of a database of the PgBouncer that the tests of this process share. `None` if there is no PgBouncer, which is
@@ -90,13 +87,7 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
             PostgresStore::connect(settings).await.unwrap(),
         ]
         .map(Inbox::new);
-        let (sender, mut handled) = mpsc::unbounded_channel();
-        let handler = move |job: Job| {
-            let sender = sender.clone();
-            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
-        };
-        let worker = worker.worker(handler).poll(Duration::from_millis(200));
-        let worker = tokio::spawn(worker.run(std::future::pending::<()>()));
+        let (worker, mut handled) = scene::work(&worker, Duration::from_millis(200));
         // The last is stored after the worker has given up listening.
         for (job, pause) in [("job_1", 0), ("job_2", 6)] {
             tokio::time::sleep(Duration::from_secs(pause)).await;
@@ -120,15 +111,7 @@ fn a_server_that_became_a_standby_behind_a_pooler_is_reported() {
     let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", bouncer.port);
     let store = scene::wait(PostgresStore::connect(PostgresSettings::new(&url).unwrap())).unwrap();
     let store = Arc::new(store);
-    let arrival = Arrival {
-        key: EntryKey::article("job_1".parse().unwrap()),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(b"{}"),
-        bytes: "{}".into(),
-    };
-    let record = || scene::wait(store.record(arrival.clone()));
+    let record = || scene::wait(store.record(arrival("job_1", "{}")));
     record().unwrap();
     server.crash();
     fs::write(server.folder().join("data/standby.signal"), "").unwrap();

@@ -7,8 +7,8 @@ use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, fresh,
-    refusals::{refused, run, with_password},
+    CLAIM, NewStore, arrival, fresh,
+    refusals::{refused, run, says, with_password},
     role_of_new_tables,
     scene::{self, wait},
     schema,
@@ -78,20 +78,31 @@ fn a_server_or_a_database_that_is_not_the_one_that_is_meant_is_named_or_made() {
     let Some(url) = shared_url() else { return };
     let (server, _) = url.rsplit_once('/').unwrap();
     let schema = scene::fresh_schema();
-    let (host, port) = server.rsplit_once(':').unwrap();
+    let is_refused = |url: &str, says: &str, is_transient| {
+        let error = refused(of(url, &schema));
+        assert_eq!((error.to_string(), error.is_transient()), (says.to_owned(), is_transient));
+    };
+    let (host, _) = server.rsplit_once(':').unwrap();
     let elsewhere = format!("{host}:{}/postgres", free_port());
-    assert_eq!(
-        refused(of(&elsewhere, &schema)).to_string(),
-        "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL"
+    is_refused(
+        &elsewhere.replace("postgres@", "postgres:canary@"),
+        "PostgreSQL cannot be reached: start it, or correct the host and the port of the URL",
+        true,
     );
-    starts(of(&format!("{host}:{port}/postgres"), &schema), Recorded::Stored);
+    starts(of(&format!("{server}/postgres"), &schema), Recorded::Stored);
+    is_refused(
+        &url.replace("postgres@", "no_such_role:canary@"),
+        "PostgreSQL refuses the connection: role \"no_such_role\" does not exist: correct the role and the password of the URL, or \
+         pg_hba.conf",
+        false,
+    );
 
     let made = format!("{server}/made_{schema}");
     let says = format!(
         "PostgreSQL refuses the connection: database \"made_{schema}\" does not exist: create the database, or correct its name in \
          the URL"
     );
-    assert_eq!(refused(of(&made, &schema)).to_string(), says);
+    is_refused(&made, &says, false);
     starts(of(&format!("{server}/postgres"), &schema), Recorded::Duplicate);
     let create = |name: &str, encoding: &str| {
         run(
@@ -102,9 +113,10 @@ fn a_server_or_a_database_that_is_not_the_one_that_is_meant_is_named_or_made() {
         );
     };
     create("made", "LATIN1");
-    assert_eq!(
-        refused(of(&made, &schema)).to_string(),
-        "the database has the encoding LATIN1, which cannot hold every text: create one with ENCODING 'UTF8'"
+    is_refused(
+        &made,
+        "the database has the encoding LATIN1, which cannot hold every text: create one with ENCODING 'UTF8'",
+        false,
     );
     create("utf8", "UTF8");
     starts(of(&format!("{server}/utf8_{schema}"), &schema), Recorded::Stored);
@@ -125,6 +137,10 @@ fn a_role_gets_what_it_lacks_in_each_way_that_the_text_names() {
             run(&url, &format!("CREATE SCHEMA {schema}; GRANT USAGE ON SCHEMA {schema} TO {role}"));
         }
         let settings = of(&url.replace("postgres@", &format!("{role}@")), &schema);
+        says(
+            &refused(settings.clone().read_only()),
+            "has no inbox, and this connection only reads: run `article-webhook inbox migrate`",
+        );
         assert_eq!(
             refused(settings.clone()).to_string(),
             format!(
@@ -229,6 +245,9 @@ fn a_password_or_a_connection_more_is_given() {
         refused(with("blog@")).to_string(),
         "PostgreSQL asks for a password, and the URL has none: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
     );
+    let error = refused(with("blog:canary@"));
+    says(&error, "correct the role and the password of the URL");
+    assert!(!error.is_transient());
     starts(with("blog:right@"), Recorded::Stored);
 
     run(&server.url(), "ALTER ROLE blog CONNECTION LIMIT 0");
@@ -244,13 +263,11 @@ fn a_password_or_a_connection_more_is_given() {
 /// PostgreSQL 13 and 14 have it so for `public`.
 #[test]
 fn a_schema_that_is_open_to_every_role_is_closed_by_the_statement_of_the_warning() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    let store = wait(PostgresStore::connect(settings)).unwrap();
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     run(&url, &format!("GRANT CREATE ON SCHEMA {schema} TO PUBLIC"));
     let health = wait(store.health()).unwrap();
     let [risk] = &health.warnings[..] else { panic!("one warning: {health:?}") };
+    assert!(wait(store.check()).unwrap()[0].to_string().contains(risk));
     assert_eq!(health.findings, [""; 0]);
     let (_, advice) = risk.split_once(": ").unwrap();
     let (statement, or) = advice.split_once(", or ").unwrap();

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_postgres::Client;
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, arrival, fresh, record_each,
     scene::{self, wait},
     server::Server,
 };
@@ -75,9 +75,7 @@ fn the_clock_of_a_node_does_not_matter() {
 
         let store = PostgresStore::connect(settings).await.unwrap();
         assert!(store.now() > ahead);
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2"]).await;
         assert!(store.due_since().await.unwrap().unwrap() > ahead);
         let claims = store.claim(CLAIM).await.unwrap();
         assert_eq!(claims.claimed.len(), 2);
@@ -87,10 +85,7 @@ fn the_clock_of_a_node_does_not_matter() {
         assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "no lease has ended");
         assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::Settled);
         let completion = store.completion(leases[1]).unwrap();
-        let parameters = completion.parameters();
-        let completed =
-            application.execute(completion.sql(), &[&parameters[0], &parameters[1]]).await;
-        assert_eq!(completed.unwrap(), 1);
+        assert_eq!(scene::complete(&application, &completion).await.unwrap(), 1);
         let (entry, _) = store.show(arrival("job_2", "{}").key).await.unwrap().unwrap();
         assert!(entry.state == State::Done && entry.since > ahead);
     });

@@ -1,6 +1,6 @@
 //! A store that is closed.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use article_webhook_inbox::store::Store as _;
 use article_webhook_postgres::PostgresStore;
@@ -8,30 +8,27 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::Client;
 
 use crate::{
-    CLAIM, fresh,
+    CLAIM, NewStore, fresh,
     scene::{self, wait},
-    schema,
     server::shared_url,
 };
 
 #[test]
-fn closing_does_not_wait_for_a_check() {
+fn neither_a_worker_nor_closing_waits_for_a_check() {
     let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let NewStore { schema, store, .. } =
+        NewStore::with(&url, |settings| settings.working_connections(1).unwrap());
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         let mut program = scene::connect(&url).await;
         let holds = program.transaction().await.unwrap();
         let hold = format!("LOCK TABLE {schema}.article_inbox_bodies IN ACCESS EXCLUSIVE MODE");
         holds.batch_execute(&hold).await.unwrap();
-        let check = {
-            let store = Arc::clone(&store);
-            tokio::spawn(async move { store.check().await })
-        };
+        let checked = store.clone();
+        let check = tokio::spawn(async move { checked.check().await });
         sleep(Duration::from_millis(300)).await;
-        let closed = timeout(Duration::from_secs(10), store.close()).await;
-        closed.expect("it is not waited for").unwrap();
+        let limit = Duration::from_secs(10);
+        timeout(limit, store.counts()).await.expect("the connection is free").unwrap();
+        timeout(limit, store.close()).await.expect("it is not waited for").unwrap();
         assert!(!check.is_finished());
         holds.commit().await.unwrap();
         assert!(check.await.unwrap().unwrap().is_empty());

@@ -1,12 +1,6 @@
 //! A server that is far away: what is asked for many entries takes few round trips.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{Ipv4Addr, TcpListener, TcpStream},
-    sync::Arc,
-    thread,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Prune,
@@ -19,56 +13,34 @@ use crate::{
     arrival,
     fill::SEAL,
     fresh,
+    proxy::Proxy,
     scene::{self, wait},
     schema,
-    server::shared_url,
+    server::Server,
 };
 
 /// How long a round trip takes. A call may take ten seconds.
 const AWAY: Duration = Duration::from_millis(15);
 
-/// The shared server, and as it is from far away.
-fn distant() -> Option<(String, String)> {
-    let url = shared_url()?;
-    let (before, rest) = url.split_once('@').unwrap();
-    let (address, database) = rest.split_once('/').unwrap();
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let distant = format!("{before}@127.0.0.1:{port}/{database}");
-    let address = address.to_owned();
-    thread::spawn(move || {
-        for client in listener.incoming().flatten() {
-            let Ok(server) = TcpStream::connect(&address) else { continue };
-            let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            thread::spawn(move || pass(client, server, AWAY));
-            thread::spawn(move || pass(back.0, back.1, Duration::ZERO));
-        }
-    });
-    Some((url, distant))
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, after: Duration) {
-    to.set_nodelay(true).unwrap();
-    let mut bytes = vec![0; 1 << 16];
-    while let Ok(length @ 1..) = from.read(&mut bytes) {
-        thread::sleep(after);
-        if to.write_all(&bytes[..length]).is_err() {
-            break;
-        }
-    }
-    let _ = to.shutdown(std::net::Shutdown::Both);
+/// A server, and its URL from far away.
+fn distant() -> Option<(Server, String)> {
+    let server = Server::start(&[])?;
+    let proxy = Proxy::before(server.port);
+    proxy.slow(AWAY);
+    let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", proxy.port);
+    Some((server, url))
 }
 
 #[test]
 fn a_burst_of_duplicates_is_answered() {
-    let Some((_, url)) = distant() else { return };
+    let Some((_server, url)) = distant() else { return };
     wait(async move {
         let settings = fresh(&url).receiving_connections(1).unwrap();
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
+        let store = PostgresStore::connect(settings).await.unwrap();
         for expected in [Recorded::Stored, Recorded::Duplicate] {
             let mut deliveries = JoinSet::new();
             for job in 0..300 {
-                let store = Arc::clone(&store);
+                let store = store.clone();
                 let arrival = arrival(&format!("job_{job}"), "{}");
                 deliveries.spawn(async move { store.record(arrival).await });
             }
@@ -81,7 +53,7 @@ fn a_burst_of_duplicates_is_answered() {
 
 #[test]
 fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
-    let Some((near, url)) = distant() else { return };
+    let Some((server, url)) = distant() else { return };
     let settings = fresh(&url);
     let schema = schema(&settings);
     wait(async move {
@@ -92,7 +64,7 @@ fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
              document, checksum) SELECT 'job_' || n, 'article.complete', 'done', 0, 0, 1, 1, 0, 0, 0, 'blog', '{{}}', 0 \
              FROM generate_series(1, 500) n; {SEAL}"
         );
-        scene::connect(&near).await.batch_execute(&old).await.unwrap();
+        scene::connect(&server.url()).await.batch_execute(&old).await.unwrap();
         let before = SystemTime::now() - Duration::from_secs(60);
         let prune =
             Prune { bodies_before: before, entries_before: before, limit: 500, ..Prune::default() };
@@ -105,7 +77,7 @@ fn a_batch_of_old_entries_is_pruned_and_their_jobs_stay_known() {
 
 #[test]
 fn many_jobs_are_expected_at_once() {
-    let Some((_, url)) = distant() else { return };
+    let Some((_server, url)) = distant() else { return };
     wait(async move {
         let store = PostgresStore::connect(fresh(&url)).await.unwrap();
         store.record(arrival("job_7", "{}")).await.unwrap();

@@ -11,7 +11,7 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use crate::{
-    CLAIM, arrival,
+    CLAIM, arrival, record_each,
     scene::{self, wait},
     server::{Server, User, free_port, programs},
 };
@@ -54,9 +54,7 @@ fn each_statement_of_the_pages_runs_and_the_alarms_are_silent_until_something_is
     wait(async move {
         let store = PostgresStore::connect(PostgresSettings::new(&url).unwrap()).await.unwrap();
         let client = scene::connect(&url).await;
-        for job in ["job_1", "job_2", "job_3"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2", "job_3"]).await;
         store.claim(article_webhook_inbox::store::Claim { limit: 1, ..CLAIM }).await.unwrap();
         assert_eq!(alarms(&client).await, [0; 9]);
 

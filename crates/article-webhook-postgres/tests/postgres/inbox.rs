@@ -1,11 +1,10 @@
 //! A whole inbox in PostgreSQL.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Failed, Inbox, Job, State, store::Store as _};
+use article_webhook_inbox::store::Store as _;
 use article_webhook_postgres::PostgresStore;
-use tokio::{runtime::Runtime, sync::Notify, time::timeout};
+use tokio::{runtime::Runtime, time::timeout};
 
 use crate::{arrival, fresh, log, scene::wait, schema, server::shared_url};
 
@@ -27,39 +26,6 @@ fn a_start_logs_where_the_inbox_is() {
         "{}",
         lines[0]
     );
-}
-
-#[test]
-fn an_article_is_stored_once_and_handled_by_a_worker_of_another_node() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    wait(async move {
-        let [receiver, other] = [
-            PostgresStore::connect(settings.clone()).await.unwrap(),
-            PostgresStore::connect(settings).await.unwrap(),
-        ]
-        .map(Inbox::new);
-        let delivery = || fixture::complete().job_id("job_1").delivery().unwrap();
-        assert_eq!(receiver.accept(delivery()).await, Reply::Stored);
-        assert_eq!(other.accept(delivery()).await, Reply::Duplicate);
-
-        let handled = Arc::new(Notify::new());
-        let publish = {
-            let handled = Arc::clone(&handled);
-            move |job: Job| {
-                assert_eq!(job.job_id().as_str(), "job_1");
-                handled.notify_one();
-                async { Ok::<(), Failed>(()) }
-            }
-        };
-        let worker = tokio::spawn(other.worker(publish).run(async move {
-            handled.notified().await;
-        }));
-        tokio::time::timeout(Duration::from_secs(30), worker).await.unwrap().unwrap().unwrap();
-        assert_eq!(receiver.counts().await.unwrap().of(State::Done), 1);
-        receiver.close().await.unwrap();
-        assert_eq!(receiver.accept(delivery()).await, Reply::Unavailable);
-    });
 }
 
 #[test]

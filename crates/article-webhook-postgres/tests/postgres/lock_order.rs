@@ -19,9 +19,8 @@ use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, KILL, NewStore, arrival, fresh,
     scene::{self, wait},
-    schema,
     server::{Server, shared_url},
 };
 
@@ -97,8 +96,7 @@ fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
 async fn no_deadlock(server: &Server) {
     // What a session counted is there once it has ended.
     let application = scene::connect(&server.url()).await;
-    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-    application.batch_execute(kill).await.unwrap();
+    application.batch_execute(KILL).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     let deadlocks: i64 = application.query_one(deadlocks, &[]).await.unwrap().get(0);
@@ -191,10 +189,9 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
 fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
     let Some(url) = shared_url() else { return };
     // The second attempt would find the connection of the first, if that were kept.
-    let settings = fresh(&url).working_connections(1).unwrap();
-    let schema = schema(&settings);
+    let NewStore { schema, store, .. } =
+        NewStore::with(&url, |settings| settings.working_connections(1).unwrap());
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         for job in ["job_1", "job_2"] {
             store.record(arrival(job, "{}")).await.unwrap();
             store
@@ -213,7 +210,7 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
         };
         transaction.batch_execute(&lock("entries")).await.unwrap();
         let requeued = {
-            let store = Arc::clone(&store);
+            let store = store.clone();
             tokio::spawn(async move {
                 store
                     .requeue(
@@ -243,11 +240,8 @@ async fn waits(client: &tokio_postgres::Client, statement: &str) -> bool {
 #[test]
 fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
     let Some(server) = Server::start(&["deadlock_timeout = 1h"]) else { return };
-    let url = server.url();
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let NewStore { url, schema, store, .. } = NewStore::on(&server.url());
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         store.record(arrival("job_1", "{}")).await.unwrap();
         // The claim waits for the body, whatever it has locked before.
         let (looks, mut holds) = (scene::connect(&url).await, scene::connect(&url).await);
@@ -255,7 +249,7 @@ fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
         let hold = format!("REINDEX INDEX {schema}.article_inbox_bodies_pkey");
         held.batch_execute(&hold).await.unwrap();
         let claim = {
-            let store = Arc::clone(&store);
+            let store = store.clone();
             tokio::spawn(async move { store.claim(CLAIM).await })
         };
         while !waits(&looks, "article_inbox_bodies").await {}
@@ -274,18 +268,16 @@ fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
 #[test]
 fn calls_and_a_reindex_of_any_table_never_block_each_other() {
     let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
-    let url = server.url();
-    let settings = fresh(&url).working_connections(8).unwrap();
-    let schema = schema(&settings);
+    let NewStore { url, schema, store, .. } =
+        NewStore::with(&server.url(), |settings| settings.working_connections(8).unwrap());
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         for intent in ["intent_0", "intent_1"] {
             store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let mut calls = JoinSet::new();
         for _ in 0..8 {
-            let (store, is_over) = (Arc::clone(&store), Arc::clone(&is_over));
+            let (store, is_over) = (store.clone(), Arc::clone(&is_over));
             calls.spawn(async move {
                 while !is_over.load(Relaxed) {
                     call(&store).await.unwrap();

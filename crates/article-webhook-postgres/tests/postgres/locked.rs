@@ -1,29 +1,20 @@
 //! Entries that another program holds. What is about them waits, and nothing else.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use article_webhook_inbox::store::{Recorded, Store as _};
-use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, NewStore, arrival,
     scene::{self, wait},
-    schema,
-    server::shared_url,
 };
 
 /// They come one after the other, so that each has a transaction of its own or shares one with few.
 #[test]
 fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         for number in 0..24 {
             store.record(arrival(&format!("locked_{number}"), "{}")).await.unwrap();
         }
@@ -33,7 +24,7 @@ fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
         holds.batch_execute(&hold).await.unwrap();
         let (mut locked, mut slow) = (JoinSet::new(), 0);
         for number in 0..24 {
-            let (node, known) = (Arc::clone(&store), format!("locked_{number}"));
+            let (node, known) = (store.clone(), format!("locked_{number}"));
             locked.spawn(async move { node.record(arrival(&known, "{ }")).await });
             let began = Instant::now();
             let recorded = store.record(arrival(&format!("new_{number}"), "{}")).await;
@@ -56,10 +47,8 @@ fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
 /// The service delivers again after ten seconds: its sender does not wait for the transaction of an application.
 #[test]
 fn another_body_of_an_entry_that_an_application_completes_is_answered_at_once() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
+    let Some(NewStore { url, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         store.record(arrival("job_1", "{}")).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         let other = || store.record(arrival("job_1", "{ }"));
@@ -69,8 +58,7 @@ fn another_body_of_an_entry_that_an_application_completes_is_answered_at_once() 
         let completion = store.completion(lease).unwrap();
         let mut application = scene::connect(&url).await;
         let transaction = application.transaction().await.unwrap();
-        let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await;
-        completion.check(changed.unwrap()).unwrap();
+        assert_eq!(scene::complete(&transaction, &completion).await.unwrap(), 1);
         let mut quickest = Duration::MAX;
         // The machine may stop for a moment: the quickest of five counts.
         for _ in 0..5 {

@@ -37,25 +37,11 @@ mod tampered;
 #[cfg(feature = "tls")]
 mod tls;
 
-use article_webhook_inbox::{
-    Digest, EntryKey, Source,
-    store::{Arrival, Claim},
-};
-use article_webhook_inbox_contract::CLAIM_ONE;
+use article_webhook_inbox::store::{Claim, Store as _};
+use article_webhook_inbox_contract::{CLAIM_ONE, arrival};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 const CLAIM: Claim = Claim { limit: 100, lease: std::time::Duration::from_secs(60), ..CLAIM_ONE };
-
-fn arrival(job: &str, body: &str) -> Arrival {
-    Arrival {
-        key: EntryKey::article(job.parse().unwrap()),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(body.as_bytes()),
-        bytes: body.as_bytes().to_vec().into(),
-    }
-}
 
 /// Settings for a new schema of a server.
 fn fresh(url: &str) -> PostgresSettings {
@@ -68,11 +54,44 @@ fn schema(settings: &PostgresSettings) -> String {
     reported.split('"').find(|part| part.starts_with("test_")).unwrap().to_owned()
 }
 
+/// A store in a new schema.
+struct NewStore {
+    url: String,
+    settings: PostgresSettings,
+    schema: String,
+    store: PostgresStore,
+}
+
+impl NewStore {
+    /// On the server that the tests share, if there is one.
+    fn shared() -> Option<Self> {
+        server::shared_url().map(|url| Self::on(&url))
+    }
+
+    fn on(url: &str) -> Self {
+        Self::with(url, |settings| settings)
+    }
+
+    fn with(url: &str, change: impl FnOnce(PostgresSettings) -> PostgresSettings) -> Self {
+        let settings = change(fresh(url));
+        let store = scene::wait(PostgresStore::connect(settings.clone())).unwrap();
+        Self { url: url.to_owned(), schema: schema(&settings), settings, store }
+    }
+}
+
+/// Stores a delivery of each job.
+async fn record_each(store: &PostgresStore, jobs: &[&str]) {
+    for job in jobs {
+        store.record(arrival(job, "{}")).await.unwrap();
+    }
+}
+
+/// Ends the connections of inboxes.
+const KILL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
+
 /// New tables, and a role that has every right to them and may create none: the schema, the role and its settings.
 fn role_of_new_tables(url: &str) -> (String, String, PostgresSettings) {
-    let settings = fresh(url);
-    let schema = schema(&settings);
-    scene::wait(PostgresStore::connect(settings)).unwrap();
+    let NewStore { schema, .. } = NewStore::on(url);
     let role = format!("role_of_{schema}");
     refusals::run(
         url,

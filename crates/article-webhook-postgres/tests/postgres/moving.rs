@@ -135,23 +135,12 @@ async fn ledger(store: &impl Store) -> (Vec<ExpectedJob>, Vec<Intent>) {
     let filter = JobFilter { limit: 1000, ..JobFilter::default() };
     let jobs = store.jobs(filter).await.unwrap().items.into_iter();
     let intents = store.intents(None, 0, 1000).await.unwrap().items.into_iter();
+    let (mut jobs, mut intents): (Vec<_>, Vec<_>) = (jobs.collect(), intents.collect());
     // An id has no meaning elsewhere.
-    let mut jobs: Vec<_> = jobs
-        .map(|mut job| {
-            job.id = 0;
-            job
-        })
-        .collect();
+    jobs.iter_mut().for_each(|job| job.id = 0);
+    intents.iter_mut().for_each(|intent| intent.id = 0);
     jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
-    (
-        jobs,
-        intents
-            .map(|mut intent| {
-                intent.id = 0;
-                intent
-            })
-            .collect(),
-    )
+    (jobs, intents)
 }
 
 #[test]

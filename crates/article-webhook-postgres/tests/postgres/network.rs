@@ -12,14 +12,14 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Error, Finding,
+    Error,
     store::{Recorded, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::task::JoinSet;
 
 use crate::{
-    arrival,
+    KILL, arrival,
     proxy::{Fate, Proxy},
     refusals::refused,
     scene::{self, wait},
@@ -132,8 +132,7 @@ fn commits_that_are_not_answered_take_no_further_connections() {
         assert!(connections.iter().all(|count| *count <= 5), "{connections:?}");
 
         proxy.fate(|| Fate::Passed);
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-        application.batch_execute(kill).await.unwrap();
+        application.batch_execute(KILL).await.unwrap();
         while store.record(arrival("job_1", "{}")).await.is_err() {}
     });
 }
@@ -223,8 +222,7 @@ fn a_first_host_that_says_nothing_does_not_hide_the_others() {
         store.record(arrival("job_1", "{}")).await.unwrap();
 
         // It delays one connection, and not each.
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-        scene::connect(&server.url()).await.batch_execute(kill).await.unwrap();
+        scene::connect(&server.url()).await.batch_execute(KILL).await.unwrap();
         let start = Instant::now();
         while store.record(arrival("job_1", "{}")).await.is_err() {}
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
@@ -238,44 +236,6 @@ fn a_first_host_that_says_nothing_does_not_hide_the_others() {
         let error = PostgresStore::connect(PostgresSettings::new(&both).unwrap()).await;
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("PostgreSQL allows no writing"), "{error}");
-    });
-}
-
-#[test]
-fn a_connection_beside_the_inbox_does_not_hang_on_a_server_that_says_nothing() {
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = silent.local_addr().unwrap().port();
-    let url = format!("postgresql://postgres@127.0.0.1:{port}/postgres");
-    wait(async move {
-        let settings = PostgresSettings::new(&url).unwrap();
-        let client = tokio::time::timeout(Duration::from_secs(10), settings.client());
-        let error = client.await.expect("no call is held").unwrap_err();
-        assert!(error.is_transient(), "{error:?}");
-    });
-}
-
-#[test]
-fn a_check_that_takes_long_keeps_no_worker_waiting() {
-    let Some(server) = Server::start(&[]) else { return };
-    let settings = PostgresSettings::new(&server.url()).unwrap();
-    let settings = settings.working_connections(1).unwrap();
-    wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
-        let mut holder = scene::connect(&server.url()).await;
-        let transaction = holder.transaction().await.unwrap();
-        let lock = "LOCK TABLE article_inbox_bodies IN ACCESS EXCLUSIVE MODE";
-        transaction.batch_execute(lock).await.unwrap();
-        let check = {
-            let store = Arc::clone(&store);
-            tokio::spawn(async move { store.check().await })
-        };
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        let counted = tokio::time::timeout(Duration::from_secs(10), store.counts());
-        counted.await.expect("the connection is free").unwrap();
-        assert!(!check.is_finished());
-        transaction.commit().await.unwrap();
-        let findings = check.await.unwrap().unwrap();
-        assert!(!findings.iter().any(|finding| matches!(finding, Finding::Damage(_))));
     });
 }
 

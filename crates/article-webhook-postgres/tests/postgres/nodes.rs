@@ -1,6 +1,6 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, time::Duration};
 
 use article_webhook_inbox::{
     Filter, State,
@@ -11,9 +11,8 @@ use tokio::task::JoinSet;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
 use crate::{
-    CLAIM, arrival, fresh,
+    CLAIM, KILL, NewStore, arrival, fresh, record_each,
     scene::{self, wait},
-    schema,
     server::{Server, shared_url},
 };
 
@@ -36,12 +35,12 @@ fn nodes_that_start_at_once_make_one_schema() {
 #[test]
 fn no_entry_is_handed_to_two_of_sixteen_workers() {
     let Some(url) = shared_url() else { return };
-    let settings = fresh(&url).working_connections(16).unwrap();
+    let NewStore { store, .. } =
+        NewStore::with(&url, |settings| settings.working_connections(16).unwrap());
     wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
         let mut deliveries = JoinSet::new();
         for job in 0..400 {
-            let store = Arc::clone(&store);
+            let store = store.clone();
             deliveries
                 .spawn(async move { store.record(arrival(&format!("job_{job}"), "{}")).await });
         }
@@ -50,7 +49,7 @@ fn no_entry_is_handed_to_two_of_sixteen_workers() {
         }
         let mut workers = JoinSet::new();
         for _ in 0..16 {
-            let store = Arc::clone(&store);
+            let store = store.clone();
             workers.spawn(async move {
                 let mut leases = Vec::new();
                 while store.counts().await.unwrap().of(State::Waiting) > 0 {
@@ -89,9 +88,10 @@ fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
         assert_eq!(shown().await, both);
 
         let application = scene::connect(&url).await;
-        let completion = web.completion(first).unwrap();
-        let changed = application.execute_raw(completion.sql(), completion.parameters()).await;
-        completion.check(changed.unwrap()).unwrap();
+        assert_eq!(
+            scene::complete(&application, &web.completion(first).unwrap()).await.unwrap(),
+            1
+        );
         assert_eq!(shown().await, both, "it had it last");
 
         let names = "SELECT DISTINCT application_name FROM pg_stat_activity WHERE application_name IN \
@@ -120,21 +120,16 @@ fn a_pause_holds_for_the_next_claim_of_every_node_and_so_does_its_end() {
 
 #[test]
 fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
+    let Some(NewStore { url, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2"]).await;
         let claimed = store.claim(CLAIM).await.unwrap().claimed;
         let leases: Vec<_> = claimed.iter().map(|claimed| claimed.lease).collect();
         let completion = store.completion(leases[0]).unwrap();
 
         let mut application = scene::connect(&url).await;
         let transaction = application.transaction().await.unwrap();
-        let changed = transaction.execute_raw(completion.sql(), completion.parameters()).await;
-        completion.check(changed.unwrap()).unwrap();
+        assert_eq!(scene::complete(&transaction, &completion).await.unwrap(), 1);
 
         let unblocked = async {
             assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
@@ -151,10 +146,8 @@ fn an_application_that_holds_an_entry_blocks_neither_duplicates_nor_heartbeats()
 /// An application whose transactions are stricter than the default gets an error, and no second row.
 #[test]
 fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
+    let Some(NewStore { url, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         store.record(arrival("job_1", "{}")).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         let mut application = scene::connect(&url).await;
@@ -163,7 +156,7 @@ fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
         transaction.query_one("SELECT 1", &[]).await.unwrap();
         store.extend(&[lease], CLAIM.lease * 2).await.unwrap();
         let completion = store.completion(lease).unwrap();
-        let refused = transaction.execute_raw(completion.sql(), completion.parameters()).await;
+        let refused = scene::complete(&transaction, &completion).await;
         let code = refused.unwrap_err().code().cloned();
         assert_eq!(code, Some(SqlState::T_R_SERIALIZATION_FAILURE));
         transaction.rollback().await.unwrap();
@@ -173,14 +166,9 @@ fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
 
 #[test]
 fn an_entry_that_another_program_holds_delays_no_claim() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2"]).await;
         let mut application = scene::connect(&url).await;
         let transaction = application.transaction().await.unwrap();
         let hold =
@@ -197,14 +185,11 @@ fn an_entry_that_another_program_holds_delays_no_claim() {
 #[test]
 fn a_killed_connection_fails_its_call_and_no_later_one() {
     let Some(server) = Server::start(&[]) else { return };
-    let url = server.url();
-    let settings = fresh(&url);
+    let NewStore { url, store, .. } = NewStore::on(&server.url());
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         let application = scene::connect(&url).await;
         for round in 0..20 {
-            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-            application.batch_execute(kill).await.unwrap();
+            application.batch_execute(KILL).await.unwrap();
             let job = format!("job_{round}");
             while store.record(arrival(&job, "{}")).await.is_err() {}
             assert_eq!(store.record(arrival(&job, "{}")).await.unwrap(), Recorded::Duplicate);

@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Failed, Filter, Inbox, Job, State};
+use article_webhook_inbox::{Filter, Inbox, State};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::sync::mpsc;
 
@@ -26,7 +26,7 @@ struct Nodes {
     receiver: Inbox,
     worker: Inbox,
     handled: mpsc::UnboundedReceiver<String>,
-    task: tokio::task::JoinHandle<()>,
+    task: tokio::task::AbortHandle,
     /// The name of their connections.
     name: String,
     settings: PostgresSettings,
@@ -41,13 +41,7 @@ impl Nodes {
             PostgresStore::connect(settings.clone()).await.unwrap(),
         ]
         .map(Inbox::new);
-        let (sender, handled) = mpsc::unbounded_channel();
-        let handler = move |job: Job| {
-            let sender = sender.clone();
-            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
-        };
-        let run = worker.worker(handler).poll(poll).run(std::future::pending::<()>());
-        let task = tokio::spawn(async move { run.await.unwrap() });
+        let (task, handled) = scene::work(&worker, poll);
         Self { receiver, worker, handled, task, name, settings }
     }
 
@@ -76,6 +70,8 @@ fn a_worker_hears_of_what_another_node_has_stored() {
             let stored = Instant::now();
             nodes.deliver(job).await;
             nodes.handles(job).await;
+            let again = fixture::complete().job_id(job).delivery().unwrap();
+            assert_eq!(nodes.worker.accept(again).await, Reply::Duplicate);
             eprintln!("postgres: {job} was handled after {:?}", stored.elapsed());
         }
 

@@ -1,18 +1,18 @@
 //! What changes while nodes run: each is an outage that ends by itself once its cause has ended.
 
-use std::{future::pending, time::Duration};
+use std::time::Duration;
 
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
-    Failed, Inbox, Job,
+    Inbox,
     store::{Recorded, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 use tokio_postgres::Client;
 
 use crate::{
-    arrival, fresh,
+    KILL, arrival, fresh,
     proxy::{Fate, Proxy},
     refusals::{run, with_password},
     scene::{self, wait},
@@ -53,8 +53,6 @@ const CHANGES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-const KILL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-
 /// Stores a delivery within the time of a recovery.
 async fn goes_on(store: &PostgresStore, job: &str) {
     let end = Instant::now() + RECOVERY;
@@ -74,13 +72,7 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
     wait(async move {
         let store = PostgresStore::connect(PostgresSettings::new(&url).unwrap()).await.unwrap();
         let inbox = Inbox::new(store.clone());
-        let (sender, mut handled) = mpsc::unbounded_channel();
-        let handler = move |job: Job| {
-            let sender = sender.clone();
-            async move { Ok::<(), Failed>(sender.send(job.job_id().as_str().to_owned())?) }
-        };
-        let worker = inbox.worker(handler).poll(Duration::from_millis(200));
-        let worker = tokio::spawn(worker.run(pending::<()>()));
+        let (worker, mut handled) = scene::work(&inbox, Duration::from_millis(200));
         let operator = scene::connect(&server.url()).await;
 
         for (round, (change, reported, undo)) in CHANGES.into_iter().enumerate() {

@@ -5,7 +5,7 @@ use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    arrival, fresh,
+    arrival,
     refusals::{refused, run},
     scene::{self, wait},
     schema,
@@ -137,23 +137,4 @@ fn the_guide_shows_the_rights_that_are_checked() {
     let settings = PostgresSettings::new("postgresql://owner@db.example/blog").unwrap();
     let sql = settings.schema("inbox").unwrap().migration_sql(Some("blog"));
     assert!(guide.contains(&grants(&sql).join("\n")), "{sql}");
-}
-
-/// PostgreSQL 13 and 14 have it so for `public`.
-#[test]
-fn a_schema_in_which_every_role_may_create_functions_is_reported() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(async move {
-        let store = PostgresStore::connect(settings.clone()).await.unwrap();
-        let reported = async |store: &PostgresStore| store.health().await.unwrap().warnings;
-        assert_eq!(reported(&store).await, [""; 0]);
-        let program = scene::connect(&url).await;
-        let grant = format!("GRANT CREATE ON SCHEMA {schema} TO PUBLIC");
-        program.batch_execute(&grant).await.unwrap();
-        let finding = format!("REVOKE CREATE ON SCHEMA \"{schema}\" FROM PUBLIC");
-        assert!(reported(&store).await[0].contains(&finding));
-        assert!(store.check().await.unwrap()[0].to_string().contains(&finding));
-    });
 }

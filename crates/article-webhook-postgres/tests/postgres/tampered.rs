@@ -6,7 +6,7 @@ use article_webhook_inbox::store::{Claimed, Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, fresh, log,
+    CLAIM, NewStore, arrival, fresh, log,
     refusals::{refused, run, says},
     scene::wait,
     schema,
@@ -22,10 +22,7 @@ fn skipping(schema: &str) -> String {
 
 #[test]
 fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    let store = wait(PostgresStore::connect(settings.clone())).unwrap();
+    let Some(NewStore { url, schema, settings, store }) = NewStore::shared() else { return };
     run(&url, &skipping(&schema));
     let before = format!("BEFORE INSERT ON {schema}.article_inbox_bodies");
     let rule = format!("ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING");
@@ -79,27 +76,16 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
 
 #[test]
 fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    let store = wait(PostgresStore::connect(settings)).unwrap();
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(store.record(arrival("known", "{}"))).unwrap();
     wait(store.intend("known-intent", Duration::from_secs(30), 1, None)).unwrap();
     run(&url, &skipping(&schema));
-    for (change, back) in [
-        (
-            format!(
-                "CREATE TRIGGER t BEFORE INSERT ON {schema}.article_inbox_bodies FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"
-            ),
-            format!("DROP TRIGGER t ON {schema}.article_inbox_bodies"),
-        ),
-        (
-            format!(
-                "CREATE RULE r AS ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING"
-            ),
-            format!("DROP RULE r ON {schema}.article_inbox_bodies"),
-        ),
-    ] {
+    let trigger = |before: &str| {
+        format!("CREATE TRIGGER t BEFORE {before} FOR EACH ROW EXECUTE FUNCTION {schema}.skip()")
+    };
+    let bodies = format!("{schema}.article_inbox_bodies");
+    let rule = format!("CREATE RULE t AS ON INSERT TO {bodies} DO INSTEAD NOTHING");
+    for (kind, change) in [("TRIGGER", trigger(&format!("INSERT ON {bodies}"))), ("RULE", rule)] {
         run(&url, &change);
         for (job, body) in [("new", "{}"), ("known", "{ }")] {
             let error = wait(store.record(arrival(job, body))).unwrap_err();
@@ -109,27 +95,25 @@ fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
         let mut known = arrival("of_an_intent", "{}");
         known.intent = Some("known-intent".into());
         assert!(wait(store.record(known)).is_err());
-        run(&url, &back);
+        run(&url, &format!("DROP {kind} t ON {bodies}"));
     }
     assert_eq!(wait(store.record(arrival("new", "{}"))).unwrap(), Recorded::Stored);
     assert_ne!(wait(store.record(arrival("known", "{ }"))).unwrap(), Recorded::Duplicate);
 
-    let trigger = format!(
-        "CREATE TRIGGER t BEFORE UPDATE ON {schema}.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"
-    );
+    let entries = format!("{schema}.article_inbox_entries");
+    let trigger = trigger(&format!("UPDATE ON {entries}"));
     run(&url, &trigger);
     // The claim is made again, and finds nothing while the server still ends its first transaction.
     let claims = wait(store.claim(CLAIM));
     let is_empty = claims.as_ref().map_or(true, |claims| claims.claimed.is_empty());
     assert!(is_empty, "what is not leased is not handed out: {claims:?}");
-    run(&url, &format!("DROP TRIGGER t ON {schema}.article_inbox_entries"));
+    run(&url, &format!("DROP TRIGGER t ON {entries}"));
     let claimed = claimed(&store, 2);
     run(&url, &trigger);
     for claimed in &claimed {
         let settled = wait(store.settle(claimed.lease, Outcome::Done));
         assert!(settled.is_err(), "it is not done");
     }
-    run(&url, &format!("DROP TRIGGER t ON {schema}.article_inbox_entries"));
 }
 
 #[test]
@@ -171,10 +155,7 @@ fn claimed(store: &PostgresStore, count: usize) -> Vec<Claimed> {
 
 #[test]
 fn columns_that_others_add_change_nothing() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    let store = wait(PostgresStore::connect(settings)).unwrap();
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     for table in ["entries", "bodies", "jobs", "intents"] {
         for column in ["place", "job_ids", "now", "new", "due", "before", "named", "key"] {
             let add = format!("ALTER TABLE {schema}.article_inbox_{table} ADD {column} bigint");
@@ -230,14 +211,4 @@ fn an_empty_inbox_that_a_start_makes_beside_another_is_reported() {
     let meant = wait(PostgresStore::connect(of_role(&format!("{schema}_gone")))).unwrap();
     assert_eq!(wait(meant.counts()).unwrap().total(), 1);
     run(&url, &format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
-}
-
-#[test]
-fn tables_without_their_version_are_not_to_be_removed() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(PostgresStore::connect(settings.clone())).unwrap();
-    run(&url, &format!("DELETE FROM {schema}.article_inbox_meta"));
-    says(&refused(settings), "restore article_inbox_meta from the same backup");
 }

@@ -9,11 +9,11 @@ use article_webhook_inbox::{
     Error, State,
     store::{Arrival, Claim, Lease, Outcome, Recorded, Settled, Store as _},
 };
-use article_webhook_inbox_contract::CLAIM_ONE;
+use article_webhook_inbox_contract::{CLAIM_ONE, arrival};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::Client;
 
-use super::{network::arrival, shared};
+use super::shared;
 use crate::{
     database::Database,
     form::Form,
@@ -189,7 +189,7 @@ impl Scene {
     async fn attempt(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
         self.number += 1;
         // Of one length, as all requests then are.
-        let arrival = arrival(&format!("job_{:06}", self.number));
+        let arrival = arrival(&format!("job_{:06}", self.number), "{}");
         match call {
             Call::Record => self.record(arrival, fate).await,
             Call::Duplicate => self.duplicate(arrival, fate).await,

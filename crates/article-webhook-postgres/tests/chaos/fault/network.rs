@@ -1,7 +1,5 @@
 use std::{thread, time::Duration};
 
-use article_webhook_inbox::{Digest, EntryKey, Source, store::Arrival};
-
 use super::shared;
 use crate::{
     database::Database,
@@ -32,15 +30,4 @@ pub(super) fn some(proxy: &Proxy, wanted: usize, fate: impl Fn() -> Fate + Send 
         thread::sleep(Duration::from_millis(10));
     }
     proxy.fate(|| Fate::Passed);
-}
-
-pub(crate) fn arrival(job: &str) -> Arrival {
-    Arrival {
-        key: EntryKey::article(job.parse().unwrap()),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(job.as_bytes()),
-        bytes: job.as_bytes().to_vec().into(),
-    }
 }

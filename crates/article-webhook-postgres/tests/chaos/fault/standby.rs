@@ -5,9 +5,9 @@ use std::{
 };
 
 use article_webhook_inbox::store::{Recorded, Store as _};
+use article_webhook_inbox_contract::arrival;
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
-use super::network::arrival;
 use crate::{
     database::Database,
     form::Form,
@@ -56,7 +56,7 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     assert!(warnings.iter().any(|found| found.starts_with(warning)), "{warnings:?}");
     let (log, reported) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
     assert_eq!(log.matches(&reported).count(), 1, "{log}");
-    wait(before.record(arrival("job_1"))).unwrap();
+    wait(before.record(arrival("job_1", "{}"))).unwrap();
     let position = database.run("SELECT pg_current_wal_flush_lsn()");
     let has_followed =
         format!("SELECT FROM pg_stat_replication WHERE replay_lsn >= '{}'::pg_lsn", position[0][0]);
@@ -68,16 +68,16 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     database.wait_for("SELECT WHERE NOT EXISTS (SELECT FROM pg_stat_replication)");
     let acknowledged = (2..12).map(|number| format!("job_{number}"));
     let acknowledged: Vec<_> = acknowledged
-        .filter(|job| wait(before.record(arrival(job))).unwrap() == Recorded::Stored)
+        .filter(|job| wait(before.record(arrival(job, "{}"))).unwrap() == Recorded::Stored)
         .collect();
     primary.crash();
     promote(&standby);
 
     let after = connect(&database);
-    assert_eq!(wait(after.record(arrival("job_1"))).unwrap(), Recorded::Duplicate);
+    assert_eq!(wait(after.record(arrival("job_1", "{}"))).unwrap(), Recorded::Duplicate);
     let lost = acknowledged
         .iter()
-        .filter(|job| wait(after.record(arrival(job))).unwrap() == Recorded::Stored);
+        .filter(|job| wait(after.record(arrival(job, "{}"))).unwrap() == Recorded::Stored);
     let lost = lost.count();
     assert_eq!(lost, acknowledged.len(), "nothing that came last is lost");
     println!(
@@ -97,7 +97,7 @@ pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
 
     let record = || {
         let store = Arc::clone(&store);
-        thread::spawn(move || wait(store.record(arrival("job_1"))))
+        thread::spawn(move || wait(store.record(arrival("job_1", "{}"))))
     };
     let first = record();
     let waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";

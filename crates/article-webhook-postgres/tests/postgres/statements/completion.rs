@@ -7,17 +7,9 @@ use article_webhook_inbox::{
     store::{Lease, Outcome, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
-use tokio_postgres::{
-    Client,
-    types::{ToSql, Type},
-};
+use tokio_postgres::Client;
 
-use crate::{
-    CLAIM, arrival, fresh, scene,
-    scene::wait,
-    schema,
-    server::{Server, shared_url},
-};
+use crate::{CLAIM, NewStore, arrival, fresh, record_each, scene, scene::wait, server::Server};
 
 /// How many transactions have written something.
 async fn written(client: &Client) -> i64 {
@@ -27,10 +19,7 @@ async fn written(client: &Client) -> i64 {
 
 async fn complete(client: &Client, store: &PostgresStore, lease: Lease) {
     let completion = store.completion(lease).unwrap();
-    let parameters = completion.parameters().iter();
-    let parameters: Vec<_> =
-        parameters.map(|value| (value as &(dyn ToSql + Sync), Type::INT8)).collect();
-    assert_eq!(client.execute_typed(completion.sql(), &parameters).await.unwrap(), 1);
+    assert_eq!(scene::complete(client, &completion).await.unwrap(), 1);
 }
 
 #[test]
@@ -40,9 +29,7 @@ fn an_entry_that_its_application_has_completed_is_settled_by_one_transaction_tha
     let url = server.url();
     wait(async move {
         let store = PostgresStore::connect(fresh(&url)).await.unwrap();
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2"]).await;
         let leases: Vec<_> =
             store.claim(CLAIM).await.unwrap().claimed.iter().map(|claimed| claimed.lease).collect();
         let application = scene::connect(&url).await;
@@ -67,11 +54,8 @@ fn an_entry_that_its_application_has_completed_is_settled_by_one_transaction_tha
 /// The application's transaction ends between the moment in which a worker reads the entry and that in which it writes it.
 #[test]
 fn an_outcome_that_waited_for_the_application_does_not_undo_its_completion() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         store.record(arrival("job_1", "{}")).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         let application = scene::connect(&url).await;

@@ -7,9 +7,8 @@ use article_webhook_inbox::{
     Filter, Inbox, JobState, State,
     store::{BucketSettings, Expect, Outcome, PollClaim, Recorded, Settled, Store},
 };
-use article_webhook_postgres::PostgresStore;
 
-use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::shared_url};
+use crate::{CLAIM, NewStore, arrival, scene, scene::wait};
 
 const POLL_CLAIM: PollClaim = PollClaim {
     limit: 10,
@@ -23,11 +22,8 @@ fn expected(job: &str) -> Expect {
 
 #[test]
 fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         for job in 1..=6 {
             store.record(arrival(&format!("job_{job}"), "{}")).await.unwrap();
         }
@@ -83,11 +79,8 @@ fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
 
 #[test]
 fn a_body_whose_document_is_damaged_costs_itself_alone() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         let inbox = Inbox::new(store.clone());
         let deliver = async |job: u8| {
             let delivery = fixture::complete().job_id(&format!("job_{job}"));
@@ -123,11 +116,8 @@ fn a_body_whose_document_is_damaged_costs_itself_alone() {
 
 #[test]
 fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_polled() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         store.expect((1..=3).map(|job| expected(&format!("job_{job}"))).collect()).await.unwrap();
         let damage = format!(
             "UPDATE {schema}.article_inbox_jobs SET document = 'no document' WHERE job_id = 'job_1'; \

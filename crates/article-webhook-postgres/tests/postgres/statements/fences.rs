@@ -9,20 +9,15 @@ use article_webhook_inbox::{
         Store,
     },
 };
-use article_webhook_postgres::PostgresStore;
-use tokio_postgres::types::{ToSql, Type};
 
-use crate::{CLAIM, arrival, fresh, scene, scene::wait, schema, server::shared_url};
+use crate::{CLAIM, NewStore, arrival, scene, scene::wait};
 
 const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 1 };
 
 #[test]
 fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         store.record(arrival("job_1", "{}")).await.unwrap();
         store
             .expect(vec![Expect::job("job_2".parse().unwrap(), SystemTime::UNIX_EPOCH)])
@@ -48,13 +43,7 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
         let poll = store.claim_polls(claim).await.unwrap().polls[0].lease;
 
         let completion = store.completion(lost).unwrap();
-        let parameters: Vec<_> = completion
-            .parameters()
-            .iter()
-            .map(|value| (value as &(dyn ToSql + Sync), Type::INT8))
-            .collect();
-        let changed = application.execute_typed(completion.sql(), &parameters).await.unwrap();
-        assert_eq!(changed, 0);
+        assert_eq!(scene::complete(&application, &completion).await.unwrap(), 0);
         assert_eq!(store.settle(lost, Outcome::Done).await.unwrap(), Settled::LostLease);
         assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
         let released = |lease| store.settle_poll(lease, PollOutcome::Released, 1);
@@ -65,11 +54,8 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
 
 #[test]
 fn a_call_whose_intent_was_lost_ends_no_other() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
+    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
     wait(async move {
-        let store = PostgresStore::connect(settings).await.unwrap();
         let begun = |intended| match intended {
             Intended::Begun(lease) => lease,
             other => panic!("{other:?}"),
