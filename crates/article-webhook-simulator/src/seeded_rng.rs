@@ -14,16 +14,3 @@ pub(crate) fn draw(seed: u64, about: &[u64]) -> Rng {
     };
     Rng::with_seed(about.iter().fold(mix(seed, &0), mix))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_subject_draws_the_same_and_another_one_does_not() {
-        let number = |seed, about: &[u64]| draw(seed, about).u64(..);
-        assert_eq!(number(7, &[1, 2]), number(7, &[1, 2]));
-        assert_ne!(number(7, &[1, 2]), number(7, &[2, 1]));
-        assert_ne!(number(7, &[1]), number(8, &[1]));
-    }
-}

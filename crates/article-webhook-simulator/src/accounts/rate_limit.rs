@@ -36,22 +36,3 @@ impl RateLimit {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn a_limit_refills_with_the_time_of_the_service_and_says_when() {
-        let mut limit = RateLimit::new(NonZeroU32::new(2).unwrap(), 10 * SECOND).unwrap();
-        let wait = |wait| Err(ApiError::RateLimitExceeded { wait });
-        assert_eq!(limit.admit(SECOND), Ok(()));
-        assert_eq!(limit.admit(SECOND), Ok(()));
-        assert_eq!(limit.admit(SECOND), wait(5 * SECOND));
-        assert_eq!(limit.admit(4 * SECOND), wait(2 * SECOND));
-        assert_eq!(limit.admit(6 * SECOND), Ok(()));
-        assert_eq!(limit.admit(6 * SECOND), wait(5 * SECOND));
-    }
-}

@@ -85,22 +85,3 @@ impl fmt::Debug for InvalidTarget {
         fmt::Display::fmt(&Causes::of(self), f)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_has_a_whole_url_and_a_token_that_is_a_header_value() {
-        assert!(Target::publish("http://receiver.test/", "Bearer secret").is_ok());
-        for url in ["", "/webhooks/articles", "receiver.test", "ftp://receiver.test/"] {
-            let refused = Target::publish(url, "Bearer secret").unwrap_err();
-            assert_eq!(refused, InvalidTarget::Url, "{url}");
-            assert_eq!(format!("{refused:?}"), refused.to_string());
-        }
-        for token in ["", " ", "two\nlines"] {
-            let refused = Target::publish("http://receiver.test/", token);
-            assert_eq!(refused, Err(InvalidTarget::Token), "{token:?}");
-        }
-    }
-}

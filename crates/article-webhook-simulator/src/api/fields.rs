@@ -45,22 +45,3 @@ pub(super) fn required(
     let text = text(body, field, expected)?;
     text.filter(|text| !text.trim().is_empty()).ok_or(invalid(field, expected))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_is_one_json_object_and_says_so() {
-        let mut headers = HeaderMap::new();
-        assert_eq!(object(&headers, b"{}"), Err(invalid("Content-Type", "application/json")));
-        headers.insert(header::CONTENT_TYPE, "Application/JSON; charset=utf-8".parse().unwrap());
-        assert_eq!(object(&headers, b"{}"), Ok(Map::new()));
-        for body in ["", "{", "[]", "{} x", "\"a\""] {
-            assert_eq!(
-                object(&headers, body.as_bytes()),
-                Err(invalid("the body", "one JSON object"))
-            );
-        }
-    }
-}

@@ -63,25 +63,3 @@ impl<T: Clone> Latest<T> {
         std::mem::take(&mut self.items).into()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_oldest_attempts_are_removed() {
-        let attempt = |number| Attempt {
-            job_id: String::new(),
-            url: String::new(),
-            number,
-            at: Duration::ZERO,
-            faults: Vec::new(),
-            outcome: DeliveryOutcome::status(http::StatusCode::OK),
-        };
-        let mut log = Latest::new(2);
-        (1..=3).for_each(|number| log.add(attempt(number)));
-        assert_eq!(log.all(), [attempt(2), attempt(3)]);
-        assert_eq!(log.drain(), [attempt(2), attempt(3)]);
-        assert_eq!(log.all(), []);
-    }
-}

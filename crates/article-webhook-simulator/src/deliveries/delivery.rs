@@ -33,16 +33,3 @@ pub(crate) struct Delivery {
 pub fn pause_after(attempt: u8) -> Option<Duration> {
     PAUSES.get(usize::from(attempt).checked_sub(1)?).copied()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn there_are_three_retries_and_no_more() {
-        let pauses: Vec<_> =
-            (1..=255).map_while(pause_after).map(|pause| pause.as_secs()).collect();
-        assert_eq!(pauses, [10, 60, 300]);
-        assert_eq!((pause_after(0), pause_after(4)), (None, None));
-    }
-}

@@ -64,18 +64,4 @@ mod tests {
             assert_eq!(timetable.step_at(timetable.end()), Some(Step::Social));
         }
     }
-
-    #[test]
-    fn durations_come_from_the_seed() {
-        let range = 30 * SECOND..=180 * SECOND;
-        assert_eq!(Timetable::draw(7, 1, &range), Timetable::draw(7, 1, &range));
-        assert_ne!(Timetable::draw(7, 1, &range), Timetable::draw(7, 2, &range));
-        assert_ne!(Timetable::draw(7, 1, &range), Timetable::draw(8, 1, &range));
-    }
-
-    #[test]
-    fn a_job_may_take_no_time_at_all() {
-        let timetable = Timetable::draw(7, 1, &(Duration::ZERO..=Duration::ZERO));
-        assert_eq!(timetable.end(), Duration::ZERO);
-    }
 }

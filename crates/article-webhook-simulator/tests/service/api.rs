@@ -258,11 +258,26 @@ fn a_malformed_body_is_invalid_request_and_names_the_field() {
         bad[field] = value;
         target(bad)
     };
+    let ordering = |field: &str, value: Value| {
+        let mut bad = shoes();
+        bad[field] = value;
+        bad.to_string()
+    };
     for (path, body, field) in [
         ("/v1/content/articles", "{".to_owned(), "the body"),
         ("/v1/content/articles", "[]".to_owned(), "the body"),
         ("/v1/content/articles", "{}".to_owned(), "topic"),
-        ("/v1/content/articles", r#"{"topic":"a","webhook_url":"b"}"#.to_owned(), "webhook_url"),
+        ("/v1/content/articles", r#"{"topic":"a"} x"#.to_owned(), "the body"),
+        ("/v1/content/articles", ordering("topic", json!(7)), "topic"),
+        ("/v1/content/articles", ordering("topic", json!(" ")), "topic"),
+        ("/v1/content/articles", ordering("webhook_url", json!("/hook")), "webhook_url"),
+        ("/v1/content/articles", ordering("webhook_url", json!("ftp://a.test")), "webhook_url"),
+        ("/v1/content/articles", ordering("webhook_url", json!(7)), "webhook_url"),
+        ("/v1/content/articles", ordering("words", json!(499)), "words"),
+        ("/v1/content/articles", ordering("bytes", json!(0)), "bytes"),
+        ("/v1/content/articles", ordering("bytes", json!(-1)), "bytes"),
+        ("/v1/content/articles", ordering("analytics", json!("yes")), "analytics"),
+        ("/v1/content/articles", ordering("fail_at", json!("typing")), "fail_at"),
         ("/v1/config/brand", "".to_owned(), "the body"),
         ("/v1/config/brand", r#"{"brand_id":7}"#.to_owned(), "brand_id"),
         ("/v1/config/publish-targets", r#"{"targets":[]}"#.to_owned(), "brand_id"),
@@ -271,7 +286,9 @@ fn a_malformed_body_is_invalid_request_and_names_the_field() {
         ("/v1/config/publish-targets", but("type", json!("email")), "targets[].type"),
         ("/v1/config/publish-targets", but("name", json!(null)), "targets[].name"),
         ("/v1/config/publish-targets", but("url", json!("/hook")), "targets[].url"),
+        ("/v1/config/publish-targets", but("url", json!("ftp://receiver.test/")), "targets[].url"),
         ("/v1/config/publish-targets", but("auth_token", json!("")), "targets[].auth_token"),
+        ("/v1/config/publish-targets", but("auth_token", json!(" ")), "targets[].auth_token"),
         ("/v1/config/publish-targets", but("auth_token", json!("a\nb")), "targets[].auth_token"),
     ] {
         let answered = api.call(&request(Method::POST, path, body.clone()));
@@ -291,6 +308,9 @@ fn a_body_that_is_not_declared_as_json_is_invalid_request() {
     let answered = api.call(&request);
     assert_error(&answered, 400, "invalid_request");
     assert_eq!(answered.body["details"]["field"], "Content-Type");
+    let parameters = "Application/JSON; charset=utf-8".parse().unwrap();
+    request.headers_mut().insert("content-type", parameters);
+    assert_eq!(api.call(&request).status, 202);
 }
 
 #[test]

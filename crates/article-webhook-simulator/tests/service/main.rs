@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
 mod api;
-mod client;
 mod common;
 mod deliveries;
 mod faults;
