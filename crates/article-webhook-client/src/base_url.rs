@@ -108,7 +108,13 @@ mod tests {
         for base in ["http://127.0.0.1:3001", "http://localhost", "http://[::1]:1/api"] {
             assert!(BaseUrl::new(base, PlainHttp::LoopbackOnly).is_ok(), "{base}");
         }
-        for base in ["http://service.test", "http://localhost.service.test", "http://10.0.0.1"] {
+        for base in [
+            "http://service.test",
+            "http://localhost.service.test",
+            "http://10.0.0.1",
+            "http://127.0.0.1.nip.io",
+            "http://0.0.0.0",
+        ] {
             assert!(BaseUrl::new(base, PlainHttp::LoopbackOnly).is_err(), "{base}");
             assert!(BaseUrl::new(base, PlainHttp::Anywhere).is_ok(), "{base}");
         }

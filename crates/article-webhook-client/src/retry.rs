@@ -103,47 +103,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_is_repeated_three_times_with_growing_pauses() {
-        let (calls, seconds) = failing_calls(None).await;
-        assert_eq!(calls, 4);
-        // 0.5 + 1 + 2 s, and a random part of the same length at most.
-        assert!((3.5..7.1).contains(&seconds), "{seconds}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_longer_retry_after_is_respected() {
-        let (calls, seconds) = failing_calls(Some(20)).await;
-        assert_eq!(calls, 4);
-        assert!((60.0..60.1).contains(&seconds), "{seconds}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_shorter_retry_after_is_ignored() {
-        let (_, seconds) = failing_calls(Some(0)).await;
-        assert!((3.5..7.1).contains(&seconds), "{seconds}");
-    }
-
-    /// A call before its end could be refused again, and the pause prolonged.
-    #[tokio::test(start_paused = true)]
-    async fn a_retry_after_beyond_the_deadline_ends_the_call() {
-        for asked in [120, 3600, u64::MAX] {
-            let (calls, seconds) = failing_calls(Some(asked)).await;
-            assert_eq!((calls, seconds), (1, 0.0), "{asked}");
+    async fn a_call_is_repeated_three_times_with_growing_pauses_or_those_that_are_asked_for() {
+        for (asked, expected, between) in [
+            // 0.5 + 1 + 2 s, and a random part of the same length at most.
+            (None, 4, 3.5..7.1),
+            (Some(0), 4, 3.5..7.1),
+            (Some(20), 4, 60.0..60.1),
+            // No pause ends after the deadline.
+            (Some(45), 3, 90.0..90.1),
+            (Some(100), 2, 100.0..100.1),
+            // A call before its end could be refused again, and the pause prolonged.
+            (Some(120), 1, 0.0..0.1),
+            (Some(3600), 1, 0.0..0.1),
+            (Some(u64::MAX), 1, 0.0..0.1),
+        ] {
+            let (calls, seconds) = failing_calls(asked).await;
+            assert_eq!(calls, expected, "{asked:?}");
+            assert!(between.contains(&seconds), "{asked:?}: {seconds}");
         }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_retry_after_of_more_than_a_minute_is_respected() {
-        let (calls, seconds) = failing_calls(Some(100)).await;
-        assert_eq!(calls, 2);
-        assert!((100.0..100.1).contains(&seconds), "{seconds}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn no_pause_ends_after_the_deadline() {
-        let (calls, seconds) = failing_calls(Some(45)).await;
-        assert_eq!(calls, 3);
-        assert!((90.0..90.1).contains(&seconds), "{seconds}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use article_webhook_client::{
     AuthToken, CallOutcome, Error, ErrorCode, JobStatus, NewArticle, PublishTarget,
 };
 
-use crate::service::{KEY, Line, Service, answer, cut, json, torn};
+use crate::service::{KEY, Line, Service, answer, cut, json};
 
 /// The error of an order when every response is this one.
 async fn ordered(line: Line) -> Error {
@@ -107,31 +107,6 @@ async fn an_unknown_code_keeps_its_name() {
     let error = ordered(json(409, r#"{"error":"quota_frozen","message":"Later."}"#)).await;
     assert_eq!(error.code().map(ErrorCode::as_str), Some("quota_frozen"));
     assert!(!error.is_transient() && !error.is_outcome_unknown());
-}
-
-#[tokio::test]
-async fn errors_of_another_shape_keep_their_status_and_their_beginning() {
-    for (body, shown) in [
-        (
-            "<h1>Forbidden</h1>",
-            r#"the service answered 403 and no documented error: "<h1>Forbidden</h1>""#,
-        ),
-        ("", "the service answered 403 without a body"),
-        ("[]", r#"the service answered 403 and no documented error: "[]""#),
-        (r#"{"error":7}"#, r#"the service answered 403 and no documented error: "{\"error\":7}""#),
-        ("a\u{1b}[31mb", r#"the service answered 403 and no documented error: "a\u{1b}[31mb""#),
-    ] {
-        let error = asked(answer(403, "", body)).await;
-        assert_eq!(error.status().unwrap(), 403);
-        assert_eq!((error.code(), error.message()), (None, None));
-        assert_eq!(error.to_string(), shown);
-        assert!(!error.is_transient());
-    }
-    for line in [answer(502, "", [0xff; 3]), torn(502)] {
-        let error = asked(line).await;
-        assert_eq!(error.status().unwrap(), 502);
-        assert!(error.is_transient());
-    }
 }
 
 #[tokio::test]

@@ -100,18 +100,21 @@ async fn a_job_that_was_not_found_may_be_complete_later() {
 #[tokio::test]
 async fn a_redirect_is_an_outcome_and_the_key_goes_nowhere_else() {
     let trap = Service::start([json(200, COMPLETE)]);
-    for status in [300, 301, 302, 303, 307, 308] {
-        let location = format!("location: http://{}/\r\n", trap.address);
-        let service = Service::start([answer(status, &location, "")]);
+    let places = [format!("http://{}/", trap.address), "/elsewhere".to_owned(), "//x".to_owned()];
+    let statuses = [300, 301, 302, 303, 304, 307, 308, 399];
+    for (status, place) in statuses.into_iter().flat_map(|it| places.each_ref().map(|to| (it, to)))
+    {
+        let service = Service::start([answer(status, &format!("location: {place}\r\n"), "")]);
         let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
         assert!(matches!(response.outcome, CallOutcome::Redirect), "{response:?}");
+        assert!(service.client().article(&"job_1".parse().unwrap()).await.is_err());
         let order = NewArticle::new("Shoes");
         let error = service.client().create_article_once(&order).await.unwrap_err();
         // A redirect is a usual response to a form that was carried out, unless it asks to send the same request elsewhere.
         let is_unknown = ![301, 307, 308].contains(&status);
         assert_eq!(error.status().unwrap(), status);
         assert_eq!(error.is_outcome_unknown(), is_unknown);
-        assert_eq!(service.count(), 2);
+        assert_eq!(service.count(), 3);
     }
     assert_eq!(trap.count(), 0);
 }

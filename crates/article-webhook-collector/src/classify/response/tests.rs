@@ -13,7 +13,6 @@ const PAUSE: Duration = Duration::from_secs(900);
 const COMPLETE: &str = r#"{"job_id":"job_1","status":"complete","article":{"title":"Shoes","html":"<article></article>","meta_title":"","meta_description":"","eeat_score":1,"word_count":1}}"#;
 const FAILED: &str = r#"{"error":"generation_failed","message":"failed at outline","details":{"step":"outline","credits_refunded":1}}"#;
 const FAILED_STATE: &str = r#"{"job_id":"job_1","status":"failed"}"#;
-const LEVITATING: &str = r#"{"job_id":"job_1","status":"levitating"}"#;
 const LOST: &str = r#"{"error":"job_not_found","message":"no such job"}"#;
 
 /// What becomes of the job.
@@ -76,162 +75,32 @@ fn parts(outcome: &PollOutcome) -> (Job, Option<Duration>, &str) {
 /// Every answer that is no article, row by row: what becomes of the job, and what is reported to a person.
 #[test]
 fn every_answer_has_its_outcome_and_its_message() {
-    let long = format!(r#"{{"job_id":"job_1","pages":"{}"}}"#, "x".repeat(1 << 20));
-    let other_job = COMPLETE.replace("job_1", "job_2");
-    let [number, list, spaced] =
-        ["17", "[1]", "\"a b\""].map(|job_id| COMPLETE.replace("\"job_1\"", job_id));
-    let [of_number, of_list, of_text] = ["a number", "an array", "a string"]
-        .map(|found| format!("job_id: expected a job id, found {found}"));
-    let not_found = format!(
-        "the service answered 404 and no documented error (is the base URL right?): {:?}",
-        COMPLETE.chars().take(200).collect::<String>()
-    );
-    let [nameless, null] =
-        ["nothing", "null"].map(|found| format!("job_id: expected a job id, found {found}"));
-    let [synonym, draft, failed_article] =
-        ["Succeeded", "published", "failed"].map(|status| COMPLETE.replace("complete", status));
-    let is_draft = "the job has an article, which may be a draft: its status is \"published\"";
-    let has_failed = "the service says that the job has failed: \"failed\"";
-    let levitating = "the job is not complete, its status is \"levitating\"";
-    let undecodable = r#"{"job_id":"job_1","status":"complete","article":[]}"#;
-    let says_failed = "status: the service reports a failure, `failed`";
-    let two_titles = synonym.replace(r#""title":"#, r#""title":"","title":"#);
-    let two_articles = synonym.replace("}}", r#"},"article":{}}"#);
-    let two_states = FAILED_STATE.replace('}', r#","at":1,"at":2}"#);
-    let twice = |path: &str, column: u32| {
-        format!("the body is malformed JSON: a key twice at {path}, line 1 column {column}")
-    };
-    let api_is_down = "the service answered 503 and no documented error: \"down\"";
-    let rows: &[(u16, &str, &str, Job, &str)] = &[
-        (200, COMPLETE, "complete", Job::Answered, ""),
-        (200, undecodable, "undecodable", Job::Answered, ""),
-        // A state that no version of the document names is shown by its name.
-        (200, LEVITATING, "unfinished", Job::Unfinished, levitating),
-        (
-            200,
-            r#"{"job_id":"job_1","status":17}"#,
-            "unfinished",
-            Job::Unfinished,
-            "the job is not complete",
-        ),
-        (200, &synonym, "complete", Job::Answered, ""),
-        (200, &draft, "draft", Job::Unconfirmed, is_draft),
-        (200, FAILED_STATE, "failed_state", Job::Unconfirmed, has_failed),
-        (200, &failed_article, "undecodable", Job::Rejected, says_failed),
-        (200, &two_titles, "undecodable", Job::Rejected, &twice("article.title", 76)),
-        (200, &two_articles, "undecodable", Job::Rejected, &twice("article", 177)),
-        (200, &two_states, "undecodable", Job::Rejected, &twice("at", 50)),
-        (
-            200,
-            r#"{"status":"failed"}"#,
-            "no_job",
-            Job::Again,
-            "the job is not complete, its status is \"failed\"",
-        ),
-        (200, r#"{"status":"complete"}"#, "no_job", Job::Again, &nameless),
-        (200, r#"{"job_id":null,"status":"complete"}"#, "no_job", Job::Again, &null),
-        (200, "{}", "no_job", Job::Again, "the answer says nothing about the job"),
-        (
-            200,
-            r#"{"status":"ok"}"#,
-            "no_job",
-            Job::Again,
-            "the job is not complete, its status is \"ok\"",
-        ),
-        (200, &other_job, "other_job", Job::Again, "the answer is about another job"),
-        (200, &number, "invalid_job_id", Job::Again, &of_number),
-        (200, &list, "invalid_job_id", Job::Again, &of_list),
-        (200, &spaced, "invalid_job_id", Job::Again, &of_text),
-        (
-            200,
-            "<html>",
-            "page",
-            Job::Again,
-            "the answer is a page, not JSON: is the base URL right, or does a proxy answer?",
-        ),
-        (
-            200,
-            "[]",
-            "not_json",
-            Job::Again,
-            "the body is malformed JSON: no object at line 1 column 0",
-        ),
-        (
-            200,
-            "",
-            "not_json",
-            Job::Again,
-            "the body is malformed JSON: EOF while parsing a value at line 1 column 0",
-        ),
-        (
-            200,
-            &long,
-            "too_large",
-            Job::Again,
-            "the answer is over the limit of 1048576 bytes: is the base URL right, or ClientBuilder::body_limit too low?",
-        ),
-        (
-            302,
-            "",
-            "redirect",
-            Job::Again,
-            "the service answered 302, a redirect, which is not followed: is the base URL right?",
-        ),
-        (401, "", "unauthorized", Job::Again, "the service answered 401 without a body"),
-        (
-            402,
-            r#"{"error":"credits_exhausted","message":"none"}"#,
-            "refused",
-            Job::Again,
-            "credits_exhausted (402): none",
-        ),
-        (403, "", "forbidden", Job::Again, "the service answered 403 without a body"),
-        (404, LOST, "job_not_found", Job::Missing, "job_not_found (404): no such job"),
-        (
-            404,
-            "",
-            "not_found",
-            Job::Again,
-            "the service answered 404 without a body (is the base URL right?)",
-        ),
-        (404, COMPLETE, "not_found", Job::Again, &not_found),
-        (410, LOST, "refused", Job::Again, "job_not_found (410): no such job"),
-        (429, "", "rate_limited", Job::Again, "the service answered 429 without a body"),
-        (500, FAILED, "failed", Job::Failed, "generation_failed (500): failed at outline"),
-        (500, "", "unavailable", Job::Again, "the service answered 500 without a body"),
-        (502, FAILED, "unavailable", Job::Again, "generation_failed (502): failed at outline"),
-        (503, "down", "unavailable", Job::Again, api_is_down),
-        (
-            418,
-            "",
-            "unknown_status",
-            Job::Again,
-            "the service answered 418 without a body (a status that is not documented)",
-        ),
-        (
-            999,
-            "",
-            "unknown_status",
-            Job::Again,
-            "the service answered 999 without a body (a status that is not documented)",
-        ),
-    ];
-    for (status, body, name, expected, message) in rows {
-        let answer = response(*status, "", body);
+    let rows = include_str!("answers.txt").lines();
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let cells: Vec<_> = row.split(" |").map(str::trim).collect();
+        let [status, body, name, expected, message] = cells[..] else { panic!("{row}") };
+        let status = status.parse().unwrap();
+        let (_, article) = COMPLETE.trim_end_matches('}').split_once(r#""complete","#).unwrap();
+        let body = body
+            .replace("{article}", &format!("{article}}}"))
+            .replace("{failed}", FAILED)
+            .replace("{lost}", LOST)
+            .replace("{MiB}", &"x".repeat(1 << 20));
+        let answer = response(status, "", &body);
         let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
         let (found, after, cause) = parts(&meaning.outcome);
-        assert_eq!((meaning.name, &found), (*name, expected), "{status} {body}");
-        let pause = if expected == &Job::Unconfirmed { CONFIRM_AFTER } else { PAUSE };
-        assert!(after.is_none_or(|after| after == pause), "{status}: {after:?}");
-        assert_eq!(cause, *message, "{status}");
-        assert_eq!(cause.is_empty(), found == Job::Answered, "{status}");
+        assert_eq!((meaning.name, &*format!("{found:?}")), (name, expected), "{row}");
+        let pause = if found == Job::Unconfirmed { CONFIRM_AFTER } else { PAUSE };
+        assert!(after.is_none_or(|after| after == pause), "{row}: {after:?}");
+        assert_eq!(cause, message, "{row}");
+        assert_eq!(cause.is_empty(), found == Job::Answered, "{row}");
         if let PollOutcome::Answered(answer) | PollOutcome::Failed { answer, .. } = meaning.outcome
         {
             assert_eq!(answer.bytes, body.as_bytes(), "the bytes as they came");
             assert_eq!((answer.digest, &*answer.target), (Digest::of(body.as_bytes()), "api"));
         }
         let is_pause = matches!(status, 401 | 429);
-        assert_eq!(meaning.event.is_some(), is_pause, "{status}");
+        assert_eq!(meaning.event.is_some(), is_pause, "{row}");
     }
 }
 
