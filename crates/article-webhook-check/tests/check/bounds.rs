@@ -29,7 +29,9 @@ fn head(mut stream: &TcpStream) {
 }
 
 /// Writes the same bytes until the peer closes, or for longer than any check takes.
-fn flood(mut stream: &TcpStream, bytes: &[u8]) {
+fn endless(mut stream: &TcpStream, start: &[u8], bytes: &[u8]) {
+    head(stream);
+    let _ = stream.write_all(start);
     let end = Instant::now() + Duration::from_secs(90);
     while Instant::now() < end && stream.write_all(bytes).is_ok() {}
 }
@@ -48,6 +50,64 @@ fn delivery(report: &CheckReport) -> &CheckFinding {
     delivery
 }
 
+/// What a peer does with each connection, and what the check says of its first delivery.
+const PEERS: [(fn(TcpStream), &str); 8] = [
+    (
+        |mut stream| {
+            head(&stream);
+            let _ = stream.write_all(b"\0\xff not \r\n\r\n HTTP \x1b[31m\r\n\r\n");
+        },
+        "no HTTP response: the status line or a header is not valid",
+    ),
+    (
+        |stream| endless(&stream, b"HTTP/1.1 200 OK\r\nx: ", &[b'x'; 65536]),
+        "no HTTP response: a head without end",
+    ),
+    (|stream| endless(&stream, b"HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 65536]), TOO_LONG),
+    (
+        |stream| {
+            let start = b"HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551615\r\n\r\n";
+            endless(&stream, start, &[b'x'; 65536]);
+        },
+        TOO_LONG,
+    ),
+    (
+        |stream| {
+            let start =
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n";
+            endless(&stream, start, &[b'x'; 65536]);
+        },
+        TOO_LONG,
+    ),
+    (
+        |stream| endless(&stream, b"", b"HTTP/1.1 102 Processing\r\n\r\n"),
+        "no HTTP response: interim responses without end",
+    ),
+    (|stream| head(&stream), "connection closed without a response"),
+    (
+        |mut stream| {
+            head(&stream);
+            let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 10]);
+        },
+        "a TLS alert instead of HTTP",
+    ),
+];
+
+const TOO_LONG: &str = "no HTTP response: a body over the limit of 256 KiB";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_is_no_receiver_fails_in_time_and_says_what_came() {
+    let reports = PEERS.map(|(peer, received)| (tokio::spawn(report(peer)), received));
+    for (report, received) in reports {
+        let report = report.await.expect(received);
+        assert_eq!(delivery(&report).received, received);
+        assert!(report.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
+        let is_tls = report.stopped.is_some_and(|cause| cause.contains("TLS"));
+        assert_eq!(is_tls, received.contains("TLS"), "{report}");
+        assert!(!is_tls || report.findings.len() == 1, "{report}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn silence_fails_within_a_minute() {
     let report = report(|stream| {
@@ -58,94 +118,6 @@ async fn silence_fails_within_a_minute() {
     assert_eq!(delivery(&report).received, "no response in time");
     let prompt = report.findings.iter().find(|finding| finding.name == "answers within 5 s");
     assert_eq!(prompt.unwrap().verdict, Verdict::Fail);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn garbage_fails() {
-    let report = report(|mut stream| {
-        head(&stream);
-        let _ = stream.write_all(b"\0\xff not \r\n\r\n HTTP \x1b[31m\r\n\r\n");
-    })
-    .await;
-    assert_eq!(
-        delivery(&report).received,
-        "no HTTP response: the status line or a header is not valid"
-    );
-    assert!(report.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tls_is_recognised_and_stops_the_check() {
-    let report = report(|mut stream| {
-        head(&stream);
-        let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 10]);
-    })
-    .await;
-    assert_eq!(delivery(&report).received, "a TLS alert instead of HTTP");
-    assert!(report.findings.len() == 1 && report.stopped.unwrap().contains("TLS"), "{report}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_head_without_end_fails() {
-    let report = report(|mut stream| {
-        head(&stream);
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx: ");
-        flood(&stream, &[b'x'; 65536]);
-    })
-    .await;
-    assert_eq!(delivery(&report).received, "no HTTP response: a head without end");
-}
-
-async fn a_body_fails(connection: fn(TcpStream)) {
-    let report = report(connection).await;
-    let received = &delivery(&report).received;
-    assert_eq!(received, "no HTTP response: a body over the limit of 256 KiB");
-}
-
-fn endless(mut stream: &TcpStream, start: &[u8]) {
-    head(stream);
-    let _ = stream.write_all(start);
-    flood(stream, &[b'x'; 65536]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_body_without_end_fails() {
-    a_body_fails(|stream| endless(&stream, b"HTTP/1.1 200 OK\r\n\r\n")).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_declared_length_beyond_all_bounds_fails() {
-    a_body_fails(|stream| {
-        endless(&stream, b"HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551615\r\n\r\n");
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_beyond_all_bounds_fails() {
-    a_body_fails(|stream| {
-        endless(
-            &stream,
-            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n",
-        );
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn interim_responses_without_end_fail() {
-    let report = report(|stream| {
-        head(&stream);
-        flood(&stream, b"HTTP/1.1 102 Processing\r\n\r\n");
-    })
-    .await;
-    assert_eq!(delivery(&report).received, "no HTTP response: interim responses without end");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn closing_without_a_response_fails() {
-    let report = report(|stream| head(&stream)).await;
-    assert_eq!(delivery(&report).received, "connection closed without a response");
 }
 
 #[tokio::test(flavor = "multi_thread")]

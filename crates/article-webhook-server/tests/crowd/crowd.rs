@@ -3,12 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use tokio::{
-    net::TcpStream,
-    runtime::Runtime,
-    task::JoinSet,
-    time::{sleep, sleep_until, timeout},
-};
+use tokio::{runtime::Runtime, task::JoinSet, time::sleep_until};
 
 use crate::{
     child::ServerProcess,
@@ -62,29 +57,6 @@ pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
     assert!(*first >= Role::DEADLINE, "a connection was closed after {first:?}");
     assert!(p99 < P99 || !is_asked_for("--long"), "{p99:?}");
     assert!(growth < MEMORY, "{growth} bytes");
-}
-
-/// A silent connection has no buffers.
-pub(crate) fn silent_connections_cost_little_memory() {
-    const LITTLE: u64 = 16 << 20;
-    let server = Role::Crowded.start();
-    let runtime = Runtime::new().expect("there are threads");
-    let growth = runtime.block_on(async {
-        let before = memory_in_use(&server).await;
-        let mut silent = Vec::new();
-        for _ in 0..SIZE {
-            silent.push(TcpStream::connect(server.address).await.expect("the server listens"));
-        }
-        let all_are_held = async {
-            while !is_whole(&server) {
-                sleep(Duration::from_millis(50)).await;
-            }
-        };
-        timeout(Role::DEADLINE, all_are_held).await.expect("they are held");
-        server.memory().saturating_sub(before)
-    });
-    println!("silent: {SIZE} connections, memory +{:.1} MiB", growth as f64 / (1 << 20) as f64);
-    assert!(growth < LITTLE, "{growth} bytes");
 }
 
 /// Whether the server has a connection for each of the crowd.

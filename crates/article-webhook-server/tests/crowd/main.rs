@@ -1,5 +1,5 @@
 //! The server under load: floods of strangers and a crowd of slow and silent senders beside good deliveries, a
-//! process without file descriptors, and the costs compared with `axum::serve`.
+//! process without file descriptors.
 //!
 //! Each server is a child process of this program, so that its memory can be measured.
 
@@ -14,7 +14,6 @@ mod floods;
 mod good;
 mod peer;
 mod role;
-mod throughput;
 mod upload;
 
 use role::Role;
@@ -39,10 +38,8 @@ fn main() {
         return;
     }
     descriptors::deliveries_go_on_after_the_descriptors_were_used_up();
-    crowd::silent_connections_cost_little_memory();
     crowd::planted_axum_serve_keeps_every_connection_without_a_head();
     crowd::good_deliveries_go_on_and_the_crowd_is_closed();
-    throughput::is_close_to_axum_serve();
 }
 
 /// Whether this word is among the arguments: `--long`, `crowd`, `floods` or `shares`.

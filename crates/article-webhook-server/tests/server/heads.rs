@@ -39,28 +39,21 @@ async fn an_idle_connection_is_closed_at_its_deadline_after_its_last_response() 
 }
 
 /// The time stands still until the answer is read, and then jumps from one timer to the next.
-async fn closed_after_answer(expected: &str, app: Router) -> Duration {
-    let running = Running::start(Server::builder(), app);
-    let mut peer = running.connect().await;
-    peer.send(GET).await;
-    assert!(peer.answer().await.starts_with(expected));
-    tokio::time::pause();
-    let start = tokio::time::Instant::now();
-    let end = timeout(Duration::from_secs(100), peer.0.read(&mut [0])).await;
-    assert_eq!(end.expect("it is closed").expect("no reset"), 0);
-    start.elapsed()
-}
-
 #[tokio::test]
-async fn by_default_a_connection_may_be_idle_for_75_s_after_a_good_response() {
-    let elapsed = closed_after_answer("HTTP/1.1 200", counting()).await;
-    assert!((74..=75).contains(&elapsed.as_secs()), "{elapsed:?}");
-}
-
-#[tokio::test]
-async fn by_default_a_connection_may_be_idle_for_3_s_after_a_refusal() {
-    let elapsed = closed_after_answer("HTTP/1.1 404", Router::new()).await;
-    assert!((2..=3).contains(&elapsed.as_secs()), "{elapsed:?}");
+async fn by_default_a_connection_may_be_idle_for_75_s_after_a_good_response_and_3_s_after_a_refusal()
+ {
+    for (status, app, seconds) in [(200, counting(), 74..=75), (404, Router::new(), 2..=3)] {
+        let running = Running::start(Server::builder(), app);
+        let mut peer = running.connect().await;
+        peer.send(GET).await;
+        assert!(peer.answer().await.starts_with(&format!("HTTP/1.1 {status}")));
+        tokio::time::pause();
+        let start = tokio::time::Instant::now();
+        let end = timeout(Duration::from_secs(100), peer.0.read(&mut [0])).await;
+        assert_eq!(end.expect("it is closed").expect("no reset"), 0);
+        assert!(seconds.contains(&start.elapsed().as_secs()), "{status}: {:?}", start.elapsed());
+        tokio::time::resume();
+    }
 }
 
 #[tokio::test]

@@ -1,42 +1,16 @@
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use tokio::time::sleep;
 use tracing::subscriber::DefaultGuard;
 
-use crate::common::*;
+use crate::{common::*, log_buffer::LogBuffer};
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("no thread panics").write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Lines {
-    /// Collects the log of this thread.
-    fn collect() -> (Self, DefaultGuard) {
-        let lines = Self::default();
-        let writer = lines.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .without_time()
-            .with_writer(move || writer.clone())
-            .finish();
-        (lines, tracing::subscriber::set_default(subscriber))
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().expect("no thread panics").clone()).expect("it is text")
-    }
+/// Collects the log of this thread.
+fn collect() -> (Arc<LogBuffer>, DefaultGuard) {
+    let log = Arc::new(LogBuffer::new());
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).without_time().with_writer(Arc::clone(&log));
+    (log, tracing::subscriber::set_default(subscriber.finish()))
 }
 
 #[tokio::test]
@@ -55,20 +29,20 @@ async fn a_refused_head_is_logged_without_what_it_says_and_the_next_is_not() {
              parsed\n",
         ),
     ] {
-        let (lines, _guard) = Lines::collect();
+        let (log, _guard) = collect();
         let running = Running::start(server(), counting());
         for _ in 0..2 {
             let mut peer = running.connect().await;
             peer.send(head.clone()).await;
             assert!(peer.rest().await.starts_with("HTTP/1.1 4"));
         }
-        assert_eq!(lines.text(), format!(" WARN article_webhook_server: {line}"));
+        assert_eq!(log.text(), format!(" WARN article_webhook_server: {line}"));
     }
 }
 
 #[tokio::test]
 async fn a_full_server_says_once_what_its_connections_wait_for() {
-    let (lines, _guard) = Lines::collect();
+    let (log, _guard) = collect();
     let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
@@ -78,11 +52,11 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
         peers.push(peer);
     }
     sleep(HEAD / 2).await;
-    assert_eq!(lines.text(), "", "there is room for one more");
+    assert_eq!(log.text(), "", "there is room for one more");
     peers.push(running.connect().await);
     sleep(HEAD).await;
     let line = " WARN article_webhook_server: the server is full: a new connection waits until one ends. \
                 Strangers can cause this, and a proxy in front can limit them seconds=0 \
                 connections=4 without a complete head, 1 without a complete body\n";
-    assert_eq!(lines.text(), line);
+    assert_eq!(log.text(), line);
 }

@@ -10,5 +10,9 @@ mod heads;
 mod hosts;
 #[cfg(feature = "tracing")]
 mod log;
+#[cfg(feature = "tracing")]
+#[path = "../../../../tests/log_buffer.rs"]
+#[allow(dead_code, unnameable_types)] // others take what was logged
+mod log_buffer;
 mod shutdown;
 mod write_stall;
