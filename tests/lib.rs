@@ -8,6 +8,7 @@
 pub mod log_buffer;
 pub mod odd_body;
 pub mod properties;
+pub mod serve;
 
 /// The README's code compiles.
 #[cfg(doctest)]

@@ -1,11 +1,11 @@
-use std::{future::pending, io, net::TcpListener, thread};
+use std::{future::pending, net::SocketAddr};
 
-use actix_web::{App, HttpServer, rt, web};
+use actix_web::web;
 use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink};
 use article_webhook_server::{Server, ServerBody};
+use article_webhook_tests::serve;
 use axum::{Router, routing::any};
 use http::Request;
-use tokio::runtime;
 use tower::{ServiceExt, service_fn};
 
 pub(crate) const TOKEN: &str = "Bearer end-to-end-5f2b9c0e7a1d4e38";
@@ -25,12 +25,10 @@ impl Framework {
     /// Serves a sink on a port of this machine until the process ends: by token on `/webhooks/articles`,
     /// by capability below `/webhooks/orders/`. The answer is what stands in front of both.
     pub(crate) fn serve(self, sink: impl Sink + Clone + 'static) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-        let address = listener.local_addr().expect("the listener is bound");
-        match self {
-            Self::Axum => thread::spawn(|| axum(listener, sink)),
-            Self::ActixWeb => thread::spawn(|| actix_web(listener, sink)),
-            Self::Tower => thread::spawn(|| tower(listener, sink)),
+        let address = match self {
+            Self::Axum => axum(sink),
+            Self::ActixWeb => actix_web(sink),
+            Self::Tower => tower(sink),
         };
         format!("http://{address}/webhooks")
     }
@@ -44,17 +42,17 @@ fn receiver() -> Receiver {
     Receiver::new(AuthToken::new(TOKEN).expect("the token is a legal one"))
 }
 
-fn axum(listener: TcpListener, sink: impl Sink + Clone + 'static) {
+fn axum(sink: impl Sink + Clone + 'static) -> SocketAddr {
     use article_webhook_axum::{receive, receive_capability};
 
     let orders = receive_capability(receiver(), capability_key(), sink.clone());
     let app: Router = Router::new()
         .route("/webhooks/articles", any(receive(receiver(), sink)))
         .route("/webhooks/orders/{capability}", any(orders));
-    run(listener, |server| server.serve(app, pending()));
+    serve::on_a_runtime(|listener| Server::new(listener).serve(app, pending()))
 }
 
-fn tower(listener: TcpListener, sink: impl Sink + Clone + 'static) {
+fn tower(sink: impl Sink + Clone + 'static) -> SocketAddr {
     use article_webhook_tower::{receive, receive_capability};
 
     let orders = receive_capability(receiver(), capability_key(), sink.clone());
@@ -64,28 +62,17 @@ fn tower(listener: TcpListener, sink: impl Sink + Clone + 'static) {
         let service = if is_order { orders.clone() } else { articles.clone() };
         service.oneshot(request)
     });
-    run(listener, |server| server.serve(app, pending()));
+    serve::on_a_runtime(|listener| Server::new(listener).serve(app, pending()))
 }
 
-fn run<F: Future<Output = io::Result<()>>>(listener: TcpListener, serve: impl FnOnce(Server) -> F) {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("there are threads").block_on(async {
-        listener.set_nonblocking(true).expect("the socket takes its options");
-        let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-        serve(Server::new(listener)).await.expect("it serves");
-    });
-}
-
-fn actix_web(listener: TcpListener, sink: impl Sink + Clone + 'static) {
+fn actix_web(sink: impl Sink + Clone + 'static) -> SocketAddr {
     use article_webhook_actix_web::{receive, receive_capability};
 
     let articles = receive(receiver(), sink.clone());
     let orders = receive_capability(receiver(), capability_key(), sink);
-    let app = move || {
-        App::new()
+    serve::actix_web(move |config| {
+        config
             .service(web::resource("/webhooks/articles").to(articles.clone()))
-            .service(web::resource("/webhooks/orders/{capability}").to(orders.clone()))
-    };
-    let server = HttpServer::new(app).workers(1).disable_signals().listen(listener);
-    rt::System::new().block_on(server.expect("it listens").run()).expect("it serves");
+            .service(web::resource("/webhooks/orders/{capability}").to(orders.clone()));
+    })
 }

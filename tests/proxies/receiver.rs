@@ -1,19 +1,19 @@
 //! The receivers behind the proxies, and what reached their sinks.
 
 use std::{
-    future::pending,
-    io,
-    net::{SocketAddr, TcpListener},
+    future::{IntoFuture, pending},
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
+use actix_web::web;
 use article_webhook::{AuthToken, Delivery, Receiver, Refused, Reply, Sink, fixture::TOKEN};
 use article_webhook_server::Server;
+use article_webhook_tests::serve;
 use axum::{Router, routing::any};
 use bytes::Bytes;
-use tokio::runtime::Runtime;
 
 pub(crate) const PATH: &str = "/webhooks/articles";
 
@@ -34,51 +34,30 @@ impl Framework {
     pub(crate) fn serve(self, record: &Record) -> SocketAddr {
         let receiver = Receiver::new(AuthToken::new(TOKEN).expect("the token is a legal one"));
         let record = record.clone();
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-        let address = listener.local_addr().expect("the listener is bound");
-        thread::spawn(move || match self {
-            Self::ActixWeb => actix_web(listener, receiver, record),
+        match self {
+            Self::ActixWeb => serve::actix_web(move |config| {
+                let receive = article_webhook_actix_web::receive(receiver.clone(), record.clone());
+                config.service(web::resource(PATH).to(receive));
+            }),
             Self::Axum => {
                 let receive = article_webhook_axum::receive(receiver, record);
-                axum(listener, Router::new().route(PATH, any(receive)))
+                axum(Router::new().route(PATH, any(receive)))
             }
             Self::Hyper => {
                 let receive = article_webhook_tower::receive(receiver, record);
-                axum(listener, Router::new().route_service(PATH, receive))
+                axum(Router::new().route_service(PATH, receive))
             }
             Self::Server => {
                 let receive = article_webhook_tower::receive(receiver, record);
-                server(listener, Router::new().route_service(PATH, receive))
+                let router = Router::new().route_service(PATH, receive);
+                serve::on_a_runtime(|listener| Server::new(listener).serve(router, pending()))
             }
-        });
-        address
+        }
     }
 }
 
-fn actix_web(listener: TcpListener, receiver: Receiver, record: Record) -> io::Result<()> {
-    use actix_web::{App, HttpServer, rt, web};
-
-    let app = move || {
-        let receive = article_webhook_actix_web::receive(receiver.clone(), record.clone());
-        App::new().service(web::resource(PATH).to(receive))
-    };
-    let server = HttpServer::new(app).workers(1).disable_signals().listen(listener)?;
-    rt::System::new().block_on(server.run())
-}
-
-fn axum(listener: TcpListener, router: Router) -> io::Result<()> {
-    Runtime::new()?.block_on(async {
-        listener.set_nonblocking(true)?;
-        axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await
-    })
-}
-
-fn server(listener: TcpListener, router: Router) -> io::Result<()> {
-    Runtime::new()?.block_on(async {
-        listener.set_nonblocking(true)?;
-        let server = Server::new(tokio::net::TcpListener::from_std(listener)?);
-        server.serve(router, pending()).await
-    })
+fn axum(router: Router) -> SocketAddr {
+    serve::on_a_runtime(|listener| axum::serve(listener, router).into_future())
 }
 
 /// What reached the sinks of some receivers. Clones share it.

@@ -1,19 +1,15 @@
 //! Each adapter at every site, behind a socket of the loopback.
 
-use std::{
-    net::{SocketAddr, TcpListener},
-    sync::Arc,
-    thread,
-};
+use std::{future::IntoFuture, net::SocketAddr, sync::Arc};
 
-use actix_web::{App, HttpServer, rt, web};
+use actix_web::web;
+use article_webhook_tests::serve;
 use article_webhook_tower::RequireDeliveryLayer;
 use axum::{
     Router,
     extract::Request,
     routing::{any, post},
 };
-use tokio::runtime;
 
 use crate::{
     canary::Canaries,
@@ -77,28 +73,11 @@ pub(crate) fn tower(canaries: &Canaries) -> SocketAddr {
 }
 
 pub(crate) fn serve(router: Router) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    listener.set_nonblocking(true).expect("the socket takes its options");
-    let address = listener.local_addr().expect("the listener is bound");
-    thread::spawn(|| {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("there are threads").block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-            axum::serve(listener, router).await
-        })
-    });
-    address
+    serve::on_a_runtime(|listener| axum::serve(listener, router).into_future())
 }
 
 pub(crate) fn actix_web(canaries: Arc<Canaries>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    let address = listener.local_addr().expect("the listener is bound");
-    thread::spawn(move || {
-        let app = move || App::new().configure(|config| mount(config, &canaries));
-        let server = HttpServer::new(app).workers(1).disable_signals().listen(listener);
-        rt::System::new().block_on(server.expect("it listens").run())
-    });
-    address
+    serve::actix_web(move |config| mount(config, &canaries))
 }
 
 fn mount(config: &mut web::ServiceConfig, canaries: &Canaries) {

@@ -1,14 +1,7 @@
-use std::{
-    collections::HashMap,
-    convert::Infallible,
-    future::pending,
-    io,
-    net::{SocketAddr, TcpListener},
-    sync::Arc,
-    thread,
-};
+use std::{collections::HashMap, convert::Infallible, future::pending, net::SocketAddr, sync::Arc};
 
 use article_webhook_server::{Server, ServerBody};
+use article_webhook_tests::serve::on_a_runtime;
 use article_webhook_tower::{
     Delivery, Receive, RequestBody, RequireDeliveryLayer, RunToCompletion, Sink,
     article_webhook::Answer, receive, receive_capability,
@@ -16,7 +9,6 @@ use article_webhook_tower::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Either, Full, Limited};
-use tokio::runtime;
 use tower::{Layer, ServiceExt, service_fn};
 
 use super::server::Mount;
@@ -99,11 +91,7 @@ async fn inner(
     response.body(answer.body().into()).expect("an answer is made of constants")
 }
 
-/// Serves on a port of the loopback, from a thread with a runtime of its own.
 pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    listener.set_nonblocking(true).expect("the socket takes its options");
-    let address = listener.local_addr().expect("the listener is bound");
     let routes: HashMap<_, _> = mounts
         .into_iter()
         .flat_map(|mount| {
@@ -112,20 +100,12 @@ pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
         })
         .map(|(mount, style)| (mount.site.path(style), Mounted::new(mount, style)))
         .collect();
-    thread::spawn(|| {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("there are threads").block_on(serve_on(listener, Arc::new(routes)))
-    });
-    address
-}
-
-async fn serve_on(listener: TcpListener, routes: Arc<HashMap<String, Mounted>>) -> io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let routes = Arc::new(routes);
     let service = service_fn(move |request| {
         let routes = Arc::clone(&routes);
         async move { route(&routes, request).await }
     });
-    Server::new(listener).serve(service, pending()).await
+    on_a_runtime(|listener| Server::new(listener).serve(service, pending()))
 }
 
 async fn route(
