@@ -12,54 +12,16 @@ const SECTIONS: [&str; 14] =
 /// The sections that say what they do not show.
 const WITH_GAPS: [&str; 8] = ["2.4", "3", "4", "5", "6.3", "7", "8", "9"];
 
-const NAMES: [&str; 51] = [
-    "invalid_api_key",
-    "credits_exhausted",
-    "not_configured",
-    "rate_limit_exceeded",
-    "job_not_found",
-    "generation_failed",
-    "ga4_not_connected",
-    "invalid_request",
-    "plan_required",
-    "credits_remaining",
-    "upgrade_url",
-    "step",
-    "credits_refunded",
-    "error",
-    "message",
-    "details",
-    "Authorization",
-    "Content-Type",
-    "X-Service-Job-Id",
-    "X-Service-Event",
-    "article.complete",
-    "job_id",
-    "status",
-    "complete",
-    "article",
-    "featured_image",
-    "social_posts",
-    "linkedin",
-    "x",
-    "credits_used",
-    "title",
-    "html",
-    "meta_title",
-    "meta_description",
-    "eeat_score",
-    "word_count",
-    "url",
-    "alt_text",
-    "type",
-    "name",
-    "auth_token",
-    "brand_id",
-    "targets",
-    "topic",
-    "webhook_url",
-    "POST",
-    "/v1",
+/// What the document names, beside its calls.
+const NAMES: &str = "\
+    invalid_api_key credits_exhausted not_configured rate_limit_exceeded job_not_found generation_failed \
+    ga4_not_connected invalid_request plan_required credits_remaining upgrade_url step credits_refunded \
+    error message details Authorization Content-Type X-Service-Job-Id X-Service-Event article.complete \
+    job_id status complete article featured_image social_posts linkedin x credits_used title html \
+    meta_title meta_description eeat_score word_count url alt_text type name auth_token brand_id targets \
+    topic webhook_url POST /v1";
+
+const CALLS: [&str; 4] = [
     "GET /v1/content/articles/{job_id}",
     "POST /v1/content/articles",
     "POST /v1/config/publish-targets",
@@ -149,7 +111,7 @@ fn faults(page: &str) -> Vec<String> {
             faults.push(format!("no gap of section {section}"));
         }
     }
-    for name in NAMES {
+    for name in NAMES.split_whitespace().chain(CALLS) {
         if !rows.iter().flat_map(|row| quoted(row.what)).any(|quoted| quoted == name) {
             faults.push(format!("no row names {name}"));
         }
@@ -168,13 +130,10 @@ fn a_table_with_a_fault_is_found_out() {
     let test = "every_field_of_the_result_reaches_the_application";
     for (right, wrong, found) in [
         (test, "rows", "has no test rows"),
-        (test, "posts", "has no test posts"),
         ("tests/end_to_end/document.rs", "tests/end_to_end/documents.rs", "there is no file"),
         ("src::a_status_keeps_its_name", "src::a_status_keeps", "has no test a_status_keeps"),
         ("tokens.txt::another token`", "tokens.txt::another`", "has no test another"),
         ("`word_count`", "`words`", "no row names word_count"),
-        ("`X-Service-Event`", "the event", "no row names X-Service-Event"),
-        ("`plan_required`, 403", "403", "no row names plan_required"),
         ("| 6.2 |", "| 6.1 |", "no section 6.2"),
         ("| 6.3 | not shown: ", "| 6.3 | ", "no gap of section 6.3"),
     ] {
