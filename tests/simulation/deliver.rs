@@ -38,7 +38,7 @@ async fn deliver(world: &Arc<World>, push: &Push) -> DeliveryOutcome {
     let now = world.now();
     let (is_down, have_ended, call_fault) = world.with(|inner| {
         let is_down = inner.faults.receiver_is_down(now) || inner.observed.undelivered.contains(id);
-        (is_down, inner.faults.have_ended(), inner.rng.u8(..16))
+        (is_down, inner.faults.have_ended, inner.rng.u8(..16))
     });
     if is_down {
         return DeliveryOutcome::failed("no connection");

@@ -55,17 +55,17 @@ pub(crate) enum CallFault {
 /// What fails now. Nothing does, once the faults have ended.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    have_ended: bool,
+    pub(crate) have_ended: bool,
     /// How often a call fails, in parts of 1,000.
     crashes: u32,
     failures: u32,
     api_faults: u32,
     /// Until when the store is out of order for each node.
-    store: [Duration; 2],
-    receiver: Duration,
-    api: (ApiFault, Duration),
+    pub(crate) store: [Duration; 2],
+    pub(crate) receiver: Duration,
+    pub(crate) api: (ApiFault, Duration),
     /// Until when the key of the other account is used, and the receiver is down.
-    other_key: Duration,
+    pub(crate) other_key: Duration,
 }
 
 impl Faults {
@@ -80,32 +80,6 @@ impl Faults {
             api: (ApiFault::None, Duration::ZERO),
             other_key: Duration::ZERO,
         }
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.have_ended = true;
-    }
-
-    pub(crate) fn have_ended(&self) -> bool {
-        self.have_ended
-    }
-
-    /// An outage of the store for these nodes, which a run cannot end.
-    pub(crate) fn store_fails(&mut self, nodes: &[usize], until: Duration) {
-        nodes.iter().for_each(|node| self.store[*node] = until);
-    }
-
-    pub(crate) fn receiver_fails(&mut self, until: Duration) {
-        self.receiver = until;
-    }
-
-    pub(crate) fn api_fails_with(&mut self, api_fault: ApiFault, until: Duration) {
-        self.api = (api_fault, until);
-    }
-
-    /// The key of another account is used, and nothing is delivered.
-    pub(crate) fn key_is_another(&mut self, until: Duration) {
-        self.other_key = until;
     }
 
     /// The account whose key a process uses that begins now.

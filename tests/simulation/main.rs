@@ -34,7 +34,6 @@ mod world;
 
 use std::{
     cell::Cell,
-    collections::{BTreeMap, BTreeSet},
     env, panic,
     process::ExitCode,
     sync::{
@@ -48,7 +47,11 @@ use std::{
 use article_webhook_inbox::JobState;
 use article_webhook_tests::odd_body::OddBody;
 
-use crate::{forge::Forged, observed::Route, run::run, world::lock};
+use crate::{
+    observed::Route,
+    run::{Report, run},
+    world::lock,
+};
 
 const SHORT: u64 = 200;
 const LONG: u64 = 10_000;
@@ -57,40 +60,9 @@ const LONG: u64 = 10_000;
 const TWICE: u64 = 8;
 
 /// The calls at which a process crashes, before or after they are carried out. The long form must reach each.
-const POINTS: [&str; 19] = [
-    "abandon",
-    "poll",
-    "claim",
-    "claim_polls",
-    "create",
-    "expect",
-    "erase",
-    "intend",
-    "not_ordered",
-    "order_again",
-    "ordered",
-    "outcome_lost",
-    "prune",
-    "prune_ledger",
-    "quarantine",
-    "record",
-    "report",
-    "settle",
-    "settle_poll",
-];
-
-/// What all runs did together.
-#[derive(Default)]
-struct Sum {
-    crashes: BTreeSet<String>,
-    seen: BTreeSet<JobState>,
-    pruned: u64,
-    states: [u64; JobState::ALL.len()],
-    recovered: u64,
-    bodies: BTreeMap<(Route, Option<OddBody>), u64>,
-    quarantined: u64,
-    forged: Forged,
-}
+const POINTS: &str = "\
+    abandon poll claim claim_polls create expect erase intend not_ordered order_again \
+    ordered outcome_lost prune prune_ledger quarantine record report settle settle_poll";
 
 thread_local! {
     /// Whether a run on this thread met a panic that was not planted. The application survives most of them.
@@ -149,7 +121,7 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Sum { crashes, seen, pruned, states, recovered, bodies, quarantined, forged } =
+    let Report { crashes, seen, pruned, states, recovered, bodies, quarantined, forged } =
         sum.into_inner().unwrap_or_default();
     let counts = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let counts: Vec<_> = counts.collect();
@@ -170,27 +142,22 @@ fn run_all(first: u64, count: u64) -> ExitCode {
         .into_iter()
         .flat_map(|odd| [Route::Pushed, Route::Polled].map(|route| (route, Some(odd))));
     let unsent: Vec<_> = kinds.filter(|kind| !bodies.contains_key(kind)).collect();
-    if count >= SHORT && !unsent.is_empty() {
-        println!("simulation: no body was {unsent:?}");
-        return ExitCode::FAILURE;
-    }
-    if count >= SHORT && forged.has_gaps() {
-        println!("simulation: not everything that can be forged was: {forged:?}");
-        return ExitCode::FAILURE;
-    }
     let ended = JobState::ALL.iter().zip(states).filter(|(state, _)| !state.is_open());
     let mut missing: Vec<_> = JobState::ALL.iter().filter(|state| !seen.contains(state)).collect();
     missing.extend(ended.filter(|(_, count)| *count == 0).map(|(state, _)| state));
     let points =
-        POINTS.iter().flat_map(|point| [format!("before {point}"), format!("after {point}")]);
+        POINTS.split(' ').flat_map(|point| [format!("before {point}"), format!("after {point}")]);
     let unreached: Vec<_> = points.filter(|point| !crashes.contains(point)).collect();
-    if count >= SHORT && !missing.is_empty() {
-        println!("simulation: no job was, or ended, {missing:?}");
-        return ExitCode::FAILURE;
-    }
-    if count >= LONG && !unreached.is_empty() {
-        println!("simulation: no process crashed {unreached:?}");
-        return ExitCode::FAILURE;
+    for (is_gap, gap) in [
+        (count >= SHORT && !unsent.is_empty(), format!("no body was {unsent:?}")),
+        (count >= SHORT && forged.has_gaps(), format!("not all was forged: {forged:?}")),
+        (count >= SHORT && !missing.is_empty(), format!("no job was, or ended, {missing:?}")),
+        (count >= LONG && !unreached.is_empty(), format!("no process crashed {unreached:?}")),
+    ] {
+        if is_gap {
+            println!("simulation: {gap}");
+            return ExitCode::FAILURE;
+        }
     }
     ExitCode::SUCCESS
 }
@@ -199,50 +166,30 @@ fn run_all(first: u64, count: u64) -> ExitCode {
 /// answer that is stored when retention has removed its job; a refused delivery that waits while the clock is set back.
 const KNOWN: [u64; 3] = [2627, 8247, 26227];
 
-/// How a seed is run again.
-fn show_how_to_replay(seed: u64) {
-    println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
-}
-
 /// Runs a seed; the first ones twice, because a seed that does not replay is worth nothing.
-fn holds(seed: u64, first: u64, sum: &Mutex<Sum>) -> bool {
+fn holds(seed: u64, first: u64, sum: &Mutex<Report>) -> bool {
     let twice = if env::args().any(|argument| argument == "--twice") { u64::MAX } else { TWICE };
-    let report = run(seed);
-    if PANICKED.get() {
-        println!("simulation: seed {seed}: something panicked: see standard error");
-        show_how_to_replay(seed);
+    let (ending, report) = run(seed);
+    let indented =
+        |steps: &[String]| steps.iter().map(|step| format!("\n  {step}")).collect::<String>();
+    let fault = if PANICKED.get() {
+        Some("something panicked: see standard error".to_owned())
+    } else if let Some(cause) = &ending.cause {
+        Some(format!("{cause}\n{}", indented(&ending.steps)))
+    } else if seed < first.saturating_add(twice) {
+        let again = run(seed).0;
+        let pairs = ending.steps.iter().zip(&again.steps).filter(|(step, other)| step != other);
+        let pairs: Vec<_> =
+            pairs.take(4).map(|(step, other)| format!("{step}\n  {other}")).collect();
+        (again.hash != ending.hash).then(|| format!("it does not replay:{}", indented(&pairs)))
+    } else {
+        None
+    };
+    if let Some(fault) = fault {
+        println!("\nsimulation: seed {seed}: {fault}");
+        println!("\nagain: cargo test -p article-webhook-tests --test simulation -- --seed {seed}");
         return false;
     }
-    if let Some(cause) = &report.ending.cause {
-        println!("\nsimulation: seed {seed}: {cause}\n");
-        report.ending.steps.iter().for_each(|step| println!("  {step}"));
-        show_how_to_replay(seed);
-        return false;
-    }
-    if seed < first.saturating_add(twice) {
-        let again = run(seed).ending;
-        if again.hash != report.ending.hash {
-            println!("simulation: seed {seed} does not replay:");
-            let pairs = report.ending.steps.iter().zip(&again.steps);
-            for (step, other) in pairs.filter(|(step, other)| step != other).take(4) {
-                println!("  {step}\n  {other}\n");
-            }
-            show_how_to_replay(seed);
-            return false;
-        }
-    }
-    let mut sum = lock(sum);
-    sum.crashes.extend(report.crashes);
-    sum.seen.extend(report.seen);
-    sum.pruned += report.pruned;
-    sum.recovered += report.recovered;
-    sum.quarantined += report.quarantined;
-    sum.forged.add(report.forged);
-    for (kind, count) in report.bodies {
-        *sum.bodies.entry(kind).or_default() += count;
-    }
-    for (sum, count) in sum.states.iter_mut().zip(report.states) {
-        *sum += count;
-    }
+    lock(sum).add(report);
     true
 }

@@ -123,7 +123,7 @@ pub(crate) async fn run_node(world: Arc<World>, node: usize) {
 /// Waits for this time, or until nothing goes wrong any more.
 async fn sleep_during_faults(world: &World, time: Duration) {
     let end = world.now() + time;
-    while world.now() < end && !world.with(|inner| inner.faults.have_ended()) {
+    while world.now() < end && !world.with(|inner| inner.faults.have_ended) {
         let rest = end.saturating_sub(world.now());
         _ = timeout(rest.min(10 * MINUTE), world.changed.notified()).await;
     }

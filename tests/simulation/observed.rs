@@ -30,9 +30,10 @@ pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long after a collection a push still shows that it was not needed.
 const LAST_PUSH: Duration = Duration::from_secs(400);
 
+#[derive(Default)]
 pub(crate) struct Observed {
     /// The time of the last step by the clock of the machines.
-    pub(crate) time: SystemTime,
+    pub(crate) time: Option<SystemTime>,
     pub(crate) rate: Rate,
     pub(crate) calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
@@ -114,27 +115,7 @@ pub(crate) enum Route {
 
 impl Observed {
     pub(crate) fn new(plan: Plan) -> Self {
-        Self {
-            time: SystemTime::UNIX_EPOCH,
-            rate: Rate::new(plan),
-            calls: BTreeMap::new(),
-            taken: BTreeMap::new(),
-            of_other: BTreeSet::new(),
-            keyed: BTreeSet::new(),
-            jobs: BTreeMap::new(),
-            rows: BTreeMap::new(),
-            entries: BTreeMap::new(),
-            pushes: Vec::new(),
-            undelivered: BTreeSet::new(),
-            answered_orders: Vec::new(),
-            noted: BTreeSet::new(),
-            crashes: BTreeSet::new(),
-            states: BTreeSet::new(),
-            pruned: 0,
-            pruned_jobs: BTreeSet::new(),
-            bodies: BTreeMap::new(),
-            forgeries: Forgeries::default(),
-        }
+        Self { rate: Rate::new(plan), ..Self::default() }
     }
 
     pub(crate) fn job(&mut self, job: &str) -> &mut SeenJob {
@@ -253,7 +234,8 @@ impl Observed {
 
     pub(crate) fn pushed(&mut self, id: &str) {
         let seen = self.time;
-        self.job(id).pushed.get_or_insert(seen);
+        let job = self.job(id);
+        job.pushed = job.pushed.or(seen);
     }
 
     /// Its article is stored, and it may be forged: the API is polled about it.
@@ -270,7 +252,7 @@ impl Observed {
     pub(crate) fn collected(&mut self, id: &str, now: Duration) {
         let seen = self.time;
         let job = self.job(id);
-        job.collected = Some(seen);
+        job.collected = seen;
         job.in_hand.get_or_insert(now);
     }
 

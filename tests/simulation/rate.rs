@@ -20,16 +20,17 @@ const SAME_TIME: Duration = Duration::from_millis(10);
 /// The pause of a refused key before it is tried again.
 const REFUSED_KEY_PAUSE: Duration = Duration::from_secs(300);
 
+#[derive(Default)]
 pub(crate) struct Rate {
-    plan: Plan,
+    /// Polls.
+    per_minute: u32,
+    burst: u32,
     /// The polls that are not yet paid for by the rate, and when that was.
     level: (f64, Duration),
     /// The pauses that the service asked for and the application has stored: from when, until when.
     pauses: Vec<(Duration, Duration)>,
     /// The pauses that each process was answered with.
     answered: Vec<Answered>,
-    /// The pauses that each process has stored.
-    stored: Vec<Stored>,
     /// For how long the machines of the application were suspended.
     asleep: Duration,
     /// How often the service refused the key, or forbade a job.
@@ -51,31 +52,10 @@ struct Answered {
     is_lifted: bool,
     /// The process has stored a pause that may be this one.
     is_stored: bool,
+    /// It has before the limit.
+    is_in_time: bool,
     /// The store of the process failed when something was reported to it.
     is_excused: bool,
-}
-
-/// A pause that a process stored.
-struct Stored {
-    process: Process,
-    at: Duration,
-    /// When it ends, in time in which the machines are not suspended. `None`: nothing was left of it.
-    ends: Option<Duration>,
-    /// The same time when it was stored.
-    awake: Duration,
-}
-
-impl Stored {
-    /// Whether it may be this pause.
-    fn is_of(&self, answered: &Answered) -> bool {
-        let expected = answered.comes + answered.pause;
-        let is_it = match self.ends {
-            // It could be stored only after its end.
-            None => expected <= self.awake + SAME_TIME,
-            Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
-        };
-        answered.process == self.process && is_it
-    }
 }
 
 /// A key that is refused.
@@ -88,20 +68,17 @@ struct Refused {
 
 impl Rate {
     pub(crate) fn new(plan: Plan) -> Self {
-        let (pauses, answered, stored) = (Vec::new(), Vec::new(), Vec::new());
-        let (level, asleep) = ((0.0, Duration::ZERO), Duration::ZERO);
-        let (refusals, refused) = (0, None);
-        Self { plan, level, pauses, answered, stored, asleep, refusals, refused }
+        Self { per_minute: plan.per_minute, burst: plan.burst, ..Self::default() }
     }
 
     /// A poll is sent.
     pub(crate) fn poll_sent(&mut self, process: &Process, now: Duration) -> Result<(), String> {
-        let rate = f64::from(self.plan.per_minute) / 60.0;
+        let rate = f64::from(self.per_minute) / 60.0;
         let (level, at) = self.level;
         let level = (level - rate * (now - at).as_secs_f64()).max(0.0) + 1.0;
         self.level = (level, now);
         // Rounded, because this counts in fractions.
-        let most = f64::from(self.plan.burst) + rate * TOKEN_VALIDITY.as_secs_f64() + 0.01;
+        let most = f64::from(self.burst) + rate * TOKEN_VALIDITY.as_secs_f64() + 0.01;
         if level > most {
             return Err(format!("{level:.2} polls at once, and at most {most:.2} may be"));
         }
@@ -159,6 +136,7 @@ impl Rate {
             limit: now + REPORTED,
             is_lifted: false,
             is_stored: false,
+            is_in_time: false,
             is_excused: false,
         });
     }
@@ -178,46 +156,17 @@ impl Rate {
     }
 
     /// Every pause was stored that the service asked a process for, unless the process or its store failed. The faults
-    /// have ended.
-    ///
-    /// Of several pauses that overlap, a stored one may be any: each must have one of its own.
+    /// have ended. Of several pauses that overlap, a stored one may be any.
     pub(crate) fn all_pauses_are_stored(&self) -> Result<(), String> {
-        let mut of_stored = vec![None; self.stored.len()];
-        for (place, answered) in self.answered.iter().enumerate() {
-            let is_excused = answered.is_excused || answered.process.has_crashed();
-            if is_excused || self.finds_its_own(place, &mut of_stored, &mut Vec::new()) {
-                continue;
-            }
-            let Answered { process, at, pause, .. } = answered;
-            return Err(format!(
+        let is_missing = |answered: &&Answered| {
+            !answered.is_in_time && !answered.is_excused && !answered.process.has_crashed()
+        };
+        match self.answered.iter().find(is_missing) {
+            None => Ok(()),
+            Some(Answered { process, at, pause, .. }) => Err(format!(
                 "{process} was asked for a pause of {pause:?} at {at:?}, and stored none"
-            ));
+            )),
         }
-        Ok(())
-    }
-
-    /// Finds a stored pause for an answer, if need be by giving that of another answer away, which finds another.
-    /// `of_stored` is the answer of each stored pause; those in `tried` were tried.
-    fn finds_its_own(
-        &self,
-        of: usize,
-        of_stored: &mut [Option<usize>],
-        tried: &mut Vec<usize>,
-    ) -> bool {
-        for place in 0..self.stored.len() {
-            let (stored, answered) = (&self.stored[place], &self.answered[of]);
-            let is_in_time = stored.ends.is_none() || stored.at < answered.limit;
-            if tried.contains(&place) || !stored.is_of(answered) || !is_in_time {
-                continue;
-            }
-            tried.push(place);
-            let other = of_stored[place];
-            if other.is_none_or(|other| self.finds_its_own(other, of_stored, tried)) {
-                of_stored[place] = Some(of);
-                return true;
-            }
-        }
-        false
     }
 
     /// The application stored a pause.
@@ -230,10 +179,18 @@ impl Rate {
         let awake = now - self.asleep;
         // What is left of it when it is stored.
         let ends = (!pause.is_zero()).then_some(awake + pause);
-        let stored = Stored { process: process.clone(), at: now, ends, awake };
-        let of = self.answered.iter_mut().filter(|answered| stored.is_of(answered));
-        let last = of.map(|answered| {
+        let is_it = |answered: &&mut Answered| {
+            let expected = answered.comes + answered.pause;
+            let fits = match ends {
+                // It could be stored only after its end.
+                None => expected <= awake + SAME_TIME,
+                Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
+            };
+            answered.process == *process && fits
+        };
+        let last = self.answered.iter_mut().filter(is_it).map(|answered| {
             answered.is_stored = true;
+            answered.is_in_time |= ends.is_none() || now < answered.limit;
             answered.at + answered.pause
         });
         match last.last() {
@@ -247,7 +204,6 @@ impl Rate {
             }
             _ => {}
         }
-        self.stored.push(stored);
         Ok(())
     }
 

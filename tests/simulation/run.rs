@@ -20,9 +20,9 @@ use crate::{
     world::{Account, DAY, Ending, HOUR, Key, MINUTE, World},
 };
 
-/// What was run, for the report.
+/// What runs did, for the report.
+#[derive(Default)]
 pub(crate) struct Report {
-    pub(crate) ending: Ending,
     pub(crate) crashes: BTreeSet<String>,
     /// The states in which jobs were seen.
     pub(crate) seen: BTreeSet<JobState>,
@@ -37,8 +37,25 @@ pub(crate) struct Report {
     pub(crate) forged: Forged,
 }
 
+impl Report {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.crashes.extend(other.crashes);
+        self.seen.extend(other.seen);
+        self.pruned += other.pruned;
+        self.recovered += other.recovered;
+        self.quarantined += other.quarantined;
+        self.forged.add(other.forged);
+        for (kind, count) in other.bodies {
+            *self.bodies.entry(kind).or_default() += count;
+        }
+        for (sum, count) in self.states.iter_mut().zip(other.states) {
+            *sum += count;
+        }
+    }
+}
+
 /// Runs a seed on this thread alone.
-pub(crate) fn run(seed: u64) -> Report {
+pub(crate) fn run(seed: u64) -> (Ending, Report) {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime starts").block_on(async {
         let world = World::new(seed);
@@ -49,21 +66,21 @@ pub(crate) fn run(seed: u64) -> Report {
         }
         let counts = world.store.ledger_counts().await.expect("a store in memory counts");
         let entries = world.store.counts().await.expect("a store in memory counts");
-        Report {
-            ending: world.ending(),
-            crashes: world.with(|inner| inner.observed.crashes.clone()),
-            seen: world.with(|inner| inner.observed.states.clone()),
-            pruned: world.with(|inner| inner.observed.pruned),
-            states: counts.states,
-            recovered: counts.recovered,
-            bodies: world.with(|inner| inner.observed.bodies.clone()),
-            quarantined: entries.of(State::Quarantined),
-            forged: world.with(|inner| {
-                let observed = &inner.observed;
-                let is_done = |job: &str| observed.jobs.get(job).is_some_and(|seen| seen.done);
-                observed.forgeries.count(is_done)
-            }),
-        }
+        let report = world.with(|inner| {
+            let observed = &inner.observed;
+            let is_done = |job: &str| observed.jobs.get(job).is_some_and(|seen| seen.done);
+            Report {
+                crashes: observed.crashes.clone(),
+                seen: observed.states.clone(),
+                pruned: observed.pruned,
+                states: counts.states,
+                recovered: counts.recovered,
+                bodies: observed.bodies.clone(),
+                quarantined: entries.of(State::Quarantined),
+                forged: observed.forgeries.count(is_done),
+            }
+        });
+        (world.ending(), report)
     })
 }
 
@@ -75,7 +92,7 @@ async fn simulate(world: &Arc<World>) {
         (0..world.plan.nodes).map(|node| tasks.spawn(run_node(Arc::clone(world), node))).collect();
     run_script(Arc::clone(world)).await;
     world.note("nothing goes wrong any more");
-    world.with(|inner| inner.faults.end());
+    world.with(|inner| inner.faults.have_ended = true);
     if world.plan.key == Key::Another {
         world.restart_all();
     }

@@ -56,7 +56,7 @@ async fn use_another_key(world: Arc<World>) {
     sleep(begin).await;
     let until = (world.now() + time).min(world.plan.span);
     world.note(&format!("the key of another account is used until {until:?}"));
-    world.with(|inner| inner.faults.key_is_another(until));
+    world.with(|inner| inner.faults.other_key = until);
     world.restart_all();
     sleep(until.saturating_sub(world.now())).await;
     world.note("the right key is used again");
@@ -133,10 +133,10 @@ fn fail_something(world: &World) {
     world.note(&format!("outage {what} until {until:?}, {api_fault:?}"));
     let until = until.min(world.plan.span);
     world.with(|inner| match what {
-        0 => inner.faults.store_fails(&[0], until),
-        1 => inner.faults.store_fails(&[0, 1], until),
-        2 | 3 => inner.faults.receiver_fails(until),
-        _ => inner.faults.api_fails_with(api_fault, until),
+        0 => inner.faults.store[0] = until,
+        1 => inner.faults.store = [until; 2],
+        2 | 3 => inner.faults.receiver = until,
+        _ => inner.faults.api = (api_fault, until),
     });
 }
 

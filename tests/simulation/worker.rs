@@ -116,7 +116,7 @@ async fn handle(world: &World, key: &EntryKey, bytes: &[u8], attempt: u32) -> Ou
     } else if !world.has_failed(id) {
         world.fail(&format!("{id} is handled as failed, and the service never said so"));
     }
-    let have_ended = world.with(|inner| inner.faults.have_ended());
+    let have_ended = world.with(|inner| inner.faults.have_ended);
     let (fails, takes) = world.draw(|rng| (rng.u8(..8) == 0, rng.u8(..16)));
     if !have_ended && takes == 0 {
         let time = world.draw(|rng| span(rng, SECOND, 2 * MINUTE));

@@ -235,7 +235,7 @@ impl World {
     /// The body of an article, as a sender sends it that gets one in ten wrong.
     pub(crate) fn sent_body(&self, route: Route, job: &str, article: Bytes) -> Bytes {
         let odd = self.with(|inner| {
-            let have_ended = inner.faults.have_ended();
+            let have_ended = inner.faults.have_ended;
             let drawn = if have_ended { None } else { inner.draw_odd_body(12) };
             let odd = inner.observed.odd(job).or(drawn);
             if !have_ended {
@@ -323,7 +323,7 @@ impl World {
     pub(crate) fn seen(&self, check: impl FnOnce(&mut Observed, Duration) -> Result<(), String>) {
         let (now, time) = (self.now(), self.time());
         let checked = self.with(|inner| {
-            inner.observed.time = time;
+            inner.observed.time = Some(time);
             check(&mut inner.observed, now)
         });
         if let Err(cause) = checked {
