@@ -5,20 +5,20 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use article_webhook_inbox::{Digest, State};
+use article_webhook_inbox::State;
 
 use crate::{service::Parcel, store::Row};
 
-/// The digest of everything that was answered with a 2xx, by job.
+/// The body of everything that was answered with a 2xx, by job.
 #[derive(Debug, Default)]
-pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Digest>>);
+pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Vec<u8>>>);
 
 impl Acknowledged {
     pub(crate) fn acknowledge(&self, parcel: &Parcel) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(parcel.job_id.clone(), parcel.digest);
+            .insert(parcel.job_id.clone(), parcel.body.clone());
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -36,16 +36,14 @@ impl Acknowledged {
         for row in rows {
             entries.entry(&row.job_id).or_default().push(row);
         }
-        let is_there = |job_id: &str, digest: &Digest| {
-            entries
-                .get(job_id)
-                .is_some_and(|rows| rows.iter().any(|row| row.digests.contains(digest)))
+        let is_there = |job_id: &str, body: &Vec<u8>| {
+            entries.get(job_id).is_some_and(|rows| rows.iter().any(|row| row.bodies.contains(body)))
         };
         Comparison {
             acknowledged: acknowledged.len(),
             lost: acknowledged
                 .iter()
-                .filter(|(job_id, digest)| !is_there(job_id, digest))
+                .filter(|(job_id, body)| !is_there(job_id, body))
                 .map(|(job_id, _)| job_id.clone())
                 .collect(),
             doubled: entries
@@ -65,7 +63,7 @@ impl Acknowledged {
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) acknowledged: usize,
-    /// Acknowledged, and not there with the digest of what was sent.
+    /// Acknowledged, and not there with the bytes that were sent.
     pub(crate) lost: Vec<String>,
     /// There more than once.
     pub(crate) doubled: Vec<String>,

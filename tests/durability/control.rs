@@ -13,17 +13,9 @@ use crate::role;
 pub(crate) struct Control(Mutex<Connection>);
 
 impl Control {
-    /// Syncs the log when it commits, as the inbox does.
-    pub(crate) async fn full() -> Self {
-        Self::open("FULL").await
-    }
-
-    /// Syncs the log when it is written back, and no sooner. Everything looks fine until the power goes.
-    pub(crate) async fn normal() -> Self {
-        Self::open("NORMAL").await
-    }
-
-    async fn open(synchronous: &str) -> Self {
+    /// With `FULL`, it syncs the log when it commits, as the inbox does. With `NORMAL`, when the log is written back, and no
+    /// sooner: everything looks fine until the power goes.
+    pub(crate) async fn open(synchronous: &str) -> Self {
         let inbox = Inbox::open(role::FILE).await.expect("the inbox makes its tables");
         inbox.close().await.expect("the inbox closes");
         let connection = Connection::open(role::FILE).expect("the file is there");

@@ -46,9 +46,8 @@ pub(crate) fn a_call_that_fails_acknowledges_nothing_that_is_not_there(form: For
     let tried = injections.len();
     let (mut refused, mut refused_to_start) = (0, 0);
     for (call, error, when) in injections {
-        let run = run_with(&format!("{call}:error={error}:when={when}"));
-        match run {
-            Some(answers) => refused += answers.refused,
+        match run_with(&format!("{call}:error={error}:when={when}")) {
+            Some(more) => refused += more,
             None => refused_to_start += 1,
         }
     }
@@ -73,8 +72,8 @@ pub(crate) fn a_disk_that_fails_for_a_while(form: Form) {
         (strace::SYNCS, "ENOSPC", "22..23"),
     ];
     for (calls, error, when) in stretches.into_iter().take(form.choose(2, stretches.len())) {
-        let answers = run_with(&format!("{calls}:error={error}:when={when}"));
-        let refused = answers.expect("the receiver starts before anything fails").refused;
+        let refused = run_with(&format!("{calls}:error={error}:when={when}"));
+        let refused = refused.expect("the receiver starts before anything fails");
         assert!(refused > 0, "nothing was refused while {calls} failed");
         println!("  {calls} {when} failed with {error}: {refused} refused, 0 lost");
     }
@@ -87,8 +86,8 @@ fn count_calls() -> Vec<(&'static str, u32)> {
     let trace = folder.join("trace");
     let strace = Strace::glancing(&CALLS.join(","), &trace);
     let child = Child::start(&folder, Role::Receiver, Some(&strace)).expect("the receiver starts");
-    let answers = deliver(&child, &Acknowledged::default(), DELIVERIES, 1);
-    assert_eq!(answers.refused, 0, "nothing fails yet");
+    let refused = deliver(&child, &Acknowledged::default(), DELIVERIES, 1);
+    assert_eq!(refused, 0, "nothing fails yet");
     child.stop();
     let mut counts: HashMap<(String, u32), u32> = HashMap::new();
     for call in trace::read(&trace) {
@@ -100,25 +99,19 @@ fn count_calls() -> Vec<(&'static str, u32)> {
     CALLS.into_iter().filter_map(|call| Some((call, most(call)?))).collect()
 }
 
-/// What a service saw.
-#[derive(Debug, Default)]
-struct Answers {
-    refused: u32,
-}
-
-/// Delivers to a receiver of which one call, or some, fail; and looks into the file afterwards. `None` if it
-/// did not start: then it starts the next time.
-fn run_with(injection: &str) -> Option<Answers> {
+/// Delivers to a receiver of which one call, or some, fail; and looks into the file afterwards. How many deliveries were
+/// refused; `None` if it did not start: then it starts the next time.
+fn run_with(injection: &str) -> Option<u32> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let folder = folder.path().canonicalize().expect("it is there");
     let ledger = Acknowledged::default();
     let strace = Strace::glancing(&CALLS.join(","), &folder.join("trace")).injecting(injection);
-    let answers = match Child::start(&folder, Role::Receiver, Some(&strace)) {
+    let refused = match Child::start(&folder, Role::Receiver, Some(&strace)) {
         Ok(child) => {
             // More often than calls fail in the longest stretch: a refusal may cost no more than one of them.
-            let answers = deliver(&child, &ledger, DELIVERIES, 1000);
+            let refused = deliver(&child, &ledger, DELIVERIES, 1000);
             child.kill();
-            Some(answers)
+            Some(refused)
         }
         Err(why) => {
             assert!(
@@ -133,7 +126,7 @@ fn run_with(injection: &str) -> Option<Answers> {
         }
     };
     compare(&ledger, &folder, injection);
-    answers
+    refused
 }
 
 fn compare(ledger: &Acknowledged, folder: &Path, what: &str) {
@@ -142,10 +135,11 @@ fn compare(ledger: &Acknowledged, folder: &Path, what: &str) {
     assert!(found.doubled.is_empty(), "{what}: stored twice: {:?}", found.doubled);
 }
 
-/// Delivers, each delivery until it is acknowledged, at most so often. A refusal is a 503, and comes in time.
-fn deliver(child: &Child, ledger: &Acknowledged, deliveries: usize, attempts: usize) -> Answers {
+/// Delivers, each delivery until it is acknowledged, at most so often. A refusal is a 503, and comes in time: how many
+/// there were.
+fn deliver(child: &Child, ledger: &Acknowledged, deliveries: usize, attempts: usize) -> u32 {
     let mut line = Line::open(child.address).expect("the receiver listens");
-    let mut answers = Answers::default();
+    let mut refused = 0;
     for nth in 0..deliveries {
         let parcel = Parcel::new(&format!("plain-{nth}"), [0, 2000][nth % 2]);
         let acknowledged = (0..attempts).any(|_| {
@@ -155,7 +149,7 @@ fn deliver(child: &Child, ledger: &Acknowledged, deliveries: usize, attempts: us
                 return true;
             }
             assert_eq!(status, 503, "a receiver that cannot store says so");
-            answers.refused += 1;
+            refused += 1;
             thread::sleep(Duration::from_millis(5));
             false
         });
@@ -165,7 +159,7 @@ fn deliver(child: &Child, ledger: &Acknowledged, deliveries: usize, attempts: us
             parcel.job_id
         );
     }
-    answers
+    refused
 }
 
 fn attempt(child: &Child, line: &mut Line, parcel: &Parcel) -> u16 {

@@ -88,7 +88,6 @@ fn main() {
     proof("poison", Needs::Nothing, &poison::is_given_up_and_holds_nothing_up);
     proof("neighbours", Needs::Nothing, &|| {
         poison::does_not_take_its_neighbours_along();
-        poison::does_not_take_along_a_handler_that_takes_long();
         poison::gives_up_none_but_those_that_end_the_process();
     });
 }

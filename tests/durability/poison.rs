@@ -14,7 +14,6 @@ use tempfile::TempDir;
 use crate::{
     acknowledged::Acknowledged,
     child::Child,
-    handler::Handler,
     role::{self, Role},
     runs,
     service::{Line, Parcel},
@@ -26,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn is_given_up_and_holds_nothing_up() {
     let start = Instant::now();
-    let mut scene = Scene::new();
+    let mut scene = Scene::of(Role::ShortLimits);
     // An abort ends the process, and with it all handlers that run: that is another proof.
     scene.deliver("aborts-0");
     let ended = scene.until_all_are_settled();
@@ -57,48 +56,27 @@ pub(crate) fn is_given_up_and_holds_nothing_up() {
 }
 
 /// Each time the process is aborted, the same others are at work. They must not be given up together with the one that
-/// aborts it.
+/// aborts it, and a handler that takes as long as many restarts must come to its end.
 pub(crate) fn does_not_take_its_neighbours_along() {
-    let start = Instant::now();
-    let mut scene = Scene::new();
-    let jobs = ["slow-0", "slow-1", "aborts-0"];
-    for job_id in jobs {
-        scene.deliver(job_id);
+    for (role, jobs) in [
+        (Role::ShortLimits, &["slow-0", "slow-1", "aborts-0"][..]),
+        (Role::Defaults, &["aborts-0", "long-0"]),
+    ] {
+        let start = Instant::now();
+        let mut scene = Scene::of(role);
+        jobs.iter().for_each(|job_id| scene.deliver(job_id));
+        let ended = scene.until_all_are_settled();
+        for job_id in jobs {
+            let aborts = job_id.starts_with("aborts");
+            let expected = if aborts { State::Dead } else { State::Done };
+            assert_eq!(ended[*job_id].state, expected, "{job_id}, {role:?}");
+        }
+        println!(
+            "durability: neighbours, {role:?}: {jobs:?}: all but the one that aborts the process {} times end, in {} s",
+            scene.restarts,
+            start.elapsed().as_secs()
+        );
     }
-    let ended = scene.until_all_are_settled();
-    let states = jobs.map(|job_id| ended[job_id].state);
-    assert_eq!(
-        states,
-        [State::Done, State::Done, State::Dead],
-        "its neighbours are given up with it"
-    );
-    println!(
-        "durability: poison, alone: an entry that aborts the process runs alone, in {} s",
-        start.elapsed().as_secs()
-    );
-}
-
-/// A handler that takes as long as many restarts must come to its end while another entry aborts the process.
-pub(crate) fn does_not_take_along_a_handler_that_takes_long() {
-    let start = Instant::now();
-    let mut scene = Scene::of(Role::Defaults);
-    let jobs = ["aborts-0", "long-0"];
-    for job_id in jobs {
-        scene.deliver(job_id);
-    }
-    let ended = scene.until_all_are_settled();
-    let states = jobs.map(|job_id| ended[job_id].state);
-    assert_eq!(
-        states,
-        [State::Dead, State::Done],
-        "a handler that takes long is given up with the one that aborts the process"
-    );
-    println!(
-        "durability: neighbours, long: a handler of {} s ends beside an entry that aborts the process {} times, in {} s",
-        Handler::LONG.as_secs(),
-        scene.restarts,
-        start.elapsed().as_secs()
-    );
 }
 
 /// With a single attempt, only those are dead that end the process: all others have one more, alone.
@@ -146,10 +124,6 @@ struct End {
 }
 
 impl Scene {
-    fn new() -> Self {
-        Self::of(Role::ShortLimits)
-    }
-
     fn of(role: Role) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let path = folder.path().canonicalize().expect("it is there");

@@ -13,9 +13,9 @@ use crate::{
     form::Form,
     load,
     recording::{Moment, Recording},
-    role::{self, Role},
+    role::{self, Failure, Role},
     store,
-    story::{Story, Tape},
+    story::{STORIES, Tape},
 };
 
 /// One cut in this number is opened by the inbox itself, the others by SQLite alone, which is faster.
@@ -24,19 +24,16 @@ const INBOX: usize = 8;
 pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
     let start = Instant::now();
     let mut all = Found::default();
-    for story in Story::ALL {
+    for (name, record) in STORIES {
         let (mut acknowledged, mut checkpoints, mut found) = (0, 0, Found::default());
         // No recording is like the other.
         for _ in 0..form.choose(1, 2) {
-            let tape = story.record(form);
+            let tape = record(form);
             acknowledged += tape.recording.acknowledged.len();
             checkpoints += tape.recording.checkpoints;
             found = found + cut_deliveries(&tape, form.choose(60, 1700));
         }
-        println!(
-            "  {}: {acknowledged} acknowledged, {checkpoints} checkpoints, {found}",
-            story.name()
-        );
+        println!("  {name}: {acknowledged} acknowledged, {checkpoints} checkpoints, {found}");
         all = all + found;
     }
     assert_eq!(
@@ -63,13 +60,13 @@ pub(crate) fn control(form: Form) {
 fn cut_deliveries(tape: &Tape, cuts: usize) -> Found {
     let answers: Vec<_> = tape.recording.acknowledged.keys().copied().collect();
     cut(&tape.recording, &answers, cuts, &|folder, moment, nth| {
-        let reader = if nth % INBOX == 0 { Reader::Inbox } else { Reader::Sqlite };
-        look(tape, folder, moment, reader)
+        missing(tape, &folder.join(role::FILE), moment, nth % INBOX == 0)
     })
 }
 
-/// Looks at the files in a folder as they may be after a cut at a moment. The last argument is the number of the cut.
-pub(crate) type Look<'a> = dyn Fn(&Path, Moment, usize) -> Found + Sync + 'a;
+/// Says what is missing in the files of a folder as they may be after a cut at a moment, whose number is the last argument.
+/// An error says that they are damaged.
+pub(crate) type Look<'a> = dyn Fn(&Path, Moment, usize) -> Result<Vec<String>, Failure> + Sync + 'a;
 
 /// Cuts so often, on as many threads as there are processors: at any time, or shortly behind one of the promises, which
 /// is when too much was promised.
@@ -114,50 +111,30 @@ fn cut_alone(
         let seed = rng.u64(..);
         disk.cut(moment, &mut Rng::with_seed(seed), folder.path())
             .expect("there is room for the files");
-        found = found + look(folder.path(), moment, nth);
+        let looked = look(folder.path(), moment, nth);
+        found = found + Found::new(moment, looked);
     }
     found
 }
 
-/// What opens the files after a cut.
-#[derive(Clone, Copy, PartialEq)]
-enum Reader {
-    Inbox,
-    Sqlite,
-}
-
-fn look(tape: &Tape, folder: &Path, moment: Moment, reader: Reader) -> Found {
-    let found = Found { cuts: 1, ..Found::default() };
-    let acknowledged = tape.recording.acknowledged.range(..moment);
-    let file = folder.join(role::FILE);
-    let bodies = match reader {
-        Reader::Inbox => store::bodies_by_inbox(&file),
-        Reader::Sqlite => store::bodies_by_sqlite(&file),
-    };
-    let bodies = match bodies {
-        Ok(bodies) => bodies,
+/// The acknowledged deliveries that are not in the file.
+fn missing(
+    tape: &Tape,
+    file: &Path,
+    moment: Moment,
+    by_inbox: bool,
+) -> Result<Vec<String>, Failure> {
+    let acknowledged = tape.recording.acknowledged.range(..moment).map(|(_, job_id)| job_id);
+    let read = if by_inbox { store::bodies_by_inbox } else { store::bodies_by_sqlite };
+    let bodies = match read(file) {
         // A cut may come before there is anything to read.
-        Err(_) if reader == Reader::Sqlite && acknowledged.clone().next().is_none() => {
-            return found;
-        }
-        Err(error) => {
-            return Found { damaged: 1, example: format!("at {moment}: {error}"), ..found };
-        }
+        Err(_) if !by_inbox && acknowledged.clone().next().is_none() => return Ok(Vec::new()),
+        bodies => bodies?,
     };
-    let lost: Vec<_> = acknowledged
-        .filter(|(_, job_id)| {
-            bodies.get(*job_id).is_none_or(|body| *body != tape.parcels[*job_id].body)
-        })
-        .collect();
-    match lost.first() {
-        None => found,
-        Some((_, job_id)) => Found {
-            lost: 1,
-            deliveries: lost.len(),
-            example: format!("at {moment}: {job_id} and {} more", lost.len() - 1),
-            ..found
-        },
-    }
+    let is_missing = |job_id: &&String| {
+        bodies.get(*job_id).is_none_or(|body| *body != tape.parcels[*job_id].body)
+    };
+    Ok(acknowledged.filter(is_missing).cloned().collect())
 }
 
 /// A folder in memory where there is one: nothing in it has to survive.
@@ -176,6 +153,20 @@ pub(crate) struct Found {
     /// Cuts after which the files could not be opened, or were not sound.
     pub(crate) damaged: usize,
     pub(crate) example: String,
+}
+
+impl Found {
+    /// After one cut.
+    fn new(moment: Moment, looked: Result<Vec<String>, Failure>) -> Self {
+        let damaged = usize::from(looked.is_err());
+        let (missing, example) = match looked {
+            Ok(missing) => (missing.len(), missing.first().cloned()),
+            Err(error) => (0, Some(error.to_string())),
+        };
+        let example = example.map(|first| format!("at {moment}: {first}, {missing} in all"));
+        let example = example.unwrap_or_default();
+        Self { cuts: 1, lost: usize::from(missing > 0), deliveries: missing, damaged, example }
+    }
 }
 
 impl std::ops::Add for Found {

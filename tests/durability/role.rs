@@ -54,17 +54,8 @@ impl Role {
         Self::Normal,
     ];
 
-    pub(crate) fn argument(self) -> &'static str {
-        match self {
-            Self::Receiver => "--serve=receiver",
-            Self::Inbox => "--serve=inbox",
-            Self::ShortLimits => "--serve=short-limits",
-            Self::Defaults => "--serve=defaults",
-            Self::Once => "--serve=once",
-            Self::Orders => "--serve=orders",
-            Self::Full => "--serve=full",
-            Self::Normal => "--serve=normal",
-        }
+    pub(crate) fn argument(self) -> String {
+        format!("--serve={self:?}")
     }
 
     pub(crate) fn from_arguments() -> Option<Self> {
@@ -84,8 +75,8 @@ impl Role {
         let served = self.runtime().block_on(async {
             match self {
                 Self::Orders => application::serve(stopped).await,
-                Self::Full => serve(Router::new(), Control::full().await, stopped).await,
-                Self::Normal => serve(Router::new(), Control::normal().await, stopped).await,
+                Self::Full => serve(Router::new(), Control::open("FULL").await, stopped).await,
+                Self::Normal => serve(Router::new(), Control::open("NORMAL").await, stopped).await,
                 _ => self.receive(stopped).await,
             }
         });

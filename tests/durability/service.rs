@@ -7,13 +7,11 @@ use std::{
 };
 
 use article_webhook::fixture;
-use article_webhook_inbox::Digest;
 
 /// The article of a job, as the service sends it each time.
 #[derive(Debug, Clone)]
 pub(crate) struct Parcel {
     pub(crate) job_id: String,
-    pub(crate) digest: Digest,
     pub(crate) body: Vec<u8>,
     request: Vec<u8>,
 }
@@ -32,12 +30,7 @@ impl Parcel {
         }
         request.extend(format!("Content-Length: {}\r\n\r\n", post.bytes().len()).bytes());
         request.extend_from_slice(post.bytes());
-        Self {
-            job_id: job_id.to_owned(),
-            digest: Digest::of(post.bytes()),
-            body: post.bytes().to_vec(),
-            request,
-        }
+        Self { job_id: job_id.to_owned(), body: post.bytes().to_vec(), request }
     }
 }
 

@@ -3,20 +3,18 @@
 
 use std::{collections::HashMap, path::Path};
 
-use article_webhook_inbox::{Digest, Filter, Inbox, State};
+use article_webhook_inbox::{Filter, Inbox, State};
 use rusqlite::{Connection, OptionalExtension};
 use tokio::runtime;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+use crate::role::Failure;
 
-/// An entry, and the digests of its bodies as they are now.
+/// An entry, and its bodies as they are now.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) job_id: String,
     pub(crate) state: State,
-    pub(crate) digests: Vec<Digest>,
-    /// The first.
-    body: Vec<u8>,
+    pub(crate) bodies: Vec<Vec<u8>>,
 }
 
 /// All entries, as the inbox shows them.
@@ -42,13 +40,9 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
                     .show(entry.key.clone())
                     .await?
                     .ok_or("an entry that is listed is there")?;
-                let bytes: Vec<_> = bodies.into_iter().filter_map(|body| body.bytes).collect();
-                rows.push(Row {
-                    job_id: entry.key.job_id.to_string(),
-                    state: entry.state,
-                    digests: bytes.iter().map(|bytes| Digest::of(bytes)).collect(),
-                    body: bytes.first().map(|bytes| bytes.to_vec()).unwrap_or_default(),
-                });
+                let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into()));
+                let (job_id, bodies) = (entry.key.job_id.to_string(), bodies.collect());
+                rows.push(Row { job_id, state: entry.state, bodies });
             }
             let Some(next) = page.next else { break };
             filter.after = next;
@@ -64,7 +58,8 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
 ///
 /// Those of [`rows`].
 pub(crate) fn bodies_by_inbox(file: &Path) -> Result<HashMap<String, Vec<u8>>, Failure> {
-    Ok(rows(file)?.into_iter().map(|row| (row.job_id, row.body)).collect())
+    let first = |row: Row| (row.job_id, row.bodies.into_iter().next().unwrap_or_default());
+    Ok(rows(file)?.into_iter().map(first).collect())
 }
 
 /// The body of each job, as SQLite finds it, if the file is sound.

@@ -15,152 +15,128 @@ use crate::{
     strace::{self, Strace},
 };
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Story {
-    /// Deliveries on four connections.
-    Receiver,
-    /// The same, with a worker behind the door, whose handlers write to the file as well.
-    Worker,
-    /// In bursts, between which the log is copied into the database and restarted.
-    Bursts,
-    /// Enough bytes for the log to be copied and synced ahead, beside commits. Then syncs of what was copied ahead fail.
-    Large,
-    /// Stopped and started again, several times.
-    Restarts,
-    /// Killed between the writes of a commit and its sync, and started again: the same deliveries come once more. The
-    /// one that was not synced is in the file as long as the power stays on.
-    Killed,
-    /// A sync fails: the same deliveries come once more.
-    Failing,
-    /// Stopped in order while another program reads, so that the log stays; started again, killed before a sync, and
-    /// started once more when the program has ended.
-    Read,
-    /// Each sync fails from one on, until the end. Another program reads what these left in the log, so that the log
-    /// cannot be restarted: what comes then is refused. Started once more when the program has ended.
-    FailingRead,
+/// The names of the stories, and how they are recorded.
+pub(crate) const STORIES: [(&str, fn(Form) -> Tape); 9] = [
+    ("four connections", |form| {
+        Tape::record(&load::parcels("plain", 4, each(form), 0), Role::Receiver)
+    }),
+    // Whose handlers write to the file as well.
+    ("with a worker", |form| {
+        Tape::record(&load::parcels("transaction", 4, each(form), 0), Role::Inbox)
+    }),
+    ("in bursts", bursts),
+    ("with large bodies", large),
+    ("with restarts", restarts),
+    ("killed before a sync", killed),
+    ("with syncs that fail", failing),
+    ("beside a reader", read),
+    ("with syncs that fail beside a reader", failing_read),
+];
+
+fn each(form: Form) -> usize {
+    form.choose(8, 25)
 }
 
-impl Story {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Receiver,
-        Self::Worker,
-        Self::Bursts,
-        Self::Large,
-        Self::Restarts,
-        Self::Killed,
-        Self::Failing,
-        Self::Read,
-        Self::FailingRead,
-    ];
+/// In bursts, between which the log is copied into the database and restarted.
+fn bursts(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Inbox);
+    let burst =
+        |nth: usize| load::parcels(&format!("burst{nth}"), 3, each(form) / 4, 9000 * (nth % 3));
+    let bursts: Vec<_> = (0..form.choose(3, 6)).map(burst).collect();
+    let bursts: Vec<_> = bursts.iter().map(Vec::as_slice).collect();
+    taping.run_in_bursts(&bursts, |trace| trace);
+    taping.end()
+}
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Receiver => "four connections",
-            Self::Worker => "with a worker",
-            Self::Bursts => "in bursts",
-            Self::Large => "with large bodies",
-            Self::Restarts => "with restarts",
-            Self::Killed => "killed before a sync",
-            Self::Failing => "with syncs that fail",
-            Self::Read => "beside a reader",
-            Self::FailingRead => "with syncs that fail beside a reader",
-        }
+/// Enough bytes for the log to be copied and synced ahead, beside commits. Then syncs of what was copied ahead fail.
+fn large(_: Form) -> Tape {
+    let mut taping = Taping::new(Role::Receiver);
+    // SQLite calls `fsync` alone.
+    for injection in [None, Some("fdatasync:error=EIO:when=1..3")] {
+        let word = |nth| format!("large{nth}-{}", u8::from(injection.is_some()));
+        let bursts = [0, 1].map(|nth| load::parcels(&word(nth), 3, 6, 300_000));
+        let bursts = [bursts[0].as_slice(), bursts[1].as_slice()];
+        taping.run_in_bursts(&bursts, |trace| match injection {
+            Some(injection) => trace.injecting(injection),
+            None => trace,
+        });
     }
+    taping.end()
+}
 
-    pub(crate) fn record(self, form: Form) -> Tape {
-        let each = form.choose(8, 25);
-        match self {
-            Self::Receiver => Tape::record(&load::parcels("plain", 4, each, 0), Role::Receiver),
-            Self::Worker => Tape::record(&load::parcels("transaction", 4, each, 0), Role::Inbox),
-            Self::Bursts => {
-                let mut taping = Taping::new(Role::Inbox);
-                let burst = |nth: usize| {
-                    load::parcels(&format!("burst{nth}"), 3, each / 4, 9000 * (nth % 3))
-                };
-                let bursts: Vec<_> = (0..form.choose(3, 6)).map(burst).collect();
-                let bursts: Vec<_> = bursts.iter().map(Vec::as_slice).collect();
-                taping.run_in_bursts(&bursts, |trace| trace);
-                taping.end()
-            }
-            Self::Large => {
-                let mut taping = Taping::new(Role::Receiver);
-                // SQLite calls `fsync` alone.
-                for injection in [None, Some("fdatasync:error=EIO:when=1..3")] {
-                    let word = |nth| format!("large{nth}-{}", u8::from(injection.is_some()));
-                    let bursts = [0, 1].map(|nth| load::parcels(&word(nth), 3, 6, 300_000));
-                    let bursts = [bursts[0].as_slice(), bursts[1].as_slice()];
-                    taping.run_in_bursts(&bursts, |trace| match injection {
-                        Some(injection) => trace.injecting(injection),
-                        None => trace,
-                    });
-                }
-                taping.end()
-            }
-            Self::Restarts => {
-                let mut taping = Taping::new(Role::Inbox);
-                for run in 0..3 {
-                    let parcels = load::parcels(&format!("run{run}"), 2, each / 2, 500);
-                    taping.run(&parcels, |trace| trace);
-                }
-                taping.end()
-            }
-            Self::Killed => {
-                let mut taping = Taping::new(Role::Receiver);
-                taping.run(&[], |trace| trace);
-                for round in 0..form.choose(4, 8) {
-                    let injection = interrupted("signal=KILL", round % 4);
-                    let mut parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
-                    let answered = taping.run(&parcels, |trace| trace.injecting(&injection));
-                    parcels[0].truncate(answered + 1);
-                    taping.run(&parcels, |trace| trace);
-                }
-                taping.end()
-            }
-            Self::Failing => {
-                let mut taping = Taping::new(Role::Receiver);
-                taping.run(&[], |trace| trace);
-                for round in 0..form.choose(4, 8) {
-                    // One, or some on end: whatever the receiver does about the first fails as well.
-                    let more = round % 4;
-                    let injection =
-                        format!("{}..{}", interrupted("error=EIO", 0), START + 2 + more);
-                    let parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
-                    taping.run(&[again(&parcels)], |trace| trace.injecting(&injection));
-                }
-                taping.end()
-            }
-            Self::Read => {
-                let mut taping = Taping::new(Role::Receiver);
-                taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
-                for round in 0..form.choose(3, 6) {
-                    let parcels = |word| load::parcels(&format!("{word}{round}"), 1, 6, 0);
-                    let reader = taping.reader();
-                    taping.run(&parcels("beside"), |trace| trace);
-                    let injection = interrupted("signal=KILL", round % 3);
-                    taping.run(&parcels("killed"), |trace| trace.injecting(&injection));
-                    // While the reader is there, the deliveries are refused.
-                    taping.run(&parcels("killed"), |trace| trace);
-                    drop(reader);
-                    taping.run(&parcels("killed"), |trace| trace);
-                }
-                taping.end()
-            }
-            Self::FailingRead => {
-                let mut taping = Taping::new(Role::Receiver);
-                taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
-                for round in 0..form.choose(3, 6) {
-                    let injection = format!("{}+", interrupted("error=EIO", round % 3));
-                    let parcels = load::parcels(&format!("round{round}"), 1, 6, 0);
-                    taping.run(&parcels, |trace| trace.injecting(&injection));
-                    let reader = taping.reader();
-                    taping.run(&parcels, |trace| trace);
-                    drop(reader);
-                    taping.run(&parcels, |trace| trace);
-                }
-                taping.end()
-            }
-        }
+/// Stopped and started again, several times.
+fn restarts(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Inbox);
+    for run in 0..3 {
+        let parcels = load::parcels(&format!("run{run}"), 2, each(form) / 2, 500);
+        taping.run(&parcels, |trace| trace);
     }
+    taping.end()
+}
+
+/// Killed between the writes of a commit and its sync, and started again: the same deliveries come once more. The
+/// one that was not synced is in the file as long as the power stays on.
+fn killed(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Receiver);
+    taping.run(&[], |trace| trace);
+    for round in 0..form.choose(4, 8) {
+        let injection = interrupted("signal=KILL", round % 4);
+        let mut parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
+        let answered = taping.run(&parcels, |trace| trace.injecting(&injection));
+        parcels[0].truncate(answered + 1);
+        taping.run(&parcels, |trace| trace);
+    }
+    taping.end()
+}
+
+/// A sync fails: the same deliveries come once more.
+fn failing(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Receiver);
+    taping.run(&[], |trace| trace);
+    for round in 0..form.choose(4, 8) {
+        // One, or some on end: whatever the receiver does about the first fails as well.
+        let more = round % 4;
+        let injection = format!("{}..{}", interrupted("error=EIO", 0), START + 2 + more);
+        let parcels = load::parcels(&format!("round{round}"), 1, 9, 0);
+        taping.run(&[again(&parcels)], |trace| trace.injecting(&injection));
+    }
+    taping.end()
+}
+
+/// Stopped in order while another program reads, so that the log stays; started again, killed before a sync, and
+/// started once more when the program has ended.
+fn read(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Receiver);
+    taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
+    for round in 0..form.choose(3, 6) {
+        let parcels = |word| load::parcels(&format!("{word}{round}"), 1, 6, 0);
+        let reader = taping.reader();
+        taping.run(&parcels("beside"), |trace| trace);
+        let injection = interrupted("signal=KILL", round % 3);
+        taping.run(&parcels("killed"), |trace| trace.injecting(&injection));
+        // While the reader is there, the deliveries are refused.
+        taping.run(&parcels("killed"), |trace| trace);
+        drop(reader);
+        taping.run(&parcels("killed"), |trace| trace);
+    }
+    taping.end()
+}
+
+/// Each sync fails from one on, until the end. Another program reads what these left in the log, so that the log
+/// cannot be restarted: what comes then is refused. Started once more when the program has ended.
+fn failing_read(form: Form) -> Tape {
+    let mut taping = Taping::new(Role::Receiver);
+    taping.run(&load::parcels("first", 1, 3, 0), |trace| trace);
+    for round in 0..form.choose(3, 6) {
+        let injection = format!("{}+", interrupted("error=EIO", round % 3));
+        let parcels = load::parcels(&format!("round{round}"), 1, 6, 0);
+        taping.run(&parcels, |trace| trace.injecting(&injection));
+        let reader = taping.reader();
+        taping.run(&parcels, |trace| trace);
+        drop(reader);
+        taping.run(&parcels, |trace| trace);
+    }
+    taping.end()
 }
 
 /// How many syncs a start may need: of the first lines of a new log, of its name in the folder, and of its commit.

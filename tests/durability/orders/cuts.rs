@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -14,7 +14,7 @@ use super::{api::Api, application::PER_MINUTE, ledger};
 use crate::{
     child::Child,
     form::Form,
-    power_cut::{self, Found},
+    power_cut,
     recording::{Answers, Moment, Recording},
     role::{self, Role},
     service::Line,
@@ -34,7 +34,7 @@ pub(crate) fn no_order_is_lost(form: Form) {
         &tape.recording,
         &tape.promises(),
         form.choose(120, 2000),
-        &|folder, moment, _| tape.look(folder, moment),
+        &|folder, moment, _| Ok(tape.wrong(&ledger::read(&folder.join(role::FILE))?, moment)),
     );
     assert_eq!((found.lost, found.damaged), (0, 0), "{}", found.example);
     println!(
@@ -92,7 +92,7 @@ impl Tape {
                     answers.insert(port, ordered);
                 }
             });
-            finish(&child);
+            super::finish(&child);
             child.stop();
         }
         let recording = Recording::read(&folder, &traces, &answers);
@@ -122,26 +122,6 @@ impl Tape {
     fn promises(&self) -> Vec<Moment> {
         let requests = self.orders.iter().chain(&self.polls).map(|(moment, _)| *moment);
         requests.chain(self.recording.acknowledged.keys().copied()).collect()
-    }
-
-    fn look(&self, folder: &Path, moment: Moment) -> Found {
-        let found = Found { cuts: 1, ..Found::default() };
-        let ledger = match ledger::read(&folder.join(role::FILE)) {
-            Ok(ledger) => ledger,
-            Err(error) => {
-                return Found { damaged: 1, example: format!("at {moment}: {error}"), ..found };
-            }
-        };
-        let wrong = self.wrong(&ledger, moment);
-        match wrong.first() {
-            None => found,
-            Some(first) => Found {
-                lost: 1,
-                deliveries: wrong.len(),
-                example: format!("at {moment}: {first}, and {} more", wrong.len() - 1),
-                ..found
-            },
-        }
     }
 
     /// What is missing in a file after a cut at this moment.
@@ -205,16 +185,4 @@ fn order(
         answered.push(format!("{intent} {job_id}"));
     }
     (line.port(), answered)
-}
-
-/// Waits until no article is missing, or the child has died.
-fn finish(child: &Child) {
-    let start = Instant::now();
-    while let Ok(open) = Line::open(child.address).and_then(|mut line| line.ask("/open")) {
-        if open == "0" {
-            return;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "{open} are not done after a minute");
-        thread::sleep(Duration::from_millis(50));
-    }
 }

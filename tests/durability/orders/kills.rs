@@ -53,8 +53,10 @@ pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
             .collect();
         let mut rng = Rng::new();
         for round in 0..rounds {
-            let point = if obstacle.is_none() { Point::ALL[round % 4] } else { Point::Random };
-            *points.entry(kill_once(&folder, &customers, point, &mut rng)).or_insert(0) += 1;
+            let (name, aim) = POINTS[if obstacle.is_none() { round % 4 } else { 0 }];
+            let was_hit = kill_once(&folder, &customers, aim, &mut rng);
+            let point = if was_hit { name } else { "elsewhere, the aim was missed" };
+            *points.entry(point).or_insert(0) += 1;
         }
         customers.are_done.store(true, Ordering::Relaxed);
         let child =
@@ -63,7 +65,7 @@ pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
         for line in lines {
             line.join().expect("each order is answered");
         }
-        finish(&child);
+        super::finish(&child);
         assert!(child.stop().success(), "it stops in order");
     });
     check(&folder, &api, &customers);
@@ -79,73 +81,36 @@ pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
     );
 }
 
-/// Where a child is killed: at the entry of a system call, before it is executed.
-#[derive(Debug, Clone, Copy)]
-enum Point {
-    Random,
-    Write,
-    Sync,
-    Send,
-}
+/// Where a child is killed: at the entry of a system call, before it is executed, and which of so many; or at random.
+const POINTS: [(&str, Option<(&str, u32)>); 4] = [
+    ("at random", None),
+    ("before a write to the file or its log", Some(("pwrite64", 150))),
+    ("before a sync", Some((strace::SYNCS, 40))),
+    ("before a request or an answer is sent", Some((strace::SENDS, 60))),
+];
 
-impl Point {
-    const ALL: [Self; 4] = [Self::Random, Self::Write, Self::Sync, Self::Send];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Random => "at random",
-            Self::Write => "before a write to the file or its log",
-            Self::Sync => "before a sync",
-            Self::Send => "before a request or an answer is sent",
-        }
-    }
-
-    fn strace(self, folder: &Path, rng: &mut Rng) -> Option<Strace> {
-        let (call, most) = match self {
-            Self::Random => return None,
-            Self::Write => ("pwrite64", 150),
-            Self::Sync => (strace::SYNCS, 40),
-            Self::Send => (strace::SENDS, 60),
-        };
+/// Starts a child, lets it order and poll, and kills it. Whether that was where it should be.
+fn kill_once(
+    folder: &Path,
+    customers: &Customers,
+    aim: Option<(&str, u32)>,
+    rng: &mut Rng,
+) -> bool {
+    let strace = aim.map(|(call, most)| {
         let injection = format!("{call}:signal=KILL:when={}", rng.u32(1..=most));
-        Some(Strace::glancing(call, &folder.join("trace")).injecting(&injection))
-    }
-}
-
-/// Starts a child, lets it order and poll, and kills it. Says where that was.
-fn kill_once(folder: &Path, customers: &Customers, point: Point, rng: &mut Rng) -> &'static str {
-    let strace = point.strace(folder, rng);
+        Strace::glancing(call, &folder.join("trace")).injecting(&injection)
+    });
     let Ok(mut child) = Child::start(folder, Role::Orders, strace.as_ref()) else {
         let stderr = fs::read_to_string(folder.join("stderr")).unwrap_or_default();
         assert!(strace.is_some(), "it starts after a kill: {stderr}");
-        return "at the start";
+        return true;
     };
     customers.move_to(Some(child.address));
-    let timeout = match point {
-        Point::Random => Duration::from_millis(rng.u64(20..400)),
-        _ => Duration::from_millis(1500),
-    };
+    let timeout = Duration::from_millis(if aim.is_some() { 1500 } else { rng.u64(20..400) });
     let ended = child.ends_within(timeout);
     assert!(!ended || strace.is_some(), "it ended by itself");
     child.kill();
-    if ended || strace.is_none() { point.name() } else { "at random, the aim was missed" }
-}
-
-/// Waits until no article is missing.
-fn finish(child: &Child) {
-    let start = Instant::now();
-    loop {
-        let open = Line::open(child.address).and_then(|mut line| line.ask("/open"));
-        let open = open.expect("it answers");
-        if open == "0" {
-            return;
-        }
-        assert!(
-            start.elapsed() < Duration::from_secs(120),
-            "{open} are not done after two minutes"
-        );
-        thread::sleep(Duration::from_millis(50));
-    }
+    ended || strace.is_none()
 }
 
 fn check(folder: &Path, api: &Api, customers: &Customers) {

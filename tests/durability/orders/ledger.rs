@@ -3,12 +3,15 @@
 use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
 
 use article_webhook_inbox::{
-    Clock, ExpectedJob, Filter, Intent, JobFilter, SqliteSettings, SqliteStore, State,
+    Clock, ExpectedJob, Intent, JobFilter, SqliteSettings, SqliteStore,
     store::{Bucket, BucketSettings, PollClaim, Store},
 };
 use tokio::runtime;
 
-use crate::role::Failure;
+use crate::{
+    role::Failure,
+    store::{self, Row},
+};
 
 /// Every job is due by then, and no token is missing.
 const LATER: Duration = Duration::from_secs(3600);
@@ -18,22 +21,20 @@ pub(crate) struct Found {
     pub(crate) intents: BTreeMap<String, Intent>,
     pub(crate) jobs: BTreeMap<String, ExpectedJob>,
     /// The entries of each job.
-    pub(crate) entries: BTreeMap<String, Vec<Entry>>,
+    pub(crate) entries: BTreeMap<String, Vec<Row>>,
     pub(crate) bucket: Bucket,
     /// The jobs that are polled, later.
     pub(crate) polled: Vec<String>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) state: State,
-    pub(crate) bodies: Vec<Vec<u8>>,
 }
 
 /// # Errors
 ///
 /// The store does not open, is damaged, or not all of it can be read.
 pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
+    let mut entries: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in store::rows(file)? {
+        entries.entry(row.job_id.clone()).or_default().push(row);
+    }
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let clock = Clock::stepped(SystemTime::now());
@@ -41,7 +42,7 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
         let mut found = Found {
             intents: BTreeMap::new(),
             jobs: BTreeMap::new(),
-            entries: BTreeMap::new(),
+            entries,
             bucket: store.bucket().await?,
             polled: Vec::new(),
         };
@@ -52,25 +53,12 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
         for intent in store.intents(None, 0, u32::MAX - 1).await?.items {
             found.intents.insert(intent.name.to_string(), intent);
         }
-        let all = Filter { limit: u32::MAX - 1, ..Filter::default() };
-        for entry in store.list(all).await?.items {
-            let shown = store.show(entry.key.clone()).await?;
-            let (_, bodies) = shown.ok_or("an entry that is listed is there")?;
-            let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into())).collect();
-            let entries = found.entries.entry(entry.key.job_id.to_string()).or_default();
-            entries.push(Entry { state: entry.state, bodies });
-        }
         clock.advance(LATER);
         let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
         let claim = PollClaim { limit: 1_000_000, lease: LATER, bucket };
         let polls = store.claim_polls(claim).await?.polls;
         found.polled = polls.into_iter().map(|poll| poll.job.job_id.to_string()).collect();
-        // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
-        let findings = store.health().await?.findings;
         store.close().await?;
-        match findings.into_iter().find(|finding| !finding.starts_with("the log ")) {
-            Some(finding) => Err(finding.into()),
-            None => Ok(found),
-        }
+        Ok(found)
     })
 }
