@@ -40,13 +40,17 @@ async fn an_outage_of_any_length_loses_nothing() {
             story.simulator.advance(Duration::from_secs(3600)).await;
 
             let attempts = story.attempts();
+            let times: Vec<_> = attempts.iter().map(|(at, _)| *at).collect();
+            assert_eq!(times, [0, 10, 70, 370][..times.len()], "{framework:?}, {name}");
             let (last, status) = *attempts.last().expect("the service tried");
-            let is_pushed = story.shop.article(job_id.as_str()).is_some();
+            let kept = story.shop.article(job_id.as_str());
+            let is_pushed = kept.is_some();
             assert_eq!(is_pushed, status == Some(200), "{framework:?}, {name}");
             assert_eq!(is_pushed, seconds < 370, "{framework:?}, {name}");
-            let body = story.complete(&job_id).await.body;
-            let came = if is_pushed {
-                assert_eq!(story.shop.article(job_id.as_str()).map(|kept| kept.body), Some(body));
+            let complete = story.complete(&job_id).await;
+            assert_eq!(complete.result.job_id, job_id);
+            let came = if let Some(kept) = kept {
+                assert_eq!((kept.times, kept.body), (1, complete.body));
                 format!("pushed, +{last} s")
             } else {
                 "never pushed; read by the client".to_owned()

@@ -9,7 +9,6 @@ mod document;
 mod drill;
 mod errors;
 mod inbox;
-mod missed;
 mod receiver;
 mod shop;
 mod story;

@@ -6,8 +6,8 @@ mod shapes;
 
 use std::io::{self, Write as _};
 
-use readers::{READERS, Reader};
-use shapes::{REPAIRED, Repaired, SHAPES, Shape};
+use readers::READERS;
+use shapes::{REPAIRED, SHAPES};
 
 /// The length of a body, nearly. The client reads no longer answer to an order.
 const LENGTH: usize = 1_000_000;
@@ -15,9 +15,9 @@ const LENGTH: usize = 1_000_000;
 #[test]
 fn no_shape_takes_more_than_three_times_its_length() {
     let (mut over, mut most) = (Vec::new(), 0.0_f64);
-    for Shape { name, body } in SHAPES {
+    for (name, body) in SHAPES {
         let body = body(LENGTH);
-        for Reader { name: reader, copies, read } in READERS {
+        for (reader, copies, read) in READERS {
             let taken = read(body.as_bytes());
             let allowed = (3 + copies) * body.len() as u64;
             let times = taken as f64 / body.len() as f64;
@@ -38,11 +38,11 @@ fn no_shape_takes_more_than_three_times_its_length() {
 #[test]
 fn a_repair_takes_the_length_of_the_body_once_more() {
     let mut over = Vec::new();
-    for Repaired { name, more, html } in REPAIRED {
+    for (name, more, html) in REPAIRED {
         let html = html.repeat(LENGTH / html.len());
         let before = br#"{"job_id":"job_1","status":"complete","article":{"title":"","html":""#;
         let body = [before, &html[..], br#""}}"#].concat();
-        for Reader { name: reader, read, .. } in &READERS[..4] {
+        for (reader, _, read) in &READERS[..4] {
             let taken = read(&body) as f64 / body.len() as f64;
             if taken > 3.0 + more {
                 over.push(format!("{name}: {reader} takes {taken:.1} times the body"));
@@ -55,7 +55,7 @@ fn a_repair_takes_the_length_of_the_body_once_more() {
 /// The other side: the allocator is asked, and a reader without bounds is seen.
 #[test]
 fn a_reader_that_keeps_every_value_takes_many_times_the_body() {
-    let taken = SHAPES.map(|Shape { body, .. }| {
+    let taken = SHAPES.map(|(_, body)| {
         let body = body(LENGTH / 16);
         let parse = || drop(serde_json::from_str::<serde_json::Value>(&body));
         allocation_counter::measure(parse).bytes_max / body.len() as u64

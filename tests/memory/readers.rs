@@ -14,23 +14,16 @@ use article_webhook_inbox::{Inbox, Job};
 use bytes::Bytes;
 use tokio::{runtime, sync::oneshot};
 
-pub(crate) struct Reader {
-    pub(crate) name: &'static str,
-    /// How often it holds the body itself.
-    pub(crate) copies: u64,
-    /// The bytes that are allocated at once.
-    pub(crate) read: fn(&[u8]) -> u64,
-}
-
-pub(crate) const READERS: [Reader; 8] = [
-    Reader { name: "the check of a delivery", copies: 0, read: check },
-    Reader { name: "the extractor", copies: 0, read: extract },
-    Reader { name: "from_json", copies: 0, read: from_json },
-    Reader { name: "drift", copies: 0, read: drift },
-    Reader { name: "the worker", copies: 0, read: work },
-    Reader { name: "the client", copies: 1, read: ask },
-    Reader { name: "the client's order", copies: 1, read: order },
-    Reader { name: "the client's error", copies: 1, read: fail },
+/// Their names, how often each holds the body itself, and the bytes that are allocated at once.
+pub(crate) const READERS: [(&str, u64, fn(&[u8]) -> u64); 8] = [
+    ("the check of a delivery", 0, check),
+    ("the extractor", 0, extract),
+    ("from_json", 0, from_json),
+    ("drift", 0, drift),
+    ("the worker", 0, work),
+    ("the client", 1, ask),
+    ("the client's order", 1, order),
+    ("the client's error", 1, fail),
 ];
 
 fn envelope() -> Envelope {

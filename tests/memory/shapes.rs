@@ -1,86 +1,56 @@
 //! Authentic bodies of shapes that take much memory in a reader that keeps every value.
 
-pub(crate) struct Shape {
-    pub(crate) name: &'static str,
-    /// A body of nearly this length.
-    pub(crate) body: fn(usize) -> String,
-}
-
-pub(crate) const SHAPES: [Shape; 18] = [
-    Shape {
-        name: "posts of objects of one field",
-        body: |length| posts(r#"{"":{"":{"":0}}},"#, length),
-    },
-    Shape { name: "posts of empty arrays", body: |length| posts("[],", length) },
-    Shape { name: "posts of arrays of one element", body: |length| posts("[0],", length) },
-    Shape { name: "posts of nested arrays", body: |length| posts(&nested(60), length) },
-    Shape { name: "posts of numbers", body: |length| posts("0,", length) },
-    Shape { name: "posts of empty texts", body: |length| posts("\"\",", length) },
-    Shape {
-        name: "one post of many fields",
-        body: |length| field(&format!(r#""social_posts":{{"x":[{{{}}}]}}"#, keys(length))),
-    },
-    Shape {
-        name: "one post of escapes",
-        body: |length| field(&format!(r#""social_posts":{{"x":["{}"]}}"#, escapes(length))),
-    },
-    Shape { name: "unknown fields of the result", body: |length| field(&keys(length)) },
-    Shape { name: "unknown fields of the article", body: |length| in_article(&keys(length), "") },
-    Shape {
-        name: "unknown fields of the posts",
-        body: |length| field(&format!(r#""social_posts":{{{}}}"#, keys(length))),
-    },
-    Shape {
-        name: "an unknown field with a long name of escapes",
-        body: |length| field(&format!(r#""{}":0"#, escapes(length))),
-    },
-    Shape {
-        name: "many unknown fields with long names of escapes",
-        body: |length| {
-            let name = |at: usize| format!(r#""{at}{}":0"#, escapes(length / 64));
-            field(&(0..64).map(name).collect::<Vec<_>>().join(","))
-        },
-    },
-    Shape {
-        name: "an unknown field of objects",
-        body: |length| {
-            field(&format!(r#""new":[{}0]"#, r#"{"":{"":{"":0}}},"#.repeat(length / 17)))
-        },
-    },
-    Shape { name: "html of escapes", body: |length| in_article("", &escapes(length)) },
-    Shape {
-        name: "html of few escapes",
-        body: |length| in_article("", &"a long text without an escape \\n".repeat(length / 32)),
-    },
-    Shape {
-        name: "two texts of escapes",
-        body: |length| {
-            let text = escapes(length / 2);
-            in_article(&format!(r#""meta_title":"{text}""#), &text)
-        },
-    },
-    Shape {
-        name: "a number of many digits",
-        body: |length| field(&format!(r#""credits_used":0.{}1"#, "0".repeat(length))),
-    },
+/// The names of the shapes, and bodies of nearly a length.
+pub(crate) const SHAPES: [(&str, fn(usize) -> String); 18] = [
+    ("posts of objects of one field", |length| posts(r#"{"":{"":{"":0}}},"#, length)),
+    ("posts of empty arrays", |length| posts("[],", length)),
+    ("posts of arrays of one element", |length| posts("[0],", length)),
+    ("posts of nested arrays", |length| posts(&nested(60), length)),
+    ("posts of numbers", |length| posts("0,", length)),
+    ("posts of empty texts", |length| posts("\"\",", length)),
+    ("one post of many fields", |length| {
+        field(&format!(r#""social_posts":{{"x":[{{{}}}]}}"#, keys(length)))
+    }),
+    ("one post of escapes", |length| {
+        field(&format!(r#""social_posts":{{"x":["{}"]}}"#, escapes(length)))
+    }),
+    ("unknown fields of the result", |length| field(&keys(length))),
+    ("unknown fields of the article", |length| in_article(&keys(length), "")),
+    ("unknown fields of the posts", |length| {
+        field(&format!(r#""social_posts":{{{}}}"#, keys(length)))
+    }),
+    ("an unknown field with a long name of escapes", |length| {
+        field(&format!(r#""{}":0"#, escapes(length)))
+    }),
+    ("many unknown fields with long names of escapes", |length| {
+        let name = |at: usize| format!(r#""{at}{}":0"#, escapes(length / 64));
+        field(&(0..64).map(name).collect::<Vec<_>>().join(","))
+    }),
+    ("an unknown field of objects", |length| {
+        field(&format!(r#""new":[{}0]"#, r#"{"":{"":{"":0}}},"#.repeat(length / 17)))
+    }),
+    ("html of escapes", |length| in_article("", &escapes(length))),
+    ("html of few escapes", |length| {
+        in_article("", &"a long text without an escape \\n".repeat(length / 32))
+    }),
+    ("two texts of escapes", |length| {
+        let text = escapes(length / 2);
+        in_article(&format!(r#""meta_title":"{text}""#), &text)
+    }),
+    ("a number of many digits", |length| {
+        field(&format!(r#""credits_used":0.{}1"#, "0".repeat(length)))
+    }),
 ];
 
-/// A text that has to be repaired.
-pub(crate) struct Repaired {
-    pub(crate) name: &'static str,
-    /// How many times the length of the body it takes beyond what a sound body takes: for the copy, and for what is
-    /// longer in it.
-    pub(crate) more: f64,
-    pub(crate) html: &'static [u8],
-}
-
-pub(crate) const REPAIRED: [Repaired; 6] = [
-    Repaired { name: "halves of emoji", more: 1.0, html: br"A text. \ud83c" },
-    Repaired { name: "Latin-1", more: 1.2, html: b"Un caf\xe9 br\xfbl\xe9. " },
-    Repaired { name: "raw line breaks", more: 1.1, html: b"A paragraph of text.\r\n" },
-    Repaired { name: "bytes that are no text", more: 0.1, html: b"\xff" },
-    Repaired { name: "zeros", more: 0.1, html: b"\0" },
-    Repaired { name: "the worst", more: 3.8, html: b"\n\x01" },
+/// Texts that have to be repaired, and how many times the length of the body they take beyond what a sound body takes: for
+/// the copy, and for what is longer in it.
+pub(crate) const REPAIRED: [(&str, f64, &[u8]); 6] = [
+    ("halves of emoji", 1.0, br"A text. \ud83c"),
+    ("Latin-1", 1.2, b"Un caf\xe9 br\xfbl\xe9. "),
+    ("raw line breaks", 1.1, b"A paragraph of text.\r\n"),
+    ("bytes that are no text", 0.1, b"\xff"),
+    ("zeros", 0.1, b"\0"),
+    ("the worst", 3.8, b"\n\x01"),
 ];
 
 /// A result with this field.

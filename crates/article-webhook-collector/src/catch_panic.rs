@@ -22,18 +22,3 @@ pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T,
     })
     .await
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_a_result() {
-        assert_eq!(catch_panic(async { 1 }).await, Ok(1));
-        let panics = async {
-            tokio::task::yield_now().await;
-            assert_eq!(1, 2, "planted");
-        };
-        assert_eq!(catch_panic(panics).await, Err(Panicked));
-    }
-}

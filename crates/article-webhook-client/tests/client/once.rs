@@ -10,7 +10,7 @@ use reqwest::{
 
 use crate::{
     reads::COMPLETE,
-    service::{KEY, Line, Service, answer, cut, json, torn},
+    service::{KEY, Line, Service, answer, asked_once, cut, json, torn},
 };
 
 #[tokio::test]
@@ -150,8 +150,7 @@ async fn bytes_of_a_result_that_cannot_be_decoded_are_kept_whole() {
     let unnamed = COMPLETE.replace("\"job_1\"", "7");
     for body in [untitled, cut, of_another, unnamed] {
         let body = [&*body, &*spaces].concat();
-        let service = Service::start([json(200, &body)]);
-        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        let response = asked_once(json(200, &body)).await;
         assert!(!matches!(response.outcome, CallOutcome::Complete(_)), "{response:?}");
         assert!(response.body == body, "{} bytes: {response:?}", response.body.len());
     }

@@ -6,7 +6,7 @@ use article_webhook_client::{CallOutcome, JobId, JobStatus, NewArticle};
 
 use crate::{
     reads::COMPLETE,
-    service::{KEY, Line, Service, answer, json, torn},
+    service::{KEY, Line, Service, answer, asked_once, json, torn},
 };
 
 /// A body without end.
@@ -130,8 +130,7 @@ async fn each_response_to_a_question_has_its_outcome_its_message_and_its_bytes()
 
 #[tokio::test]
 async fn the_response_about_a_complete_job_has_the_bytes_of_its_delivery() {
-    let service = Service::start([json(200, COMPLETE)]);
-    let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+    let response = asked_once(json(200, COMPLETE)).await;
     let CallOutcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
     assert_eq!(result.article.title, "Shoes");
     assert_eq!(response.status, 200);
@@ -143,8 +142,7 @@ async fn the_response_about_a_complete_job_has_the_bytes_of_its_delivery() {
 async fn a_synonym_of_complete_with_an_article_is_complete() {
     for status in ["completed", "Complete", "success", "succeeded", "DONE"] {
         let body = COMPLETE.replace("complete", status);
-        let service = Service::start([json(200, &body)]);
-        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        let response = asked_once(json(200, &body)).await;
         assert!(matches!(response.outcome, CallOutcome::Complete(_)), "{response:?}");
         assert!(response.unconfirmed().is_none() && response.body == body);
     }
@@ -154,8 +152,7 @@ async fn a_synonym_of_complete_with_an_article_is_complete() {
 async fn a_large_draft_is_whole() {
     let title = format!("Shoes{}", " ".repeat(1 << 20));
     let body = COMPLETE.replace("Shoes", &title).replace("complete", "writing");
-    let service = Service::start([json(200, &body)]);
-    let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+    let response = asked_once(json(200, &body)).await;
     assert!(matches!(response.outcome, CallOutcome::Draft { .. }), "{response:?}");
     assert!(response.unconfirmed() == Some(body.as_bytes()));
 }
@@ -174,8 +171,7 @@ async fn a_response_that_must_be_repaired_is_read_as_its_delivery_would_be() {
         (COMPLETE.replace("Shoes", "Sho\tes"), "Sho\tes"),
         (COMPLETE.replace("Shoes", r"Sho\ud83c"), "Sho\u{fffd}"),
     ] {
-        let service = Service::start([json(200, &fault)]);
-        let response = service.client().article_once(&"job_1".parse().unwrap()).await.unwrap();
+        let response = asked_once(json(200, &fault)).await;
         let CallOutcome::Complete(result) = &response.outcome else { panic!("{response:?}") };
         assert_eq!((&*result.article.title, response.names_the_job()), (title, true));
         assert_eq!(response.body, fault.as_bytes(), "the bytes stay as they came");

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_client::{ApiKey, Client, ClientBuilder};
+use article_webhook_client::{ApiKey, Client, ClientBuilder, Response};
 
 pub(crate) const KEY: &str = "sk-5f2b9c0e7a1d4e38";
 
@@ -74,6 +74,12 @@ impl Service {
     pub(crate) fn count(&self) -> usize {
         self.requests().len()
     }
+}
+
+/// What comes of a question with one attempt that is answered like this.
+pub(crate) async fn asked_once(line: Line) -> Response {
+    let client = Service::start([line]).client();
+    client.article_once(&"job_1".parse().expect("it is an id")).await.expect("it is answered")
 }
 
 /// An answer with a JSON body.

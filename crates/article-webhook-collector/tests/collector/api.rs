@@ -48,6 +48,12 @@ impl Reply {
         Self::Says(200, "", article(job_id))
     }
 
+    /// The answer to a poll of a job that the service does not have.
+    pub(crate) fn lost() -> Self {
+        let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+        Self::Says(404, "", lost.to_owned())
+    }
+
     pub(crate) fn queued() -> Self {
         Self::Says(200, "", r#"{"status":"queued"}"#.to_owned())
     }
@@ -91,10 +97,7 @@ impl Script {
             clock,
             key,
             orders: Mutex::new(Box::new(|_| Reply::created("job_1"))),
-            polls: Mutex::new(Box::new(|_| {
-                let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
-                Reply::Says(404, "", lost.to_owned())
-            })),
+            polls: Mutex::new(Box::new(|_| Reply::lost())),
             ordered: Mutex::default(),
             polled: Mutex::default(),
             under_way: AtomicU32::new(0),

@@ -20,9 +20,7 @@ const DOWN: &str = "the store is down";
 /// It is counted in full, and a token that was saved does not shorten it.
 #[tokio::test]
 async fn nothing_is_polled_within_a_retry_after() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1", "job_2"]).await;
+    let (world, collector) = World::expecting(&["job_1", "job_2"]).await;
     world.clock.advance(HOUR);
     let limited = |job: &str| match job {
         "job_1" => Reply::Says(429, "172800", String::new()),
@@ -35,12 +33,10 @@ async fn nothing_is_polled_within_a_retry_after() {
     assert_eq!((paused.why, paused.until), (PauseReason::RateLimited, world.clock.now() + 2 * DAY));
 
     world.expect(&collector, &["job_3"]).await;
-    world.clock.advance(2 * DAY - SECOND);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(2 * DAY - SECOND, &collector).await;
     assert_eq!(world.api.polled().len(), polled);
     world.api.on_poll(Reply::complete);
-    world.clock.advance(SECOND);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(SECOND, &collector).await;
     for job in ["job_1", "job_2", "job_3"] {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
@@ -78,8 +74,7 @@ async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
 #[tokio::test]
 async fn a_refused_key_is_tried_from_time_to_time() {
     let world = World::new();
-    let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
-    let collector = builder.build().unwrap();
+    let collector = world.one_at_a_time();
     let jobs: Vec<_> = (0..30).map(|job| format!("job_{job}")).collect();
     for job in &jobs {
         collector.expect(job.parse().unwrap()).await.unwrap();
@@ -96,8 +91,7 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     assert!(collector.health().await.unwrap().ledger.key_refused_at.is_some());
 
     world.api.on_poll(Reply::complete);
-    world.clock.advance(2 * HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(2 * HOUR, &collector).await;
     collector.run_until_idle().await.unwrap();
     for job in &jobs {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
@@ -108,20 +102,17 @@ async fn a_refused_key_is_tried_from_time_to_time() {
 #[tokio::test]
 async fn one_forbidden_job_pauses_nothing() {
     let world = World::new();
-    let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
-    let collector = builder.build().unwrap();
+    let collector = world.one_at_a_time();
     world.expect(&collector, &["job_1"]).await;
     world.api.on_poll(|_| Reply::status(403));
     for _ in 0..5 {
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
     }
     assert!(collector.health().await.unwrap().ledger.paused.is_none());
     assert_eq!(world.api.polled().len(), 5);
 
     world.expect(&collector, &["job_2", "job_3", "job_4"]).await;
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     let paused = collector.health().await.unwrap().ledger.paused.expect("three jobs are several");
     assert!(matches!(paused.why, PauseReason::KeyRefused { .. }));
 }
@@ -140,21 +131,16 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
         (Reply::Unanswered, true),
     ] {
         let world = World::new();
-        let builder = world.builder().rate(1_000_000, 1_000_000).concurrency(1);
-        let collector = builder.build().unwrap();
+        let collector = world.one_at_a_time();
         world.api.on_poll(|_| Reply::status(403));
-        world.api.on_order({
-            let reply = reply.clone();
-            move || reply.clone()
-        });
+        let answer = reply.clone();
+        world.api.on_order(move || answer.clone());
         world.expect(&collector, &["job_1", "job_2"]).await;
         world.clock.advance(MINUTE);
         world.expect(&collector, &["job_3"]).await;
-        world.clock.advance(9 * MINUTE);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(9 * MINUTE, &collector).await;
         _ = order(&collector, "post-17").await;
-        world.clock.advance(MINUTE);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(MINUTE, &collector).await;
         assert_eq!(world.api.polled(), ["job_1", "job_2", "job_3"], "{reply:?}");
         let paused = collector.health().await.unwrap().ledger.paused;
         assert_eq!(paused.is_some(), is_paused, "{reply:?}");
@@ -165,9 +151,7 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
 #[tokio::test(start_paused = true)]
 async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
     for (took, polls) in [(5 * SECOND, 1), (6 * SECOND, 0)] {
-        let world = World::new();
-        let collector = world.collector();
-        world.expect(&collector, &["job_1"]).await;
+        let (world, collector) = World::expecting(&["job_1"]).await;
         world.clock.advance(HOUR);
         world.ledger.fault("PollClaim", Fault::Takes(took));
         let used = Arc::new(tokio::sync::Notify::new());
@@ -186,9 +170,7 @@ async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
 /// The store fails for longer than the lease of the poll that was answered. The pause ends at the time that the service named.
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1", "job_2"]).await;
+    let (world, collector) = World::expecting(&["job_1", "job_2"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
     for call in ["Report", "SettlePoll"] {
@@ -213,9 +195,7 @@ async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
 /// The loop ended while the store was slow. Another of the same process knows of the pause.
 #[tokio::test(start_paused = true)]
 async fn a_pause_outlives_the_loop_that_received_it() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(503, "86400", String::new()));
     world.ledger.fault("Report", Fault::Slow(HOUR));
@@ -223,8 +203,7 @@ async fn a_pause_outlives_the_loop_that_received_it() {
     assert_eq!(world.api.polled().len(), 1);
 
     world.ledger.repair();
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
     assert_eq!((world.api.polled().len(), pause.why), (1, PauseReason::Unavailable));
 }
@@ -232,9 +211,7 @@ async fn a_pause_outlives_the_loop_that_received_it() {
 /// The pause came with the answer to a poll, while the intent was stored.
 #[tokio::test(start_paused = true)]
 async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
     world.ledger.fault("Report", Fault::DOWN);

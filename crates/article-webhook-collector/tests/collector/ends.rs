@@ -10,16 +10,25 @@ use crate::{
     world::{DAY, HOUR, MINUTE, SECOND, World, order},
 };
 
+/// The titles of the articles that a handler gets.
+async fn titles(world: &World) -> Vec<String> {
+    let titles = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&titles);
+    let worker = world.inbox.worker(move |job| {
+        seen.lock().unwrap().push(job.article().unwrap().article.title.clone());
+        async { Ok(()) }
+    });
+    worker.run_until_idle().await.unwrap();
+    std::mem::take(&mut *titles.lock().unwrap())
+}
+
 /// What the service says about a job that it gave up is kept for the application as it came.
 #[tokio::test]
 async fn a_failed_job_ends_with_what_the_service_reported() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
     world.api.on_poll(|_| Reply::Says(500, "", failed.to_owned()));
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Failed);
     let job_id = || "job_1".parse().unwrap();
     assert_eq!(world.stored(EntryKey::failure(job_id())).await.unwrap(), failed);
@@ -28,17 +37,14 @@ async fn a_failed_job_ends_with_what_the_service_reported() {
     // It is opened again by a person, and ends with its article.
     world.api.on_poll(Reply::complete);
     world.expect(&collector, &["job_1"]).await;
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
 /// The document does not say how a failed job is reported. The commonest form ends it at its second answer.
 #[tokio::test]
 async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let failed = |status: &str| format!(r#"{{"job_id":"job_1","status":"{status}"}}"#);
     for (status, state, cause) in [
         ("writing", JobState::Expected, "the job is not complete, its status is \"writing\""),
@@ -49,8 +55,7 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
     ] {
         let body = failed(status);
         world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
         let job = world.job("job_1").await;
         assert_eq!((job.state, job.cause.as_deref()), (state, Some(cause)), "shown at once");
     }
@@ -70,8 +75,7 @@ async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same()
     assert_eq!(world.stored(article.quarantine()).await.unwrap(), failed);
 
     world.api.on_poll(move |_| Reply::Says(200, "", failed.to_owned()));
-    world.clock.advance(MINUTE);
-    world.collector().run_until_idle().await.unwrap();
+    world.poll_after(MINUTE, &world.collector()).await;
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.polls), (JobState::Failed, 1));
     assert_eq!(world.stored(EntryKey::failure(job.job_id)).await.unwrap(), failed);
@@ -81,9 +85,7 @@ async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same()
 /// An answer that cannot be read ends nothing, and is not thrown away: it may be the only copy of the article.
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let quarantine = || EntryKey::article("job_1".parse().unwrap()).quarantine();
     let cut = article("job_1").replace("}}", "");
     let of_another = article("job_2");
@@ -105,8 +107,7 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
     ] {
         let answer = body.clone();
         world.api.on_poll(move |_| Reply::Says(200, "", answer.clone()));
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
         let job = world.job("job_1").await;
         assert_eq!(
             (job.state, job.cause.as_deref()),
@@ -128,8 +129,7 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
         assert_eq!(world.inbox.show(article).await.unwrap(), None);
     }
     world.api.on_poll(Reply::complete);
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
     assert_eq!(world.inbox.show(quarantine()).await.unwrap(), None);
 }
@@ -137,14 +137,11 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
 /// As one whose body cannot be decoded: what an answer names is not a proxy's.
 #[tokio::test]
 async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let failed = article("job_1").replace("complete", "failed");
     world.api.on_poll(move |_| Reply::Says(200, "", failed.clone()));
     for _ in 0..100 {
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
     }
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.polls), (JobState::Unreadable, 73));
@@ -158,23 +155,14 @@ async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
         .inbox
         .keep_answer(&job.job_id, &article("job_1").into(), "an older version".to_owned())
         .await;
-    let titles = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let seen = Arc::clone(&titles);
-    let worker = world.inbox.worker(move |job| {
-        seen.lock().unwrap().push(job.article().unwrap().article.title.clone());
-        async { Ok(()) }
-    });
-    worker.run_until_idle().await.unwrap();
-    assert_eq!(*titles.lock().unwrap(), ["Shoes"]);
+    assert_eq!(titles(&world).await, ["Shoes"]);
     assert_eq!(world.state("job_1").await, JobState::Collected);
     assert_eq!(world.stored(quarantine).await, None);
 }
 
 #[tokio::test]
 async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let key = || EntryKey::article("job_1".parse().unwrap());
     let draft =
         |title: &str| article("job_1").replace("complete", "published").replace("Shoes", title);
@@ -186,32 +174,21 @@ async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
         assert_eq!(world.stored(key()).await, None);
         let body = draft(title);
         world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
-        world.clock.advance(waits);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(waits, &collector).await;
         assert_eq!(world.state("job_1").await, state);
     }
     assert_eq!(world.stored(key()).await.unwrap(), draft("Shoes"));
-    let titles = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let seen = Arc::clone(&titles);
-    let worker = world.inbox.worker(move |job| {
-        seen.lock().unwrap().push(job.article().unwrap().article.title.clone());
-        async { Ok(()) }
-    });
-    worker.run_until_idle().await.unwrap();
-    assert_eq!(*titles.lock().unwrap(), ["Shoes"]);
+    assert_eq!(titles(&world).await, ["Shoes"]);
 }
 
 /// As a delivery is: half an emoji costs no article.
 #[tokio::test]
 async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_repaired() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let half = article("job_1").replace("Shoes", r"Sho\ud83c");
     let body = half.clone();
     world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
     let key = EntryKey::article("job_1".parse().unwrap());
     assert_eq!(world.stored(key).await.unwrap(), half);
@@ -242,8 +219,7 @@ async fn a_collected_article_is_handled_at_once() {
     let collector = world.collector();
     world.expect(&collector, &["job_1"]).await;
     world.api.on_poll(Reply::complete);
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     timeout(Duration::from_secs(20), handled.notified()).await.unwrap();
     stop.notify_one();
     working.await.unwrap().unwrap();
@@ -253,9 +229,7 @@ async fn a_collected_article_is_handled_at_once() {
 /// in 72 hours. An outage of the API that is shorter does not end it.
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
     world.api.on_poll(|_| Reply::Says(200, "", unreadable.to_owned()));
     for (hours, state, after_the_worker) in [
@@ -264,26 +238,21 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
         (70, JobState::Expected, JobState::Expected),
         (1, JobState::Unreadable, JobState::Unreadable),
     ] {
-        world.clock.advance(hours * HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(hours * HOUR, &collector).await;
         assert_eq!(world.state("job_1").await, state);
         world.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
         assert_eq!(world.state("job_1").await, after_the_worker);
     }
     let key = EntryKey::article("job_1".parse().unwrap());
     assert_eq!(world.stored(key).await.unwrap(), unreadable);
-    world.clock.advance(30 * DAY);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(30 * DAY, &collector).await;
     assert_eq!(world.api.polled().len(), 4);
 }
 
 /// How long the answer takes does not count, nor a clock that is set meanwhile.
 #[tokio::test]
 async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_lost", "job_1"]).await;
-    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
+    let (world, collector) = World::expecting(&["job_lost", "job_1"]).await;
     for (time, took) in
         [(DAY, Duration::ZERO), (DAY, Duration::ZERO), (2 * DAY - SECOND, 2 * SECOND)]
     {
@@ -291,7 +260,7 @@ async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
         world.api.on_poll(move |job| match job {
             "job_lost" => {
                 clock.advance(took);
-                Reply::Says(404, "", lost.to_owned())
+                Reply::lost()
             }
             other => Reply::complete(other),
         });
@@ -307,24 +276,19 @@ async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
 /// It takes days, several answers, and other jobs that the service knows: a key of another environment knows none.
 #[tokio::test]
 async fn a_job_is_not_found_only_if_others_are() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_lost"]).await;
+    let (world, collector) = World::expecting(&["job_lost"]).await;
     for _ in 0..10 {
-        world.clock.advance(DAY);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(DAY, &collector).await;
     }
     assert_eq!(world.state("job_lost").await, JobState::Expected);
 
-    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
     world.api.on_poll(|job| match job {
-        "job_lost" => Reply::Says(404, "", lost.to_owned()),
+        "job_lost" => Reply::lost(),
         other => Reply::complete(other),
     });
     world.expect(&collector, &["job_1"]).await;
     for _ in 0..2 {
-        world.clock.advance(DAY);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(DAY, &collector).await;
     }
     let job = world.job("job_lost").await;
     assert_eq!(job.state, JobState::NotFound);
@@ -343,16 +307,14 @@ async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
     let other = Script::with_key(world.clock.clone(), 18);
     let other_collector =
         Collector::builder(&world.inbox, other.clone()).rate(1_000_000, 1_000_000).build().unwrap();
-    let lost = r#"{"error":"job_not_found","message":"no such job"}"#;
     other.on_poll(move |job| match job {
-        "job_1" => Reply::Says(404, "", lost.to_owned()),
+        "job_1" => Reply::lost(),
         its_own => Reply::complete(its_own),
     });
     for day in 2..12 {
         other.on_order(move || Reply::created(&format!("job_{day}")));
         assert!(order(&other_collector, &format!("post-{day}")).await.job_id().is_some());
-        world.clock.advance(DAY);
-        other_collector.run_until_idle().await.unwrap();
+        world.poll_after(DAY, &other_collector).await;
         assert_eq!(world.state(&format!("job_{day}")).await, JobState::Collected);
     }
     let job = world.job("job_1").await;
@@ -360,7 +322,6 @@ async fn a_key_with_orders_of_its_own_ends_no_job_of_another_key() {
     let cause = "job_not_found (404): no such job (the job is known to another API key: is this one right?)";
     assert_eq!(job.cause.as_deref(), Some(cause));
     world.api.on_poll(Reply::complete);
-    world.clock.advance(DAY);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(DAY, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }

@@ -13,8 +13,7 @@ async fn nothing_is_recovered_under_polling() {
         let collector = world.builder().schedule(schedule).build().unwrap();
         world.expect(&collector, &["job_1"]).await;
         world.api.on_poll(Reply::complete);
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
         world.clock.advance(HOUR);
         let health = collector.health().await.unwrap();
         assert_eq!(health.ledger.counts.recovered, recovered, "{schedule:?}");
@@ -30,8 +29,7 @@ async fn health_shows_how_many_polls_may_be_sent() {
     _ = order(&collector, "post-1").await;
     assert_eq!(tokens().await, 3, "an order takes none");
     world.expect(&collector, &["job_2", "job_3"]).await;
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(tokens().await, 0, "three jobs");
     world.clock.advance(MINUTE);
     assert_eq!(tokens().await, 1);

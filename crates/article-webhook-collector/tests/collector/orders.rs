@@ -94,10 +94,8 @@ async fn an_order_that_was_certainly_not_taken_can_be_placed_at_once() {
         Reply::status(403),
         Reply::Says(500, "", failed.to_owned()),
     ] {
-        world.api.on_order({
-            let reply = reply.clone();
-            move || reply.clone()
-        });
+        let answer = reply.clone();
+        world.api.on_order(move || answer.clone());
         let outcome = order(&collector, "post-17").await;
         assert!(matches!(outcome, OrderOutcome::Refused(_)), "{reply:?}: {outcome:?}");
         assert_eq!(world.intent("post-17").await, None, "{reply:?}");

@@ -29,18 +29,15 @@ async fn an_article_that_was_not_delivered_is_collected_byte_for_byte() {
     let collector = world.collector();
     assert!(order(&collector, "post-17").await.job_id().is_some());
     world.api.on_poll(Reply::complete);
-    world.clock.advance(10 * MINUTE - SECOND);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(10 * MINUTE - SECOND, &collector).await;
     assert!(world.api.polled().is_empty(), "the service may still deliver");
-    world.clock.advance(SECOND);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(SECOND, &collector).await;
     assert_eq!(world.api.polled(), ["job_1"]);
     assert_eq!(world.state("job_1").await, JobState::Collected);
     let key = EntryKey::article("job_1".parse().unwrap());
     assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
     assert_eq!(world.deliver("job_1", None).await, Recorded::Duplicate);
-    world.clock.advance(DAY);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(DAY, &collector).await;
     assert_eq!(world.api.polled().len(), 1);
 }
 
@@ -82,8 +79,7 @@ async fn polling_begins_after_20_seconds() {
     let collector = world.builder().schedule(Schedule::polling()).build().unwrap();
     world.api.on_poll(Reply::complete);
     world.expect(&collector, &["job_1"]).await;
-    world.clock.advance(20 * SECOND);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(20 * SECOND, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 
@@ -105,8 +101,7 @@ async fn one_bad_job_does_not_stop_the_others() {
         "job_failing" => Reply::status(500),
         good => Reply::complete(good),
     });
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     for job in good {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
@@ -129,8 +124,7 @@ async fn as_many_polls_are_under_way_as_the_settings_say() {
             collector.expect(job.parse().unwrap()).await.unwrap();
         }
         world.api.on_poll(Reply::complete);
-        world.clock.advance(HOUR);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(HOUR, &collector).await;
         assert_eq!(world.api.most_under_way(), concurrency);
     }
     assert_eq!(world.api.polled().len(), 40);
@@ -138,9 +132,7 @@ async fn as_many_polls_are_under_way_as_the_settings_say() {
 
 #[tokio::test(start_paused = true)]
 async fn an_article_is_kept_although_the_store_fails_for_some_time() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     world.ledger.fault("PollClaim", Fault::Fails(3));
@@ -152,9 +144,7 @@ async fn an_article_is_kept_although_the_store_fails_for_some_time() {
 /// The store answers after the lease has ended. Nothing is stored, and the job is due again.
 #[tokio::test(start_paused = true)]
 async fn a_job_whose_outcome_could_not_be_kept_is_polled_again() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.api.on_poll(Reply::complete);
     world.clock.advance(HOUR);
     world.ledger.fault("SettlePoll", Fault::Late(2 * MINUTE));

@@ -110,8 +110,7 @@ async fn whatever_fails_no_intent_is_ordered_twice_and_every_job_ends() {
         world.clock.advance(HOUR);
         collector.resume().await.unwrap();
         for _ in 0..48 {
-            world.clock.advance(HOUR);
-            collector.run_until_idle().await.unwrap();
+            world.poll_after(HOUR, &collector).await;
         }
 
         let counts = collector.health().await.unwrap().ledger.counts;
@@ -136,9 +135,7 @@ async fn whatever_fails_no_intent_is_ordered_twice_and_every_job_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_hangs_is_dropped_after_its_time_limit() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(|_| Reply::Hangs);
     let start = tokio::time::Instant::now();

@@ -14,9 +14,7 @@ use crate::{
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_under_way_may_end() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1", "job_2"]).await;
+    let (world, collector) = World::expecting(&["job_1", "job_2"]).await;
     world.clock.advance(HOUR);
     let answered = Arc::new(Notify::new());
     let until = answered.clone();
@@ -64,9 +62,7 @@ async fn an_order_that_is_under_way_may_end() {
 
 #[tokio::test]
 async fn nothing_is_claimed_after_the_shutdown() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     collector.run(std::future::ready(())).await.unwrap();
     assert!(world.api.polled().is_empty());
@@ -76,9 +72,7 @@ async fn nothing_is_claimed_after_the_shutdown() {
 /// What a claim brings while the collector stops is given back at once: it is due now, and was not polled.
 #[tokio::test(start_paused = true)]
 async fn what_was_claimed_and_not_begun_is_released() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     world.ledger.fault("PollClaim", Fault::Slow(2 * SECOND));
     collector.run(sleep(SECOND)).await.unwrap();
@@ -90,9 +84,7 @@ async fn what_was_claimed_and_not_begun_is_released() {
 /// What could not be stored is polled again, when the lease has ended.
 #[tokio::test(start_paused = true)]
 async fn it_does_not_wait_for_a_store_that_fails() {
-    let world = World::new();
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
+    let (world, collector) = World::expecting(&["job_1"]).await;
     world.clock.advance(HOUR);
     world.api.on_poll(Reply::complete);
     world.ledger.fault("SettlePoll", Fault::DOWN);
@@ -101,8 +93,7 @@ async fn it_does_not_wait_for_a_store_that_fails() {
     assert_eq!(start.elapsed().as_secs(), 16);
     assert_eq!(world.state("job_1").await, JobState::Polling);
     world.ledger.fault("SettlePoll", Fault::Fails(1));
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
 }
 

@@ -37,10 +37,8 @@ async fn a_call_without_a_certain_answer_is_not_repeated() {
         Reply::created("not a job id"),
     ] {
         let world = World::new();
-        world.api.on_order({
-            let reply = reply.clone();
-            move || reply.clone()
-        });
+        let answer = reply.clone();
+        world.api.on_order(move || answer.clone());
         let collector = world.collector();
         let outcome = order(&collector, "post-17").await;
         assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{reply:?}: {outcome:?}");

@@ -41,6 +41,25 @@ impl World {
         self.builder().rate(1_000_000, 1_000_000).build().unwrap()
     }
 
+    /// A collector that is slowed down by nothing, and polls one job at a time.
+    pub(crate) fn one_at_a_time(&self) -> Collector {
+        self.builder().rate(1_000_000, 1_000_000).concurrency(1).build().unwrap()
+    }
+
+    /// A world whose collector expects these jobs.
+    pub(crate) async fn expecting(jobs: &[&str]) -> (Self, Collector) {
+        let world = Self::new();
+        let collector = world.collector();
+        world.expect(&collector, jobs).await;
+        (world, collector)
+    }
+
+    /// Lets this time pass, and polls what is due.
+    pub(crate) async fn poll_after(&self, time: Duration, collector: &Collector) {
+        self.clock.advance(time);
+        collector.run_until_idle().await.unwrap();
+    }
+
     /// Expects these jobs.
     pub(crate) async fn expect(&self, collector: &Collector, jobs: &[&str]) {
         for job in jobs {

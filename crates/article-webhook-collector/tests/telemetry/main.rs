@@ -31,8 +31,7 @@ async fn everything(world: &World) {
     polls(world, &collector).await;
     world.ledger.fault("PollClaim", Fault::Takes(6 * SECOND));
     world.expect(&collector, &["job_late"]).await;
-    world.clock.advance(HOUR);
-    collector.run_until_idle().await.unwrap();
+    world.poll_after(HOUR, &collector).await;
     // Some orders are unknown by now.
     collector.clone().run(tokio::time::sleep(HOUR)).await.unwrap();
     collector.health().await.unwrap();
@@ -90,8 +89,7 @@ async fn polls(world: &World, collector: &Collector) {
     world.ledger.fault("PollClaim", Fault::Fails(1));
     world.ledger.fault("SettlePoll", Fault::Late(HOUR));
     for _ in 0..5 {
-        world.clock.advance(DAY);
-        collector.run_until_idle().await.unwrap();
+        world.poll_after(DAY, &collector).await;
         collector.resume().await.unwrap();
     }
 }

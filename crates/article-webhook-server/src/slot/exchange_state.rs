@@ -177,21 +177,20 @@ mod tests {
     }
 
     #[test]
-    fn a_head_has_three_seconds_from_the_start_even_if_bytes_arrive() {
-        let start = Instant::now();
-        let state = ExchangeState::new(start);
-        assert_eq!(deadline(&state), Some(after(start, 3)));
+    fn each_state_says_what_its_connection_waits_for() {
+        let now = Instant::now();
+        let mut state = ExchangeState::new(now);
         assert_eq!(state.activity(), Some(Activity::Head));
-    }
-
-    #[test]
-    fn a_request_in_progress_has_no_deadline() {
-        let mut state = ExchangeState::new(Instant::now());
         state.head_received(BodyState::Incomplete);
-        assert_eq!((deadline(&state), state.activity()), (None, Some(Activity::Body)));
+        assert_eq!(state.activity(), Some(Activity::Body));
         state.body_complete();
-        assert_eq!((deadline(&state), state.activity()), (None, Some(Activity::Processing)));
-        assert!(!state.is_body_unread());
+        assert_eq!(state.activity(), Some(Activity::Processing));
+        state.write_stalled(now);
+        assert_eq!(state.activity(), Some(Activity::Unread));
+        state.close(now);
+        assert_eq!(state.activity(), Some(Activity::Closing));
+        state.end();
+        assert_eq!((state.activity(), deadline(&state)), (None, None));
     }
 
     #[test]
@@ -233,17 +232,6 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_connection_of_a_full_server_has_three_seconds() {
-        let start = Instant::now();
-        let state = idle_since(start);
-        let full = Settings::default().of_a_full_server();
-        assert_eq!(state.deadline(&full), Some(after(start, 3)));
-        let idle_deadline = Duration::from_secs(1);
-        let full = Settings { idle_deadline, ..full }.of_a_full_server();
-        assert_eq!(state.deadline(&full), Some(after(start, 1)));
-    }
-
-    #[test]
     fn a_refusal_after_a_good_response_leaves_75_seconds_and_a_refusal_alone_three() {
         let start = Instant::now();
         let refuse = |state: &mut ExchangeState| {
@@ -257,18 +245,6 @@ mod tests {
         refuse(&mut stranger);
         assert_eq!(deadline(&shared), Some(after(start, 75)));
         assert_eq!(deadline(&stranger), Some(after(start, 3)));
-    }
-
-    #[test]
-    fn a_response_before_the_end_of_the_body_begins_the_close() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(BodyState::Incomplete);
-        state.response_complete();
-        state.flushed(after(start, 1));
-        assert!(state.is_closing() && state.is_body_unread());
-        assert_eq!(deadline(&state), Some(after(start, 4)));
-        assert_eq!(state.activity(), Some(Activity::Closing));
     }
 
     #[test]
@@ -309,19 +285,6 @@ mod tests {
         state.refused(start);
         state.response_complete();
         state.head_received(BodyState::Complete);
-        assert_eq!(deadline(&state), None);
-    }
-
-    #[test]
-    fn a_peer_that_reads_nothing_has_ten_seconds_from_the_last_byte_it_took() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(BodyState::Complete);
-        state.write_stalled(after(start, 1));
-        state.write_stalled(after(start, 9));
-        assert_eq!(deadline(&state), Some(after(start, 11)));
-        assert_eq!(state.activity(), Some(Activity::Unread));
-        state.write_resumed();
         assert_eq!(deadline(&state), None);
     }
 }

@@ -54,11 +54,9 @@ fn assert_internal(answer: &str) {
 async fn a_service_that_panics_or_fails_gets_a_500_and_the_next_request_is_served() {
     let running = Running::start(server(), Failing { is_ready: true });
     for path in ["/panic", "/error"] {
-        let mut peer = running.connect().await;
-        peer.send(GET.replace("GET /", &format!("GET {path}"))).await;
+        let mut peer = running.send(GET.replace("GET /", &format!("GET {path}"))).await;
         assert_internal(&peer.rest().await);
-        let mut next = running.connect().await;
-        next.send(GET).await;
+        let mut next = running.send(GET).await;
         assert!(next.answer().await.ends_with("well"));
     }
 }
@@ -70,16 +68,14 @@ async fn a_panic_after_the_call_gets_a_500_too() {
         std::panic::resume_unwind(Box::new("late"));
     }
     let running = Running::start(server(), Router::new().route("/", get(later)));
-    let mut peer = running.connect().await;
-    peer.send(GET).await;
+    let mut peer = running.send(GET).await;
     assert_internal(&peer.rest().await);
 }
 
 #[tokio::test]
 async fn a_service_that_is_never_ready_gets_a_500() {
     let running = Running::start(server(), Failing { is_ready: false });
-    let mut peer = running.connect().await;
-    peer.send(GET).await;
+    let mut peer = running.send(GET).await;
     assert_internal(&peer.rest().await);
 }
 
@@ -105,12 +101,10 @@ async fn a_response_that_fails_in_its_middle_ends_only_its_own_connection() {
     });
     let app = Router::new().route("/broken", broken).route("/", get(async || "well"));
     let running = Running::start(server(), app);
-    let mut peer = running.connect().await;
-    peer.send(GET.replace("GET /", "GET /broken")).await;
+    let mut peer = running.send(GET.replace("GET /", "GET /broken")).await;
     let rest = peer.rest().await;
     assert!(!rest.ends_with("0\r\n\r\n") && !rest.contains("secret"), "{rest}");
-    let mut next = running.connect().await;
-    next.send(GET).await;
+    let mut next = running.send(GET).await;
     assert!(next.answer().await.ends_with("well"));
 }
 

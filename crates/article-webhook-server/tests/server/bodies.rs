@@ -18,8 +18,7 @@ fn kind(error: &dyn std::error::Error) -> Option<ErrorKind> {
 #[tokio::test]
 async fn a_body_may_take_as_long_as_the_service_waits_for_it() {
     let running = Running::start(server(), counting());
-    let mut peer = running.connect().await;
-    peer.send(post(4) + "a").await;
+    let mut peer = running.send(post(4) + "a").await;
     for byte in ["b", "c", "d"] {
         sleep(HEAD).await;
         peer.send(byte).await;
@@ -36,8 +35,7 @@ async fn a_body_that_ends_early_is_an_unexpected_eof() {
         ended.send(kind(&error)).expect("the test listens");
     });
     let running = Running::start(server(), service);
-    let mut peer = running.connect().await;
-    peer.send(post(1000) + "abc").await;
+    let mut peer = running.send(post(1000) + "abc").await;
     drop(peer);
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
@@ -76,8 +74,7 @@ async fn a_response_before_the_end_of_the_body_arrives_and_closes_the_connection
             "{answer}"
         );
     }
-    let mut silent = running.connect().await;
-    silent.send(post(400_000)).await;
+    let mut silent = running.send(post(400_000)).await;
     assert!(silent.rest().await.starts_with("HTTP/1.1 404"));
 }
 
@@ -91,8 +88,7 @@ async fn a_body_that_the_service_keeps_after_its_response_ends_with_the_response
         });
     });
     let running = Running::start(server(), service);
-    let mut peer = running.connect().await;
-    peer.send(post(1000) + "abc").await;
+    let mut peer = running.send(post(1000) + "abc").await;
     assert!(peer.rest().await.contains("connection: close"));
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
@@ -101,13 +97,11 @@ async fn a_body_that_the_service_keeps_after_its_response_ends_with_the_response
 async fn expect_100_continue_gets_a_100_or_the_final_response() {
     let running = Running::start(server(), counting());
     let expecting = post(3).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
-    let mut peer = running.connect().await;
-    peer.send(&expecting).await;
+    let mut peer = running.send(&expecting).await;
     assert_eq!(peer.answer().await, "HTTP/1.1 100 Continue\r\n\r\n");
     peer.send("abc").await;
     assert!(peer.answer().await.ends_with("3"));
 
-    let mut elsewhere = running.connect().await;
-    elsewhere.send(expecting.replace("POST /", "POST /elsewhere")).await;
+    let mut elsewhere = running.send(expecting.replace("POST /", "POST /elsewhere")).await;
     assert!(elsewhere.rest().await.starts_with("HTTP/1.1 404"));
 }

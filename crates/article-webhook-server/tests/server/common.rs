@@ -61,6 +61,13 @@ impl Running {
         Peer::connect(self.address).await
     }
 
+    /// A peer that has sent this.
+    pub(crate) async fn send(&self, bytes: impl AsRef<[u8]>) -> Peer {
+        let mut peer = self.connect().await;
+        peer.send(bytes).await;
+        peer
+    }
+
     /// Asks the server to stop.
     pub(crate) fn stop(self) -> JoinHandle<io::Result<()>> {
         self.stop.send(()).expect("the server runs");

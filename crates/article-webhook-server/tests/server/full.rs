@@ -34,8 +34,7 @@ async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
     let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(4), app);
     let mut silent = running.connect().await;
-    let mut half = running.connect().await;
-    half.send("GET /quick HT").await;
+    let mut half = running.send("GET /quick HT").await;
     let (mut body, mut at_work) = (running.connect().await, running.connect().await);
     body.send(post(10) + "abc").await;
     at_work.send(GET).await;
@@ -44,8 +43,7 @@ async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
 
     let mut waiting = Vec::new();
     for _ in 0..20 {
-        let mut next = running.connect().await;
-        next.send(quick()).await;
+        let mut next = running.send(quick()).await;
         waiting.push(next);
     }
     sleep(HEAD).await;
@@ -72,8 +70,7 @@ async fn every_request_of_a_burst_is_answered() {
     let running = Running::start(server().max_connections(2), counting());
     let mut burst = Vec::new();
     for _ in 0..20 {
-        let mut one = running.connect().await;
-        one.send(post(3) + "abc").await;
+        let mut one = running.send(post(3) + "abc").await;
         burst.push(one);
     }
     for mut one in burst {
@@ -97,8 +94,7 @@ async fn a_connection_that_waited_has_the_whole_deadline_for_its_head() {
 async fn a_full_server_closes_each_connection_behind_its_response() {
     let server = server().head_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(2), counting());
-    let mut one = running.connect().await;
-    one.send(GET).await;
+    let mut one = running.send(GET).await;
     assert!(!one.answer().await.contains("connection: close"));
     let mut two = running.connect().await;
     for peer in [&mut one, &mut two] {
@@ -113,13 +109,10 @@ async fn a_full_server_closes_each_connection_behind_its_response() {
 async fn an_idle_connection_of_a_full_server_makes_room_after_the_deadline_of_a_head() {
     let server = server().idle_deadline(TIMEOUT * 4);
     let running = Running::start(server.max_connections(2), counting());
-    let mut idle = running.connect().await;
-    idle.send(GET).await;
+    let mut idle = running.send(GET).await;
     assert!(!idle.answer().await.contains("connection: close"));
-    let mut half = running.connect().await;
-    half.send(post(6) + "abc").await;
-    let mut next = running.connect().await;
-    next.send(GET).await;
+    let mut half = running.send(post(6) + "abc").await;
+    let mut next = running.send(GET).await;
     assert!(next.answer().await.ends_with("0"));
     assert!(!idle.is_open().await);
     half.send("def").await;
@@ -134,8 +127,7 @@ async fn silent_connections_that_fill_the_server_keep_a_delivery_out_for_their_d
         silent.push(running.connect().await);
     }
     let start = std::time::Instant::now();
-    let mut good = running.connect().await;
-    good.send(post(3) + "abc").await;
+    let mut good = running.send(post(3) + "abc").await;
     assert!(good.answer().await.ends_with("3"));
     assert_near(start.elapsed(), HEAD);
 }
@@ -148,11 +140,9 @@ fn refusing(bytes: usize) -> Router {
 #[tokio::test]
 async fn a_refused_peer_that_does_not_read_its_answer_is_closed_at_the_deadline() {
     let running = Running::start(server().max_connections(1), refusing(32 << 20));
-    let mut silent = running.connect().await;
-    silent.send(GET).await;
+    let mut silent = running.send(GET).await;
     let start = std::time::Instant::now();
-    let mut next = running.connect().await;
-    next.send(GET).await;
+    let mut next = running.send(GET).await;
     soon(next.0.readable()).await.expect("it is answered");
     assert_near(start.elapsed(), HEAD);
 }
@@ -161,8 +151,7 @@ async fn a_refused_peer_that_does_not_read_its_answer_is_closed_at_the_deadline(
 #[tokio::test]
 async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
     let running = Running::start(server().max_connections(1), refusing(10));
-    let mut sending = running.connect().await;
-    sending.send(post(1 << 30)).await;
+    let mut sending = running.send(post(1 << 30)).await;
     let start = std::time::Instant::now();
     let sends = tokio::spawn(async move {
         while sending.0.writable().await.is_ok() {
@@ -172,8 +161,7 @@ async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
             sleep(Duration::from_millis(20)).await;
         }
     });
-    let mut next = running.connect().await;
-    next.send(GET).await;
+    let mut next = running.send(GET).await;
     soon(next.0.readable()).await.expect("it is answered");
     assert_near(start.elapsed(), HEAD);
     soon(sends).await.expect("no panic");
@@ -184,8 +172,7 @@ async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
 async fn a_sender_that_writes_nine_megabytes_first_reads_its_refusal() {
     let running = Running::start(server().head_deadline(TIMEOUT), refusing(10));
     for _ in 0..5 {
-        let mut plain = running.connect().await;
-        plain.send(post(9 << 20) + &"a".repeat(9 << 20)).await;
+        let mut plain = running.send(post(9 << 20) + &"a".repeat(9 << 20)).await;
         let answer = plain.rest().await;
         assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("connection: close"));
     }

@@ -21,8 +21,7 @@ async fn a_silent_connection_is_closed_at_the_deadline() {
 #[tokio::test]
 async fn bytes_that_arrive_slowly_do_not_extend_the_deadline() {
     let running = Running::start(server(), counting());
-    let mut peer = running.connect().await;
-    peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
+    let mut peer = running.send("GET / HTTP/1.1\r\nX-Slow: ").await;
     assert_near(peer.trickle(b'a', TIMEOUT).await.expect("it is closed"), HEAD);
 }
 
@@ -44,8 +43,7 @@ async fn by_default_a_connection_may_be_idle_for_75_s_after_a_good_response_and_
  {
     for (status, app, seconds) in [(200, counting(), 74..=75), (404, Router::new(), 2..=3)] {
         let running = Running::start(Server::builder(), app);
-        let mut peer = running.connect().await;
-        peer.send(GET).await;
+        let mut peer = running.send(GET).await;
         assert!(peer.answer().await.starts_with(&format!("HTTP/1.1 {status}")));
         tokio::time::pause();
         let start = tokio::time::Instant::now();
@@ -59,8 +57,7 @@ async fn by_default_a_connection_may_be_idle_for_75_s_after_a_good_response_and_
 #[tokio::test]
 async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
     let running = Running::start(server(), counting());
-    let mut peer = running.connect().await;
-    peer.send([GET, "GET / HTTP/1.1\r\nX-Slow: "].concat()).await;
+    let mut peer = running.send([GET, "GET / HTTP/1.1\r\nX-Slow: "].concat()).await;
     assert!(peer.answer().await.starts_with("HTTP/1.1 200"));
     assert_near(peer.trickle(b'a', TIMEOUT).await.expect("it is closed"), HEAD);
 }
@@ -68,8 +65,7 @@ async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() {
     let running = Running::start(server(), counting());
-    let mut peer = running.connect().await;
-    peer.send([&post(3), "abc", GET, &post(2), "de"].concat()).await;
+    let mut peer = running.send([&post(3), "abc", GET, &post(2), "de"].concat()).await;
     let answers = peer.rest().await;
     let bodies = answers.split("\r\n\r\n").skip(1).filter_map(|rest| rest.chars().next());
     assert_eq!(bodies.collect::<String>(), "302");
@@ -87,8 +83,7 @@ async fn a_head_without_an_end_after_16_kib_and_too_many_headers_are_refused() {
         (line.to_owned() + &"X: a\r\n".repeat(98) + "\r\n", 200),
         (line.to_owned() + &"X: a\r\n".repeat(99) + "\r\n", 431),
     ] {
-        let mut peer = running.connect().await;
-        peer.send(head).await;
+        let mut peer = running.send(head).await;
         assert!(peer.rest().await.starts_with(&format!("HTTP/1.1 {status}")), "{status}");
     }
 }
@@ -97,8 +92,7 @@ async fn a_head_without_an_end_after_16_kib_and_too_many_headers_are_refused() {
 async fn anything_but_http_1_is_refused() {
     let running = Running::start(server(), counting());
     for greeting in ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\0\x01\r\n\r\n"] {
-        let mut peer = running.connect().await;
-        peer.send(greeting).await;
+        let mut peer = running.send(greeting).await;
         assert!(!peer.rest().await.contains(" 200 "));
     }
 }

@@ -9,8 +9,7 @@ const REFUSED: [&str; 2] = [
 async fn a_request_without_exactly_one_host_is_refused_and_the_connection_closed() {
     let running = Running::start(server(), counting());
     for request in REFUSED {
-        let mut peer = running.connect().await;
-        peer.send([request, GET].concat()).await;
+        let mut peer = running.send([request, GET].concat()).await;
         let answer = peer.rest().await;
         let body = r#"{"error":"bad_request","message":"expected exactly one Host header"}"#;
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
@@ -22,11 +21,9 @@ async fn a_request_without_exactly_one_host_is_refused_and_the_connection_closed
 #[tokio::test]
 async fn http_1_0_needs_no_host_but_must_not_have_two() {
     let running = Running::start(server(), counting());
-    let mut peer = running.connect().await;
-    peer.send("GET / HTTP/1.0\r\n\r\n").await;
+    let mut peer = running.send("GET / HTTP/1.0\r\n\r\n").await;
     assert!(peer.rest().await.starts_with("HTTP/1.0 200"));
-    let mut peer = running.connect().await;
-    peer.send(REFUSED[1].replace("HTTP/1.1", "HTTP/1.0")).await;
+    let mut peer = running.send(REFUSED[1].replace("HTTP/1.1", "HTTP/1.0")).await;
     assert!(peer.rest().await.starts_with("HTTP/1.0 400"));
 }
 

@@ -32,8 +32,7 @@ async fn a_refused_head_is_logged_without_what_it_says_and_the_next_is_not() {
         let (log, _guard) = collect();
         let running = Running::start(server(), counting());
         for _ in 0..2 {
-            let mut peer = running.connect().await;
-            peer.send(head.clone()).await;
+            let mut peer = running.send(head.clone()).await;
             assert!(peer.rest().await.starts_with("HTTP/1.1 4"));
         }
         assert_eq!(log.text(), format!(" WARN article_webhook_server: {line}"));
@@ -47,8 +46,7 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
     for bytes in [post(10) + "abc", "GET / HT".to_owned(), String::new(), String::new()] {
-        let mut peer = running.connect().await;
-        peer.send(bytes).await;
+        let mut peer = running.send(bytes).await;
         peers.push(peer);
     }
     sleep(HEAD / 2).await;

@@ -55,8 +55,7 @@ async fn a_server_with_a_delay_goes_on_and_fails_its_health_check_meanwhile() {
     let running = Running::start(server, app);
     let address = running.address;
     let ready = "GET /ready?by=balancer HTTP/1.1\r\nHost: receiver.test\r\n\r\n";
-    let mut idle = running.connect().await;
-    idle.send(ready).await;
+    let mut idle = running.send(ready).await;
     assert!(idle.answer().await.ends_with("ready"));
 
     let begin = tokio::time::Instant::now();
@@ -93,8 +92,7 @@ async fn requests_that_outlast_the_grace_period_are_cut() {
         server().shutdown_grace(grace),
         Router::new().fallback(async || pending::<()>().await),
     );
-    let mut endless = running.connect().await;
-    endless.send(GET).await;
+    let mut endless = running.send(GET).await;
     sleep(WORK).await;
     let start = Instant::now();
     let served = running.stop();

@@ -73,8 +73,7 @@ async fn a_slow_peer_that_has_read_the_whole_response_is_idle() {
     const LONG: usize = 32 << 20;
     let app = Router::new().route("/", get(async || vec![b'a'; LONG]));
     let running = Running::start(server(), app);
-    let mut slow = running.connect().await;
-    slow.send(GET).await;
+    let mut slow = running.send(GET).await;
     settle().await;
     sleep(Duration::from_secs(8)).await; // the server waits, and would for two seconds more
     take(&mut slow, LONG).await;
@@ -87,8 +86,7 @@ async fn a_slow_peer_that_has_read_the_whole_response_is_idle() {
 async fn a_peer_that_reads_nothing_is_closed_after_ten_seconds() {
     let (app, dropped) = endless();
     let running = Running::start(server(), app);
-    let mut silent = running.connect().await;
-    silent.send(GET).await;
+    let mut silent = running.send(GET).await;
     settle().await;
     let start = Instant::now();
     _ = timeout(Duration::from_secs(60), dropped).await;
@@ -99,8 +97,7 @@ async fn a_peer_that_reads_nothing_is_closed_after_ten_seconds() {
 async fn a_peer_that_reads_a_little_stays_open() {
     let (app, mut dropped) = endless();
     let running = Running::start(server(), app);
-    let mut slow = running.connect().await;
-    slow.send(GET).await;
+    let mut slow = running.send(GET).await;
     settle().await;
     for _ in 0..5 {
         sleep(Duration::from_secs(8)).await;

@@ -111,17 +111,6 @@ async fn a_slow_delivery_takes_its_time_and_arrives_complete() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_and_a_duplicate_send_the_same_article_again() {
-    for fault in [Fault::AnswerLost, Fault::Duplicate] {
-        let receiver = Receiver::start(&[]).await;
-        let (_, attempts) = day_of(stepped(&receiver.url).fault(Rule::new(fault).attempt(1))).await;
-        assert_eq!(attempts.iter().map(status).collect::<Vec<_>>(), [200, 200], "{fault:?}");
-        let came = receiver.came();
-        assert_eq!(came[0].body, came[1].body);
-    }
-}
-
-#[tokio::test]
 async fn a_receiver_that_does_not_answer_times_out_and_is_retried() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
