@@ -22,7 +22,6 @@ use crate::{
     child::Child,
     form::Form,
     role::{self, Role},
-    service::Line,
     strace::{self, Strace},
 };
 

@@ -14,8 +14,8 @@ use crate::{database::Database, runs::Record};
 pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Digest>>);
 
 impl Acknowledged {
-    pub(crate) fn acknowledge(&self, job_id: &str, digest: Digest) {
-        self.lock().insert(job_id.to_owned(), digest);
+    pub(crate) fn acknowledge(&self, job_id: &str, body: &[u8]) {
+        self.lock().insert(job_id.to_owned(), Digest::of(body));
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -182,7 +182,7 @@ impl Trial {
         let Some(address) = self.address(node % NODES) else { return false };
         let is_acknowledged = sender.deliver(address, parcel);
         if is_acknowledged {
-            self.ledger.acknowledge(&parcel.job_id, parcel.digest);
+            self.ledger.acknowledge(&parcel.job_id, &parcel.body);
         }
         is_acknowledged
     }
