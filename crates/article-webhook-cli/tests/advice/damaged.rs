@@ -3,7 +3,7 @@
 use std::{fs, process::Command};
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Inbox, SqliteStore};
+use article_webhook_inbox::Inbox;
 use rusqlite::Connection;
 
 use crate::{
@@ -73,17 +73,6 @@ async fn what_is_no_database_any_more_is_salvaged_or_a_backup_takes_its_place() 
     run_named(&text, "inbox salvage", &new);
     assert_eq!(stored_or_expected(&new).await, jobs(JOBS));
     scene.restore(&text).await;
-}
-
-#[tokio::test]
-async fn a_file_that_never_was_a_database_stays_as_it_is_and_another_is_named() {
-    let scene = Scene::new().await;
-    let text = scene.path("text.txt");
-    fs::write(&text, "a text that is still needed").unwrap();
-    let error = SqliteStore::open(&text).unwrap_err().to_string();
-    assert!(error.contains("is not a SQLite database: name another file; "), "{error}");
-    assert_eq!(stored(&scene.file).await, jobs(JOBS));
-    assert_eq!(fs::read_to_string(&text).unwrap(), "a text that is still needed");
 }
 
 #[tokio::test]

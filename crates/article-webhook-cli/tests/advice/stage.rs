@@ -2,25 +2,22 @@
 
 use std::{
     env, fs,
-    future::pending,
     io::{Read, Write},
-    net::{SocketAddr, TcpListener},
+    net::TcpListener,
     path::PathBuf,
     process::{Command, Stdio},
     thread,
     time::Duration,
 };
 
-use article_webhook_inbox::Inbox;
-use article_webhook_server::Server;
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorClock, Step};
-use article_webhook_tower::{AuthToken, Receiver, receive};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::{first_line, tool::seen};
-
-pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
+use crate::{
+    first_line, sample,
+    tool::{TOKEN, seen},
+};
 
 /// The commands that go on until they are ended.
 const GO_ON: [&str; 3] =
@@ -49,7 +46,7 @@ impl Stage {
         });
         let urls = services.each_ref().map(Simulator::base_url);
         let [api, without_a_brand, limits_its_first_call] = urls;
-        let receiver = runtime.block_on(receiver());
+        let receiver = runtime.block_on(sample::receiver());
         let folder = tempfile::tempdir().unwrap();
         let variables = vec![
             ("ARTICLE_API_URL", api),
@@ -75,7 +72,7 @@ impl Stage {
         ] {
             fs::write(stage.path(name), text).unwrap();
         }
-        stage.runtime.block_on(crate::sample::fill(&stage.path("inbox.db")));
+        stage.runtime.block_on(sample::fill(&stage.path("inbox.db")));
         stage
     }
 
@@ -138,14 +135,6 @@ impl Stage {
         assert!(!line.is_empty(), "{command}: {error}");
         line
     }
-}
-
-async fn receiver() -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr().unwrap();
-    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
-    tokio::spawn(server.serve(receive(receiver, Inbox::memory()), pending()));
-    address
 }
 
 /// A service that reads each call, gives this answer, and hangs up.

@@ -16,7 +16,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     let demo = Running::demo(&folder.path().join("inbox.db"));
     browser.open(&demo.url).await;
     browser.wait(&format!("return {NOW} === 'published'")).await;
-    browser.wait("return document.querySelectorAll('.entries tbody tr').length === 1").await;
+    browser.wait_for_count(".entries tbody tr", 1).await;
     let places = "return JSON.stringify([...document.querySelectorAll('h1, .states a, .orders th')].map(e => { \
         const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }))";
     let before = browser.run(places).await;
@@ -36,7 +36,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
         .wait("return document.getElementById('panel-text').textContent.includes('is off')")
         .await;
     press(&browser, "order-ten").await;
-    browser.wait("return document.querySelectorAll('#panel-rows tbody tr').length === 12").await;
+    browser.wait_for_count("#panel-rows tbody tr", 12).await;
     browser
         .wait(&format!("return {NOW}?.startsWith('not delivered; the collector polls at ')"))
         .await;
@@ -45,7 +45,7 @@ async fn a_person_breaks_the_receiver_and_sees_what_the_service_does() {
     let published = "const now = [...document.querySelectorAll('#panel-rows td.now')].map(e => e.textContent); \
         return now.every(text => text.endsWith('published')) && now[0] === 'collected and published'";
     browser.wait(published).await;
-    browser.wait("return document.querySelectorAll('.entries tbody tr').length === 12").await;
+    browser.wait_for_count(".entries tbody tr", 12).await;
     assert_eq!(browser.run(places).await, before, "nothing above the list moves");
     assert_eq!(browser.console().await, [""; 0]);
 

@@ -18,6 +18,9 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// How long a page may take to show what is expected.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+pub(crate) const IS_LIVE: &str =
+    "return document.getElementById('connection')?.dataset.state === 'on'";
+
 pub(crate) struct Browser {
     driver: Child,
     http: reqwest::Client,
@@ -56,6 +59,28 @@ impl Browser {
 
     pub(crate) async fn open(&self, url: &str) {
         self.post("url", json!({ "url": url })).await;
+    }
+
+    /// Opens a page that shows what happens, and waits until it does.
+    pub(crate) async fn open_live(&self, url: &str) {
+        self.open(url).await;
+        self.wait(IS_LIVE).await;
+    }
+
+    /// The text of the first element that CSS finds.
+    pub(crate) async fn text(&self, css: &str) -> String {
+        let text = self.run(&format!("return document.querySelector('{css}').textContent")).await;
+        text.as_str().unwrap().to_owned()
+    }
+
+    /// How many elements CSS finds.
+    pub(crate) async fn count(&self, css: &str) -> Value {
+        self.run(&format!("return document.querySelectorAll('{css}').length")).await
+    }
+
+    pub(crate) async fn wait_for_count(&self, css: &str, count: usize) {
+        let is_so = format!("return document.querySelectorAll('{css}').length === {count}");
+        self.wait(&is_so).await;
     }
 
     /// Opens a tab in front of the others.
@@ -196,6 +221,12 @@ impl Browser {
         let lines = self.post("se/log", json!({ "type": "browser" })).await;
         let lines = lines.as_array().unwrap().iter();
         lines.map(|line| line["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends it, if nothing went wrong in its pages since the last look at the console.
+    pub(crate) async fn end_without_errors(self) {
+        assert_eq!(self.console().await, [""; 0]);
+        self.end().await;
     }
 
     pub(crate) async fn end(mut self) {

@@ -4,18 +4,12 @@ use std::time::Duration;
 
 use article_webhook_inbox::{Inbox, SqliteStore, State};
 
-use crate::{driver::Browser, foreign::Foreign, running::Running, scene};
+use crate::{foreign::Foreign, path::shown};
 
 #[tokio::test]
 async fn no_other_page_presses_a_button_or_reads_the_inbox() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some((browser, page, file, _folder)) = shown().await else { return };
     let foreign = Foreign::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait(&format!("return location.href === '{}/'", page.base)).await;
     let entry = format!("{}/entry/job_64d4083e/article.complete", page.base);
     browser.open(&entry).await;
     // Even with the token, as if it had leaked.
@@ -88,14 +82,8 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
 
 #[tokio::test]
 async fn another_server_on_this_machine_does_not_get_the_cookie() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some((browser, page, _, _folder)) = shown().await else { return };
     let foreign = Foreign::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait(&format!("return location.href === '{}/'", page.base)).await;
     // The cookie is for the host, whatever the port.
     foreign.serve(
         "/",

@@ -71,8 +71,7 @@ async fn a_hostile_article_runs_nothing_and_loads_nothing() {
     inbox.close().await.unwrap();
 
     let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait("return document.getElementById('connection')?.dataset.state === 'on'").await;
+    browser.open_live(&page.url).await;
     assert_eq!(browser.console().await, [""; 0], "the list");
     browser.run("console.error('heard')").await;
     assert_eq!(browser.console().await.len(), 1, "what is written to the console is heard");

@@ -10,6 +10,8 @@ mod axe;
 mod driver;
 mod scene;
 
+#[path = "../cli/deliver.rs"]
+mod deliver;
 #[path = "../page/picture.rs"]
 mod picture;
 #[path = "../page/running.rs"]

@@ -8,11 +8,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
-    driver::Browser,
+    deliver::deliver,
+    driver::{Browser, IS_LIVE},
     running::{Running, TOKEN},
 };
-
-const IS_LIVE: &str = "return document.getElementById('connection')?.dataset.state === 'on'";
 
 /// Twelve entries are dead for one reason, each with other figures, and one is for another. The inbox is open.
 pub(crate) async fn broken(file: &Path) -> Inbox {
@@ -48,17 +47,9 @@ async fn scene() -> Option<Scene> {
 
 /// Two deliveries that a receiver refuses: one with another token, one that is no JSON.
 pub(crate) async fn refused(listening: &Running) {
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
     for token in ["Bearer 0000000000000000", TOKEN] {
-        let request = http.post(&listening.receiver).header("authorization", token);
-        let request = request.header("content-type", "application/json");
-        let request = request.header("x-service-event", "article.complete");
-        request
-            .header("x-service-job-id", "job_1")
-            .body("{\"job_id\":\"job_1\",")
-            .send()
-            .await
-            .unwrap();
+        let body = "{\"job_id\":\"job_1\",";
+        deliver(&listening.receiver, token, "article.complete", "job_1", body).await;
     }
 }
 
@@ -70,18 +61,17 @@ fn again(cause: String) -> Result<(), Failed> {
 #[tokio::test]
 async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
     let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
+    browser.open_live(&page.url).await;
     let first = browser.run("return document.querySelector('main').innerText").await;
     let (alarm, list) =
         (first.as_str().unwrap().find("13 dead"), first.as_str().unwrap().find("Entries"));
     assert!(alarm.unwrap() < list.unwrap(), "{first}");
-    assert_eq!(browser.run("return document.querySelectorAll('.groups li').length").await, 2);
+    assert_eq!(browser.count(".groups li").await, 2);
     browser.click(".choice button[name=first]").await;
     let figures = "Object.fromEntries([...document.querySelectorAll('.result .figures div')].map(e => [...e.children].map(c => c.textContent)))";
     browser.wait(&format!("return {figures}['waiting'] === '5'")).await;
     browser.wait(IS_LIVE).await;
-    assert_eq!(browser.run("return document.querySelectorAll('#list tbody tr').length").await, 5);
+    assert_eq!(browser.count("#list tbody tr").await, 5);
     // A worker has them now. The page is not loaded again.
     browser.run("window.isTheSame = true").await;
     let publish = async |job: Job| match job.job_id().as_str() {
@@ -104,19 +94,16 @@ async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
     browser.open(&url).await;
     browser.wait(&format!("return {figures}['published'] === '4'")).await;
     browser.click(".result > p a").await;
-    browser.wait("return document.querySelectorAll('.groups li').length === 3").await;
-    assert_eq!(browser.console().await, [""; 0]);
+    browser.wait_for_count(".groups li", 3).await;
     inbox.close().await.unwrap();
-    browser.end().await;
+    browser.end_without_errors().await;
 }
 
 #[tokio::test]
 async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
     let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
-    browser.open(&format!("{}/?state=dead&q=503", page.base)).await;
-    browser.wait(IS_LIVE).await;
+    browser.open_live(&page.url).await;
+    browser.open_live(&format!("{}/?state=dead&q=503", page.base)).await;
     let focused = "document.activeElement.querySelector('.job')?.textContent";
     for (key, job) in
         [("j", "job_11"), ("j", "job_10"), ("k", "job_11"), ("k", "job_11"), ("j", "job_10")]
@@ -162,24 +149,29 @@ async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
     browser.press("/").await;
     browser.press("jkr?/").await;
     assert_eq!(browser.run("return document.getElementById('search').value").await, "jkr?/");
-    assert_eq!(browser.console().await, [""; 0]);
     inbox.close().await.unwrap();
-    browser.end().await;
+    browser.end_without_errors().await;
 }
 
 #[tokio::test]
-async fn a_group_is_requeued_and_followed_without_javascript() {
+async fn an_entry_and_a_group_are_requeued_and_followed_without_javascript() {
     let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
     browser.open(&page.url).await;
     browser.until_url(&format!("{}/", page.base)).await;
+    for link in ["a[data-state=dead]", "td.what a", "#state button"] {
+        browser.click(link).await;
+    }
+    let requeued = "?done=requeued&list=state%3Ddead";
+    browser.until_url_has("an entry is requeued", |url| url.ends_with(requeued)).await;
+    browser.open(&format!("{}/", page.base)).await;
     browser.click(".choice .primary").await;
     let result = browser.until_url_has("a result", |url| url.contains("/?requeued=")).await;
     inbox.worker(async |_: Job| Ok(())).run_until_idle().await.unwrap();
     browser.open(&result).await;
     browser.chromium("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
-    let shown = browser.run("return document.querySelector('.result').textContent").await;
-    assert!(shown.as_str().unwrap().contains("published12"), "{shown}");
+    let shown = browser.text(".result").await;
+    assert!(shown.contains("published12"), "{shown}");
     inbox.close().await.unwrap();
     browser.end().await;
 }
@@ -188,8 +180,7 @@ async fn a_group_is_requeued_and_followed_without_javascript() {
 async fn the_cause_of_an_entry_is_in_the_first_screen_of_a_phone() {
     let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.size(360, 640).await;
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
+    browser.open_live(&page.url).await;
     browser.open(&format!("{}/entry/job_01/article.complete", page.base)).await;
     let place = "return document.querySelector('#why .cause')?.getBoundingClientRect().bottom";
     let bottom = browser.wait(place).await.as_f64().unwrap();
@@ -209,16 +200,11 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
     let Some(browser) = Browser::start().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let listening = Running::listen(&folder.path().join("inbox.db"));
-    browser.open(&listening.url).await;
-    browser.wait(IS_LIVE).await;
-    browser.open(&format!("{}/refused", listening.base)).await;
-    browser.wait(IS_LIVE).await;
-    assert_eq!(
-        browser.run("return document.querySelectorAll('#refused tbody tr').length").await,
-        0
-    );
+    browser.open_live(&listening.url).await;
+    browser.open_live(&format!("{}/refused", listening.base)).await;
+    assert_eq!(browser.count("#refused tbody tr").await, 0);
     refused(&listening).await;
-    browser.wait("return document.querySelectorAll('#refused section:first-of-type tbody tr').length === 2").await;
+    browser.wait_for_count("#refused section:first-of-type tbody tr", 2).await;
     let shown = browser.run("return document.querySelector('#refused').innerText").await;
     let shown = shown.as_str().unwrap();
     assert!(shown.contains("not an accepted token") && shown.contains("malformed JSON"), "{shown}");
@@ -236,6 +222,5 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
     browser
         .wait("return document.querySelector('#result')?.textContent === 'Nothing was requeued'")
         .await;
-    assert_eq!(browser.console().await, [""; 0]);
-    browser.end().await;
+    browser.end_without_errors().await;
 }

@@ -1,15 +1,17 @@
 //! The paths that a person takes.
 
 use std::{
+    path::PathBuf,
     process::Command,
     time::{Duration, Instant},
 };
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Inbox, SqliteStore};
+use article_webhook_inbox::Inbox;
+use tempfile::TempDir;
 
 use crate::{
-    driver::Browser,
+    driver::{Browser, IS_LIVE},
     running::{Running, TOKEN},
     scene,
 };
@@ -17,30 +19,38 @@ use crate::{
 /// When what happens must be seen.
 const SOON: Duration = Duration::from_secs(1);
 
-const IS_LIVE: &str = "return document.getElementById('connection')?.dataset.state === 'on'";
+/// A browser with the page of an inbox, that inbox, and its folder.
+pub(crate) async fn shown() -> Option<(Browser, Running, PathBuf, TempDir)> {
+    let browser = Browser::start().await?;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("inbox.db");
+    scene::inbox(&file).await;
+    let page = Running::page(&file, &[]);
+    browser.open_live(&page.url).await;
+    Some((browser, page, file, folder))
+}
 
 #[tokio::test]
 async fn a_newcomer_sees_the_first_article() {
     let Some(browser) = Browser::start().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let listening = Running::listen(&folder.path().join("inbox.db"));
-    browser.open(&listening.url).await;
-    browser.wait(IS_LIVE).await;
+    browser.open_live(&listening.url).await;
     assert_eq!(
         browser.url().await,
         format!("{}/", listening.base),
         "the key is not in the address any more"
     );
-    let command = browser.run("return document.querySelector('.empty code').textContent").await;
+    let command = browser.text(".empty code").await;
     assert_eq!(command, format!("article-webhook send {}", listening.receiver));
 
     // The command that the page shows.
-    let mut words = command.as_str().unwrap().split(' ').skip(1);
+    let mut words = command.split(' ').skip(1);
     let mut send = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
     send.args(words.by_ref()).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
     assert!(send.output().unwrap().status.success());
-    browser.wait("return document.querySelectorAll('#list tbody tr').length === 1").await;
-    let title = browser.run("return document.querySelector('td.what .title').textContent").await;
+    browser.wait_for_count("#list tbody tr", 1).await;
+    let title = browser.text("td.what .title").await;
     assert_eq!(title, "How to Choose Running Shoes");
     let counts =
         browser.wait("return document.querySelector('.states .count').textContent === '1'").await;
@@ -51,25 +61,18 @@ async fn a_newcomer_sees_the_first_article() {
         .wait("return document.querySelector('h1')?.textContent === 'How to Choose Running Shoes'")
         .await;
     browser.wait(IS_LIVE).await;
-    let body = browser.run("return document.querySelector('pre.json').textContent").await;
-    assert!(body.as_str().unwrap().contains("\"title\": \"How to Choose Running Shoes\""));
+    let body = browser.text("pre.json").await;
+    assert!(body.contains("\"title\": \"How to Choose Running Shoes\""));
     browser.click(".crumbs a").await;
-    browser.wait("return document.querySelectorAll('#list tbody tr').length === 1").await;
-    assert_eq!(browser.console().await, [""; 0]);
-    browser.end().await;
+    browser.wait_for_count("#list tbody tr", 1).await;
+    browser.end_without_errors().await;
 }
 
 #[tokio::test]
 async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
+    let Some((browser, _page, file, _folder)) = shown().await else { return };
     // The receiver is this process, and the page another.
-    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
-    let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
+    let inbox = Inbox::open(&file).await.unwrap();
     tokio::time::sleep(Duration::from_millis(700)).await;
     let places = "return [...document.querySelectorAll('#list th, .states a')].map(e => { \
         const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })";
@@ -91,41 +94,12 @@ async fn an_arrival_is_seen_within_a_second_and_moves_no_column() {
     times.sort();
     assert!(times[2] < SOON, "{times:?}");
     assert_eq!(browser.run(places).await, before);
-    let fresh = browser.run("return document.querySelectorAll('tr.fresh').length").await;
+    let fresh = browser.count("tr.fresh").await;
     assert_eq!(fresh, 5);
     let heights = browser.run("return new Set([...document.querySelectorAll('#list tbody tr')].map(e => e.offsetHeight)).size").await;
     assert_eq!(heights, 1, "every row is as high as the others");
-    assert_eq!(browser.console().await, [""; 0]);
     inbox.close().await.unwrap();
-    browser.end().await;
-}
-
-#[tokio::test]
-async fn an_entry_is_requeued_and_another_replayed() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
-    for (state, button) in [("dead", "Requeue"), ("unhandled", "Requeue"), ("done", "Replay")] {
-        browser.open(&format!("{}/?state={state}", page.base)).await;
-        browser.click("td.what a").await;
-        browser.wait("return !!document.querySelector('#state button')").await;
-        assert_eq!(
-            browser.run("return document.querySelector('#state button').textContent").await,
-            button
-        );
-        browser.click("#state button").await;
-        browser
-            .wait("return document.querySelector('.notice')?.textContent.includes('the entry is due now')")
-            .await;
-        let now = browser.run("return document.querySelector('#state .badge').textContent").await;
-        assert_eq!(now, "waiting", "{state}");
-    }
-    assert_eq!(browser.console().await, [""; 0]);
-    browser.end().await;
+    browser.end_without_errors().await;
 }
 
 #[tokio::test]
@@ -133,27 +107,18 @@ async fn eight_tabs_show_the_page_though_a_browser_has_six_connections() {
     let Some(browser) = Browser::start().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = Running::listen(&folder.path().join("inbox.db"));
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
+    browser.open_live(&page.url).await;
     for _ in 1..8 {
         browser.tab().await;
-        browser.open(&format!("{}/", page.base)).await;
-        browser.wait(IS_LIVE).await;
+        browser.open_live(&format!("{}/", page.base)).await;
     }
     browser.end().await;
 }
 
 #[tokio::test]
 async fn the_keyboard_alone_is_enough() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    browser.open(&page.url).await;
-    browser.wait(IS_LIVE).await;
-    browser.open(&format!("{}/?state=dead", page.base)).await;
-    browser.wait(IS_LIVE).await;
+    let Some((browser, page, _, _folder)) = shown().await else { return };
+    browser.open_live(&format!("{}/?state=dead", page.base)).await;
     let (tab, enter) = ("\u{e004}", "\u{e007}");
     browser.press(tab).await;
     assert_eq!(
@@ -184,27 +149,4 @@ async fn tab_to(browser: &Browser, css: &str) {
         }
     }
     panic!("{css} is not reached by the keyboard");
-}
-
-#[tokio::test]
-async fn everything_is_read_and_a_button_works_without_javascript() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    let off = serde_json::json!({ "value": true });
-    browser.chromium("Emulation.setScriptExecutionDisabled", off).await;
-    browser.open(&page.url).await;
-    browser.until_url(&format!("{}/", page.base)).await;
-    browser.click("a[data-state=dead]").await;
-    browser.click("td.what a").await;
-    browser.click("#state button").await;
-    browser
-        .until_url(&format!(
-            "{}/entry/job%5F64d4083e/article%2Ecomplete?done=requeued&list=state%3Ddead",
-            page.base
-        ))
-        .await;
-    browser.end().await;
 }

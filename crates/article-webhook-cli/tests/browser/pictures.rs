@@ -167,8 +167,7 @@ async fn the_picture_of_the_readme_is_small() {
     let page = Running::page(&file, &[]);
     browser.size(1000, 616).await;
     browser.scheme("light").await;
-    browser.open(&page.url).await;
-    browser.wait("return document.getElementById('connection')?.dataset.state === 'on'").await;
+    browser.open_live(&page.url).await;
     // The place of a temporary file says nothing, and a scroll bar neither.
     browser.run("document.documentElement.style.overflow = 'hidden'").await;
     let picture = folder.path().join("page.png");

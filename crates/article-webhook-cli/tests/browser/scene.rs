@@ -8,8 +8,9 @@ use std::{
 use article_webhook::{Reply, Sink, fixture::DeliveryRequest};
 use article_webhook_inbox::{
     Clock, Inbox, Reason, SqliteSettings, SqliteStore,
-    store::{Claim, Events, Expect, Outcome, Store},
+    store::{Expect, Outcome, Store},
 };
+use article_webhook_inbox_contract::settle_one;
 use serde_json::json;
 
 /// Articles of a shop for sports, as a developer would order them.
@@ -75,23 +76,23 @@ pub(crate) async fn inbox(path: &Path) {
         match number {
             3 => {
                 for cause in [down, "connection refused: 127.0.0.1:8080"] {
-                    settle(&store, retry(cause, Duration::ZERO)).await;
+                    settle_one(&store, retry(cause, Duration::ZERO)).await;
                 }
-                settle(
+                settle_one(
                     &store,
                     Outcome::Dead { cause: "the blog has no category “training”".to_owned() },
                 )
                 .await;
             }
-            7 => settle(&store, retry(down, Duration::from_secs(1500))).await,
+            7 => settle_one(&store, retry(down, Duration::from_secs(1500))).await,
             8..=11 => {}
-            _ => settle(&store, Outcome::Done).await,
+            _ => settle_one(&store, Outcome::Done).await,
         }
         if number == 5 {
             let broken = DeliveryRequest::new("{\"job_id\":\"job_half\",\"note\":\"no article\"}")
                 .job_id("job_half");
             assert_eq!(inbox.accept(broken.delivery().unwrap()).await, Reply::Stored);
-            settle(
+            settle_one(
                 &store,
                 Outcome::Unhandled { seen: 1, cause: "missing field `article`".to_owned() },
             )
@@ -104,18 +105,4 @@ pub(crate) async fn inbox(path: &Path) {
     store.expect(vec![expect, second]).await.unwrap();
     clock.advance(now.duration_since(clock.now()).unwrap());
     inbox.close().await.unwrap();
-}
-
-/// Claims the one entry that is due, and settles it.
-async fn settle(store: &impl Store, outcome: Outcome) {
-    let claim = Claim {
-        limit: 1,
-        lease: Duration::from_secs(60),
-        attempts: 8,
-        running: 0,
-        events: Events::All,
-        retries_first: false,
-    };
-    let lease = store.claim(claim).await.unwrap().claimed[0].lease;
-    store.settle(lease, outcome).await.unwrap();
 }

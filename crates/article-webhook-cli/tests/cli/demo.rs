@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     running::Running,
     sample,
-    tool::{run, text, tool},
+    tool::{fails, run, text, tool},
 };
 
 fn lines(out: &str) -> Vec<Value> {
@@ -116,9 +116,7 @@ async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
 #[test]
 fn a_page_is_refused_where_the_demo_shows_none() {
     for page in [["--page", "127.0.0.1:0"].as_slice(), &["--page-allow-remote"]] {
-        let (exit, out, error) = run(&[&["demo", "--headless"], page].concat());
-        assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-        assert!(error.contains("cannot be used with"), "{error}");
+        fails(&[&["demo", "--headless"], page].concat(), 2, "cannot be used with");
     }
 }
 
@@ -138,52 +136,12 @@ fn ctrl_c_ends_the_demo_in_order() {
     assert_eq!(run(&["inbox", "status", "--full", text(&file)]).0, Some(0));
 }
 
-#[tokio::test]
-async fn the_page_orders_breaks_and_mends_until_ctrl_c() {
+#[test]
+fn the_page_runs_until_ctrl_c() {
     let mut demo = tool(["demo", "--json"]);
     let mut demo = Running::of(demo.stdout(Stdio::piped()).stderr(Stdio::piped()));
-    let mut next = |key: &str| loop {
-        let line = demo.next();
-        if !line[key].is_null() {
-            return line;
-        }
-    };
-    let page = next("page")["page"].as_str().unwrap().to_owned();
-    let (url, _) = page.split_once("/?key=").unwrap();
-    assert_eq!(next("published")["source"], "webhook");
-
-    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
-    let opened = browser.get(&page).send().await.unwrap();
-    let cookie = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    let shown = async || {
-        let get = browser.get(format!("{url}/")).header("Cookie", cookie);
-        get.send().await.unwrap().text().await.unwrap()
-    };
-    let html = shown().await;
-    assert!(html.contains("The receiver works."), "{html}");
-    let token = html.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
-    let press = async |button: &str, token: &str| {
-        let form = format!("token={token}");
-        let post = browser.post(format!("{url}/panel/{button}")).body(form);
-        // As the page's script sends it.
-        let kind = "application/x-www-form-urlencoded;charset=UTF-8";
-        let post = post.header("Content-Type", kind);
-        let post = post.header("Cookie", cookie).header("Sec-Fetch-Site", "same-origin");
-        post.send().await.unwrap().status().as_u16()
-    };
-    assert_eq!(press("order", "0123456789abcdef0123456789abcdef").await, 403);
-    assert_eq!(press("repair", token).await, 404, "nothing is broken");
-
-    assert_eq!(press("break", token).await, 200);
-    assert_eq!(next("receiver")["receiver"], "cannot_store");
-    assert_eq!(press("order", token).await, 200);
-    assert_eq!(next("attempted")["status"], 503);
-    assert_eq!(press("repair", token).await, 200);
-    assert_eq!(next("receiver")["receiver"], "works");
-    let job = next("published")["published"].as_str().unwrap().to_owned();
-    let html = shown().await;
-    assert!(html.contains(&job) && html.contains(" 503"), "{html}");
-
+    assert!(demo.next()["page"].as_str().unwrap().contains("/?key="));
+    while demo.next()["published"].is_null() {}
     demo.interrupt();
     assert_eq!(demo.ended_with_error(), (Some(0), "\nended\n".to_owned()));
 }

@@ -3,29 +3,24 @@
 use std::{
     env,
     fs::{self, Permissions, read_dir},
-    future::pending,
     os::unix::fs::PermissionsExt,
     path::Path,
 };
 
-use article_webhook_inbox::Inbox;
-use article_webhook_server::Server;
-use article_webhook_tower::{AuthToken, Receiver, receive};
 use tokio::runtime::Runtime;
 use trycmd::TestCases;
 
-use crate::sample;
+use crate::{sample, tool::TOKEN};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/cases");
-
-const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
 /// The cases run in a copy, each in a folder of its own with an inbox in it. All use one service and one receiver.
 #[test]
 fn every_command_prints_what_the_cases_say() {
     let runtime = Runtime::new().unwrap();
     let simulator = runtime.block_on(sample::service());
-    let receiver = runtime.block_on(receiver());
+    let receiver = runtime.block_on(sample::receiver());
+    let receiver = format!("http://{receiver}/webhooks/articles");
 
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<_> = read_dir(CASES).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -96,13 +91,4 @@ async fn furnish(folder: &Path) {
         // As a file with a secret should be.
         fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     }
-}
-
-/// A receiver with an inbox. Returns its URL.
-async fn receiver() -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/webhooks/articles", server.local_addr().unwrap());
-    let receiver = Receiver::new(AuthToken::new(TOKEN).unwrap());
-    tokio::spawn(server.serve(receive(receiver, Inbox::memory()), pending()));
-    url
 }

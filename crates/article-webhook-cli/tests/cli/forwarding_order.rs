@@ -14,8 +14,9 @@ use serde_json::Value;
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
+    deliver,
     free_port::free_port,
-    listening::{self, Listening, application},
+    listening::{Listening, application},
     running::TIMEOUT,
     sample,
     tool::TOKEN,
@@ -44,7 +45,7 @@ async fn refusing(address: SocketAddr, times: usize) -> mpsc::UnboundedReceiver<
 
 async fn deliver(url: &str, job: &str, event: &str) {
     let article = fixture::complete().job_id(job).bytes().clone();
-    assert_eq!(listening::deliver(url, TOKEN, event, job, article).await, 200, "{job}");
+    assert_eq!(deliver::deliver(url, TOKEN, event, job, article).await, 200, "{job}");
 }
 
 /// What the application sees until it has taken this delivery.

@@ -2,8 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
-    net::{SocketAddr, TcpStream},
+    net::SocketAddr,
     path::Path,
     process::Stdio,
     sync::{
@@ -27,10 +26,11 @@ use tokio::{
 };
 
 use crate::{
+    deliver::deliver,
     free_port::free_port,
     running::{Running, TIMEOUT, until},
     sample, taking_over,
-    tool::{TOKEN, run, text, tool},
+    tool::{TOKEN, fails, run, text, tool},
 };
 
 pub(crate) struct Listening {
@@ -78,21 +78,6 @@ impl Listening {
     }
 }
 
-/// Delivers as the service does. Returns the status.
-pub(crate) async fn deliver(
-    url: &str,
-    token: &str,
-    event: &str,
-    job: &str,
-    body: impl Into<reqwest::Body>,
-) -> u16 {
-    let service = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build().unwrap();
-    let post = service.post(url).body(body);
-    let post = post.header("Authorization", token).header("Content-Type", "application/json");
-    let post = post.header("X-Service-Event", event).header("X-Service-Job-Id", job);
-    post.send().await.unwrap().status().as_u16()
-}
-
 /// Delivers an article with the tool. Returns how it ends.
 fn send(url: &str, job: &str) -> Option<i32> {
     run(&["send", url, "--job", job]).0
@@ -120,18 +105,6 @@ pub(crate) fn replying(
         async move { reply }
     };
     (sink, arrived)
-}
-
-/// The first line of the response about the health of a receiver. Empty: nothing listens.
-fn health(url: &str) -> String {
-    let address = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
-    let mut line = String::new();
-    if let Ok(mut stream) = TcpStream::connect(address) {
-        let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-    }
-    line
 }
 
 /// The number of attempts and the cause of the only entry, once it is in this state.
@@ -165,6 +138,8 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     assert_eq!((&seen[1]["forwarded"], &seen[1]["status"]), (&"job_1".into(), &Value::Null));
     assert_eq!((&seen[2]["type"], &seen[2]["code"]), (&"refusal".into(), &"unauthorized".into()));
     assert_eq!((&seen[2]["status"], &seen[2]["job_id"]), (&401.into(), &Value::Null));
+    // Its lease has been given back.
+    assert_eq!(entry(&file, "waiting").0, 0);
     assert_eq!(listening.end(Signal::KILL), None);
 
     let inbox = Inbox::memory();
@@ -332,9 +307,7 @@ async fn a_token_goes_to_another_host_only_if_that_is_allowed() {
     // It leads to this machine, and is not one of its own addresses.
     let other = format!("http://0.0.0.0:{}/hooks", address.port());
     let listen = ["listen", "--port", "0", "--inbox", text(&file), "--forward-to", &other];
-    let (exit, out, error) = run(&listen);
-    assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-    assert!(error.contains("fix:   add --allow-remote where"), "{error}");
+    fails(&listen, 2, "fix:   add --allow-remote where");
     assert!(!file.exists());
 
     let other = SocketAddr::from(([0, 0, 0, 0], address.port()));
@@ -524,17 +497,19 @@ async fn another_body_of_a_job_is_kept_and_passed_on_under_another_id_or_after_a
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
-#[test]
-fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still_comes() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_was_told_to_stop_fails_its_health_check_and_stores_what_still_comes() {
     let (_folder, file) = sample::place();
     let options = ["--no-page", "--shutdown-delay", "10s"];
     let mut listening = Listening::start(&file, free_port(), &options);
-    assert_eq!(health(&listening.url), "HTTP/1.1 200 OK\r\n");
+    let ready = reqwest::Url::parse(&listening.url).unwrap().join("/ready").unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let health = async || client.get(ready.clone()).send().await.unwrap().status();
+    assert_eq!(health().await, 200);
 
     listening.process.signal(Signal::TERM);
-    until("its health check does not fail", || {
-        (health(&listening.url) == "HTTP/1.1 503 Service Unavailable\r\n").then_some(())
-    });
+    let fails = timeout(TIMEOUT, async { while health().await != 503 {} });
+    fails.await.expect("its health check fails");
     assert_eq!(send(&listening.url, "job_1"), Some(0));
     assert_eq!(listening.next()["reply"], "stored");
     assert_eq!(listening.process.ended(), Some(0));

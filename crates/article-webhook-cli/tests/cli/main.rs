@@ -4,6 +4,7 @@
 mod busy;
 mod collecting;
 mod damaged;
+mod deliver;
 mod demo;
 mod doctor;
 mod echoed;

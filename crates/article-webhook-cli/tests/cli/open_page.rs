@@ -39,13 +39,8 @@ async fn ends(command: &mut Command) {
 }
 
 #[tokio::test]
-async fn ctrl_c_ends_the_page_of_an_inbox_that_a_browser_has_open() {
+async fn ctrl_c_ends_a_page_and_a_receiver_whose_page_a_browser_has_open() {
     let (_folder, file) = sample::inbox().await;
     ends(&mut tool(["inbox", "page", text(&file), "--json"])).await;
-}
-
-#[tokio::test]
-async fn ctrl_c_ends_a_receiver_whose_page_a_browser_has_open() {
-    let (_folder, file) = sample::place();
     ends(&mut tool(["listen", "--port", "0", "--json", "--inbox", text(&file)])).await;
 }

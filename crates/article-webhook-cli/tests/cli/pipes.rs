@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     running::Running,
     sample,
-    tool::{run, seen, text, tool},
+    tool::{fails, run, seen, text, tool},
 };
 
 /// Whether a terminal could act on it, or show text in another order.
@@ -37,9 +37,11 @@ async fn nothing_from_outside_reaches_a_terminal_as_it_is() {
             assert!(!out.is_empty() && !out.chars().any(is_hostile), "{arguments:?}: {out:?}");
         }
     }
-    let (exit, _, error) = run(&["inbox", "show", text(&file), "job_\u{202e}"]);
-    assert_eq!(exit, Some(3));
-    assert!(error.starts_with("error: no entry of \"job_\\u{202e}\"\nfix:   "), "{error}");
+    fails(
+        &["inbox", "show", text(&file), "job_\u{202e}"],
+        3,
+        "error: no entry of \"job_\\u{202e}\"\nfix:   ",
+    );
     assert!(
         !run(&["inbox", "list", text(&file), "--state", "\u{1b}[2J"]).2.chars().any(is_hostile)
     );

@@ -26,7 +26,7 @@ use crate::{
     postgres_server::{Server, User, shared_url},
     running::Running,
     sample,
-    tool::{TOKEN, not_installed, run, seen, text, tool},
+    tool::{TOKEN, fails, has, not_installed, run, seen, text, tool},
 };
 
 /// The URL of a server, and a schema of it that no other test uses.
@@ -71,13 +71,10 @@ fn done(arguments: &[&str]) -> Vec<Value> {
 fn a_server_without_tls_is_reported_where_the_url_asks_for_it() {
     let Some(server) = server(&[]) else { return };
     let url = format!("{}?sslmode=verify-full&schema=inbox", server.url());
-    let (exit, _, error) = run(&["inbox", "list", &url]);
-    assert_eq!(exit, Some(5), "{error}");
-    assert!(
-        error.contains(
-            "PostgreSQL offers no TLS, and is on another machine or the URL asks for TLS"
-        ),
-        "{error}"
+    fails(
+        &["inbox", "list", &url],
+        5,
+        "PostgreSQL offers no TLS, and is on another machine or the URL asks for TLS",
     );
 }
 
@@ -86,10 +83,8 @@ fn a_receiver_makes_the_tables_and_an_operator_does_not() {
     let Some((url, schema)) = place() else { return };
     let url = format!("{url}?schema={schema}");
     for command in ["list", "status"] {
-        let (exit, _, error) = run(&["inbox", command, &url]);
-        assert_eq!(exit, Some(5), "{error}");
         let says = format!("error: the database has no inbox in the schema {schema}");
-        assert!(error.starts_with(&says), "{error}");
+        fails(&["inbox", command, &url], 5, &says);
     }
     let mut listen = tool(["listen", "--json", "--no-page", "--port", "0", "--inbox", &url]);
     let (_listening, started) = Running::start(listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
@@ -134,11 +129,10 @@ async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
     );
     assert_eq!(done(&["inbox", "status", &of_role])[0]["writable"], true);
 
-    let (exit, _, error) = run(&["inbox", "migrate", "inbox.db"]);
-    assert_eq!(exit, Some(2), "{error}");
-    assert!(
-        error.contains("an inbox in a file is brought up to this version by its receiver"),
-        "{error}"
+    fails(
+        &["inbox", "migrate", "inbox.db"],
+        2,
+        "an inbox in a file is brought up to this version by its receiver",
     );
     client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
 }
@@ -199,9 +193,7 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
         assert!(!out.contains("hindered"), "{command:?}: {out}");
     }
     assert_eq!(done(&["inbox", "status", &of_role, "--read-only"])[0]["findings"], json!([]));
-    let (exit, _, error) = run(&["inbox", "pause", &of_role]);
-    assert_eq!(exit, Some(5));
-    assert!(error.starts_with(&format!("error: the role \"{role}\" lacks rights\n")), "{error}");
+    fails(&["inbox", "pause", &of_role], 5, &format!("error: the role \"{role}\" lacks rights\n"));
     client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
 }
 
@@ -354,9 +346,11 @@ async fn a_url_with_a_password_comes_from_a_variable_or_a_file_and_is_never_show
     assert!(out.contains("job_1") && !out.contains("canary"), "{out}");
     let by_file = done(&["inbox", "list", "env:TEST_INBOX", "--env-file", text(&env_file)]);
     assert_eq!(by_file[0]["job_id"], "job_1");
-    let (exit, _, error) = run(&["inbox", "list", "env:TEST_INBOX"]);
-    assert_eq!(exit, Some(2));
-    assert!(error.starts_with("error: TEST_INBOX is not set, or is empty\nfix:   "), "{error}");
+    fails(
+        &["inbox", "list", "env:TEST_INBOX"],
+        2,
+        "error: TEST_INBOX is not set, or is empty\nfix:   ",
+    );
 
     let mut page = tool(["inbox", "page", "env:TEST_INBOX", "--json"]);
     let (_page, started) = Running::start(page.env("TEST_INBOX", &secret));
@@ -517,8 +511,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let status = ["inbox", "status", "--full", &server.url()];
     let (exit, out, _) = run(&status);
     assert_eq!(exit, Some(0), "it is advice: {out}");
-    assert!(out.contains("\nwarning     a standby follows"), "{out}");
-    assert!(out.contains("\nsound       no damage found\n\nENTRIES"), "it is reported once: {out}");
+    has(&out, &["\nwarning     a standby follows", "\nsound       no damage found\n\nENTRIES"]);
     let (exit, out, _) = run(&[&status[..], &["--json"]].concat());
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((exit, &found["well"], &found["damage"]), (Some(0), &true.into(), &json!([])));

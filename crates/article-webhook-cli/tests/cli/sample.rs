@@ -1,6 +1,10 @@
 //! An inbox as a receiver leaves it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    future::pending,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use article_webhook::{
     Reply, Sink,
@@ -11,7 +15,9 @@ use article_webhook_inbox::{
     store::{Arrival, BucketSettings, Outcome},
 };
 use article_webhook_inbox_contract::settle_one;
+use article_webhook_server::Server;
 use article_webhook_simulator::{Simulator, SimulatorClock};
+use article_webhook_tower::{AuthToken, Receiver, receive};
 use tempfile::TempDir;
 
 /// A cause that tries to clear the screen, to end its line, and to reverse what follows.
@@ -58,6 +64,15 @@ pub(crate) async fn service() -> Simulator {
 
 pub(crate) async fn deliver(inbox: &Inbox, request: DeliveryRequest) {
     assert_eq!(inbox.accept(request.delivery().unwrap()).await, Reply::Stored);
+}
+
+/// A receiver with an inbox of its own. Returns its address.
+pub(crate) async fn receiver() -> SocketAddr {
+    let server = Server::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+    tokio::spawn(server.serve(receive(receiver, Inbox::memory()), pending()));
+    address
 }
 
 /// The failure of a job, as the API shows it.

@@ -9,7 +9,7 @@ use crate::{
     postgres::inbox,
     running::Running,
     sample,
-    tool::{TOKEN, run, tool},
+    tool::{TOKEN, has, run, tool},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -20,11 +20,10 @@ async fn an_application_keeps_its_articles_unless_they_are_to_be_taken_over() {
     let to = format!("http://{}/", application.local_addr().unwrap());
     let listen = ["listen", "--json", "--no-page", "--port", "0", "--inbox", &url];
     let forwarding = [&listen[..], &["--forward-to", &to]].concat();
+    let fix = "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it";
     let (exit, _, error) = run(&forwarding);
     assert_eq!(exit, Some(2), "{error}");
-    assert!(error.contains("the database has this inbox already"), "{error}");
-    let fix = "name an inbox of your own, such as a file or ?schema=NAME; or add --take-over if no application works on it";
-    assert!(error.contains(fix), "{error}");
+    has(&error, &["the database has this inbox already", fix]);
     let start = |arguments: &[&str]| {
         Running::start(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
     };

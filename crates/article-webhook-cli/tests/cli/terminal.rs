@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::{
     sample,
-    tool::{text, tool},
+    tool::{has, text, tool},
 };
 
 /// Both ends of a terminal: the person's, and the program's.
@@ -171,8 +171,7 @@ async fn a_change_in_bulk_asks_on_a_terminal_and_only_a_yes_is_one() {
     for answer in ["n\n", "\n", "yes please\n", "\u{4}"] {
         let (exit, shown, out) = answered(&mut erase, answer);
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
-        assert!(shown.contains("erase 5 entries? [y/N]"), "{answer:?}: {shown}");
-        assert!(shown.contains("nothing was changed"), "{answer:?}: {shown}");
+        has(&shown, &["erase 5 entries? [y/N]", "nothing was changed"]);
         assert!(shown.ends_with(" answer y, or add --yes\r\n"), "{answer:?}: {shown}");
         assert!(out.contains("    1  dead       the blog is down"), "counts by cause: {out}");
         assert_eq!(states(&file), before, "{answer:?}");

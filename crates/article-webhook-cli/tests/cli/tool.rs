@@ -28,6 +28,22 @@ pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
 }
 
+/// A command fails with this exit code, and its error has these words.
+#[track_caller]
+pub(crate) fn fails(arguments: &[&str], exit: i32, says: &str) {
+    let (code, out, error) = run(arguments);
+    assert_eq!((code, &*out), (Some(exit), ""), "{arguments:?}: {error}");
+    assert!(error.contains(says), "{arguments:?}: {error}");
+}
+
+/// A text has each of these parts.
+#[track_caller]
+pub(crate) fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -17,8 +17,9 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
+    deliver,
     free_port::free_port,
-    listening::{self, Listening},
+    listening::Listening,
     running::{Running, until},
     sample,
     tool::{TOKEN, tool},
@@ -37,7 +38,7 @@ fn listening() -> (TempDir, Listening) {
 async fn deliver(url: &str, job: &str) -> u16 {
     let article = json!({ "title": "x".repeat(TITLE), "html": "<p>a</p>" });
     let body = json!({ "job_id": job, "status": "complete", "article": article }).to_string();
-    listening::deliver(url, TOKEN, "article.complete", job, body).await
+    deliver::deliver(url, TOKEN, "article.complete", job, body).await
 }
 
 async fn deliver_all(url: &str) {
@@ -88,7 +89,7 @@ async fn refusals_are_answered_although_the_log_is_not_read() {
     let (_folder, mut listening) = listening();
     let wrong = "Bearer another-token-1234";
     for _ in 0..1500 {
-        let refused = listening::deliver(&listening.url, wrong, "article.complete", "job_1", "{}");
+        let refused = deliver::deliver(&listening.url, wrong, "article.complete", "job_1", "{}");
         assert_eq!(refused.await, 401);
     }
     let mut log = listening.process.process.stderr.take().unwrap();

@@ -8,6 +8,7 @@ use crate::{
     client::{Visitor, waiting},
     running::Running,
     sample,
+    tool::{fails, has, run, text},
 };
 
 const DEAD: &str = "/entry/job_dead/article.complete";
@@ -162,28 +163,22 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
     assert_eq!(waiting(&file).await, before);
 }
 
-#[test]
-fn other_machines_reach_the_page_only_if_that_is_allowed() {
-    let (_folder, file) = sample::place();
-    tokio::runtime::Runtime::new().unwrap().block_on(sample::fill(&file));
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
-    let output =
-        tool.args(["inbox", "page"]).arg(&file).args(["--page", "0.0.0.0:0"]).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        error.contains("without encryption") && error.contains("--page-allow-remote"),
-        "{error}"
+#[tokio::test]
+async fn other_machines_reach_the_page_only_if_that_is_allowed() {
+    let (_folder, file) = sample::inbox().await;
+    let page = ["inbox", "page", text(&file), "--page", "0.0.0.0:0"];
+    fails(
+        &page,
+        2,
+        "and the page shows all articles, without encryption\nfix:   use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote",
     );
 }
 
 /// A start with a key file that fails: what it says.
 fn refused(inbox: &Path, key: &Path) -> String {
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
-    let output = tool.args(["inbox", "page"]).arg(inbox).arg("--page-key-file").arg(key).output();
-    let output = output.unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    String::from_utf8(output.stderr).unwrap()
+    let (exit, _, error) = run(&["inbox", "page", text(inbox), "--page-key-file", text(key)]);
+    assert_eq!(exit, Some(2));
+    error
 }
 
 #[cfg(unix)]
@@ -212,8 +207,7 @@ async fn with_a_key_file_the_page_is_the_same_after_a_restart() {
     let fix = format!(
         "chmod 600 {shown}, if no other user has read it; otherwise rm {shown}, and a new one is made"
     );
-    assert!(error.contains(&format!("others than its owner have rights on {shown}")), "{error}");
-    assert!(error.contains(&fix), "{error}");
+    has(&error, &[&format!("others than its owner have rights on {shown}"), &fix]);
     assert!(Command::new("chmod").args(["600", shown]).status().unwrap().success());
     page = Running::page(&file, &["--page-key-file", shown]);
     assert_eq!(&page.url[page.origin.len()..], path);
@@ -242,11 +236,7 @@ async fn a_key_file_that_could_be_guessed_is_refused() {
         std::fs::write(&key, &weak).unwrap();
         let error = refused(&file, &key);
         let says = format!("{shown} is not a key that this program made");
-        assert!(error.contains(&says), "{weak:?}: {error}");
-        assert!(
-            error.contains(&format!("rm {shown}, and a new one is made; or name another file")),
-            "{error}"
-        );
+        has(&error, &[&says, &format!("rm {shown}, and a new one is made; or name another file")]);
         assert!(weak.is_empty() || !error.contains(&weak), "{error}");
     }
     std::fs::remove_file(&key).unwrap();
@@ -255,10 +245,5 @@ async fn a_key_file_that_could_be_guessed_is_refused() {
         200
     );
     let error = refused(&file, &folder.path().join("nowhere/page.key"));
-    assert!(
-        error.contains(
-            "name a file of your own, in a folder that you may write: --page-key-file FILE"
-        ),
-        "{error}"
-    );
+    has(&error, &["name a file of your own, in a folder that you may write: --page-key-file FILE"]);
 }

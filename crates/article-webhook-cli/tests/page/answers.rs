@@ -7,15 +7,17 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Clock, Failed, Inbox, Reason, SqliteSettings, SqliteStore, Topic,
+    Clock, EntryKey, Failed, Inbox, Reason, SqliteSettings, SqliteStore, Topic,
     store::{Expect, Intended, Store},
 };
 use reqwest::Method;
 
 use crate::{
     client::Visitor,
+    deliver::deliver,
     running::{Running, TOKEN},
     sample,
+    tool::has,
 };
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -80,12 +82,8 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
         "job_id": job, "status": "complete", "article": { "title": hostile, "html": hostile, "meta_title": hostile },
         "featured_image": { "url": hostile }, hostile: hostile,
     });
-    let delivery = DeliveryRequest::new(body.to_string()).job_id(job);
-    assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
-    inbox
-        .discard(inbox.list(Default::default()).await.unwrap().items.pop().unwrap().key, hostile)
-        .await
-        .unwrap();
+    sample::deliver(&inbox, DeliveryRequest::new(body.to_string()).job_id(job)).await;
+    assert!(inbox.discard(EntryKey::article(job.parse().unwrap()), hostile).await.unwrap());
     inbox.close().await.unwrap();
 
     let (_page, visitor) = Visitor::at(&file).await;
@@ -165,11 +163,13 @@ async fn the_ledger_shows_what_was_ordered() {
     store.close().await.unwrap();
     let page = Running::page(&file, &[]);
     let ledger = Visitor::of(&page).await.get("/ledger").await.text;
-    assert!(
-        ledger.contains("<bdi>job_1</bdi> <bdi>Running &lt;b&gt;shoes&lt;/b&gt;</bdi>"),
-        "{ledger}"
+    has(
+        &ledger,
+        &[
+            "<bdi>job_1</bdi> <bdi>Running &lt;b&gt;shoes&lt;/b&gt;</bdi>",
+            "<strong><bdi>post-18</bdi></strong> <bdi>Hats</bdi>",
+        ],
     );
-    assert!(ledger.contains("<strong><bdi>post-18</bdi></strong> <bdi>Hats</bdi>"), "{ledger}");
 }
 
 #[tokio::test]
@@ -177,11 +177,9 @@ async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
     let (_folder, file) = sample::place();
     let inbox = Inbox::open(&file).await.unwrap();
     let html = "<p>A long one.</p>".repeat(8_000_000 / 18);
-    let body = serde_json::json!({
-        "job_id": "job_1", "status": "complete", "article": { "title": "Long", "html": html },
-    });
-    let body = body.to_string();
-    inbox.accept(DeliveryRequest::new(body.clone()).job_id("job_1").delivery().unwrap()).await;
+    let request = fixture::complete().job_id("job_1").html(&html);
+    let body = request.bytes().clone();
+    sample::deliver(&inbox, request).await;
     inbox.close().await.unwrap();
 
     let (_page, visitor) = Visitor::at(&file).await;
@@ -192,7 +190,7 @@ async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
     assert!(
         article.text.len() < 1_000_000 && article.text.contains("The rest is in the download.")
     );
-    assert_eq!(visitor.get(&format!("{path}/body/1")).await.text, body);
+    assert_eq!(visitor.get(&format!("{path}/body/1")).await.text.as_bytes(), body);
 }
 
 #[tokio::test]
@@ -200,7 +198,9 @@ async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
     let (_folder, file) = sample::inbox().await;
     let (_page, visitor) = Visitor::at(&file).await;
     let done = "/entry/job_done/article.complete";
-    let token = visitor.get(done).await.token();
+    let shown = visitor.get(done).await;
+    has(&shown.text, &["/entry/job%5Fdone/article%2Ecomplete/replay", ">Replay</button>"]);
+    let token = shown.token();
     let answer = visitor.post(&format!("{done}/requeue"), &token).await;
     assert!(answer.header("location").ends_with("?done=changed"), "a button of an older page");
     let answer = visitor.post(&format!("{done}/replay"), &token).await;
@@ -249,8 +249,7 @@ async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
         },
         "featured_image": { "url": format!("https://example.com/{long}") },
     });
-    let delivery = DeliveryRequest::new(body.to_string()).job_id("job_1");
-    assert_eq!(inbox.accept(delivery.delivery().unwrap()).await, Reply::Stored);
+    sample::deliver(&inbox, DeliveryRequest::new(body.to_string()).job_id("job_1")).await;
     inbox.close().await.unwrap();
 
     let (_page, visitor) = Visitor::at(&file).await;
@@ -274,26 +273,28 @@ async fn the_body_that_the_handler_gets_is_shown_first_and_another_by_its_differ
     let (_page, visitor) = Visitor::at(&file).await;
     let path = "/entry/job_1/article.complete";
     let first = visitor.get(path).await.text;
-    for shown in [
-        "<h1><bdi>Handed</bdi></h1>",
-        "aria-current=\"true\">body 1: what the handler gets",
-        "body 2: another body, not handed out",
-        "/article/1\"",
-        "/body/1\" download",
-    ] {
-        assert!(first.contains(shown), "{shown}: {first}");
-    }
+    has(
+        &first,
+        &[
+            "<h1><bdi>Handed</bdi></h1>",
+            "aria-current=\"true\">body 1: what the handler gets",
+            "body 2: another body, not handed out",
+            "/article/1\"",
+            "/body/1\" download",
+        ],
+    );
     assert!(!first.contains("In what it differs"));
     let other = visitor.get(&format!("{path}?body=2")).await.text;
-    for shown in [
-        "<h1><bdi>Handed</bdi></h1>",
-        "aria-current=\"true\">body 2: another body, not handed out",
-        "title</th><td><bdi>Handed</bdi></td><td><bdi>Another</bdi></td>",
-        "/article/2\"",
-        "/body/2\" download",
-    ] {
-        assert!(other.contains(shown), "{shown}: {other}");
-    }
+    has(
+        &other,
+        &[
+            "<h1><bdi>Handed</bdi></h1>",
+            "aria-current=\"true\">body 2: another body, not handed out",
+            "title</th><td><bdi>Handed</bdi></td><td><bdi>Another</bdi></td>",
+            "/article/2\"",
+            "/body/2\" download",
+        ],
+    );
 }
 
 #[tokio::test]
@@ -314,13 +315,14 @@ async fn a_search_finds_parts_of_job_ids_titles_and_causes_within_a_state() {
         assert_eq!(jobs.collect::<Vec<_>>(), found, "{query}: {list}");
     }
     let narrowed = visitor.get("/?q=shoes&cause=no+article&state=unhandled").await.text;
-    for kept in [
-        "name=\"state\" value=\"unhandled\"",
-        "name=\"cause\" value=\"no article\"",
-        "No entry matches",
-    ] {
-        assert!(narrowed.contains(kept), "{kept}: {narrowed}");
-    }
+    has(
+        &narrowed,
+        &[
+            "name=\"state\" value=\"unhandled\"",
+            "name=\"cause\" value=\"no article\"",
+            "No entry matches",
+        ],
+    );
 }
 
 #[tokio::test]
@@ -397,11 +399,10 @@ async fn equal_failures_are_folded_and_the_cause_comes_first() {
     let why =
         entry.find("<strong>The entry is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
     assert!(why < entry.find("The article</h2>").unwrap());
-    for shown in
-        ["attempt 1</span>", "<summary><span class=\"nth\">3 ×</span>", "HTTP 503 after 2 s"]
-    {
-        assert!(entry.contains(shown), "{shown}: {entry}");
-    }
+    has(
+        &entry,
+        &["attempt 1</span>", "<summary><span class=\"nth\">3 ×</span>", "HTTP 503 after 2 s"],
+    );
 }
 
 /// The command that the page shows is run.
@@ -410,14 +411,8 @@ async fn a_downloaded_body_is_delivered_by_the_command_that_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let page = Running::listen(&folder.path().join("inbox.db"));
     let visitor = Visitor::of(&page).await;
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let request = fixture::complete().job_id("job_'1");
-    let deliver =
-        http.post(&page.receiver).header("authorization", TOKEN).body(request.bytes().to_vec());
-    let deliver =
-        deliver.header("content-type", "application/json").header("x-service-job-id", "job_'1");
-    let answer = deliver.header("x-service-event", "article.complete").send().await.unwrap();
-    assert_eq!(answer.status(), 200);
+    let body = fixture::complete().job_id("job_'1").bytes().clone();
+    assert_eq!(deliver(&page.receiver, TOKEN, "article.complete", "job_'1", body).await, 200);
     let path = "/entry/job_'1/article.complete";
     std::fs::write(
         folder.path().join("body-1.json"),
@@ -441,27 +436,23 @@ async fn what_is_refused_is_listed_with_its_cause() {
     let page = Running::listen(&file);
     let visitor = Visitor::of(&page).await;
     assert!(visitor.get("/refused").await.text.contains("Nothing was refused since"));
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let deliver = async |token: &str, body: &str| {
-        let request = http.post(&page.receiver).header("authorization", token);
-        let request = request.header("content-type", "application/json");
-        let request = request.header("x-service-event", "article.complete");
-        let request = request.header("x-service-job-id", "job_<b>").body(body.to_owned());
-        request.send().await.unwrap().status().as_u16()
+    let deliver = async |token: &str, body: &'static str| {
+        deliver(&page.receiver, token, "article.complete", "job_<b>", body).await
     };
     assert_eq!(deliver("Bearer 0000000000000000", "{}").await, 401);
     assert_eq!(deliver(TOKEN, "{\"job_id\":\"job_<b>\",").await, 400);
     let refused = visitor.get("/refused").await.text;
-    for shown in [
-        "request refused: the Authorization header",
-        "<code><bdi>unauthorized</bdi></code>",
-        "delivery refused: ",
-        "<code><bdi>malformed_json</bdi></code>",
-        "<bdi>job_&lt;b&gt;</bdi>",
-        "its body is in quarantine",
-    ] {
-        assert!(refused.contains(shown), "{shown}: {refused}");
-    }
+    has(
+        &refused,
+        &[
+            "request refused: the Authorization header",
+            "<code><bdi>unauthorized</bdi></code>",
+            "delivery refused: ",
+            "<code><bdi>malformed_json</bdi></code>",
+            "<bdi>job_&lt;b&gt;</bdi>",
+            "its body is in quarantine",
+        ],
+    );
     assert!(!refused.contains("0000000000000000") && !refused.contains("<b>"), "{refused}");
 }
 
@@ -476,12 +467,6 @@ async fn a_page_without_a_receiver_lists_what_is_kept_of_the_refused() {
     store.close().await.unwrap();
     let page = Running::page(&file, &[]);
     let refused = Visitor::of(&page).await.get("/refused").await.text;
-    assert!(
-        refused.contains("job_refused") && refused.contains("refused: body_too_large"),
-        "{refused}"
-    );
-    assert!(
-        refused.contains("article-webhook doctor --url") && !refused.contains("job_ordered"),
-        "{refused}"
-    );
+    has(&refused, &["job_refused", "refused: body_too_large", "article-webhook doctor --url"]);
+    assert!(!refused.contains("job_ordered"), "{refused}");
 }

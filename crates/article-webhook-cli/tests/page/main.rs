@@ -11,6 +11,13 @@ mod picture;
 mod picture_age;
 mod running;
 
+#[path = "../cli/deliver.rs"]
+mod deliver;
+
 #[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/sample.rs"]
 mod sample;
+
+#[allow(dead_code, reason = "the commands' tests use more of it")]
+#[path = "../cli/tool.rs"]
+mod tool;

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
     store::{Arrival, Expect, Quarantine, Store},
 };
 
-use crate::{client::Visitor, running::Running, sample};
+use crate::{client::Visitor, running::Running, sample, tool::has};
 
 /// Eight entries are dead for one reason and one for another, and one is done. A worker still has the inbox.
 async fn broken(file: &std::path::Path) -> Inbox {
@@ -49,17 +49,18 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     let inbox = broken(&file).await;
     let (_page, visitor) = Visitor::at(&file).await;
     let list = counted(&visitor).await;
-    for shown in [
-        "<strong>9 dead</strong>",
-        "<strong>10</strong> arrived in 24 hours",
-        "<strong>9</strong> died in 24 hours",
-        "Why 9 are dead",
-        "#: HTTP 503</bdi></a><span class=\"quiet\">8 entries, first",
-        "Requeue all 8</button>",
-        "no such category</bdi></a><span class=\"quiet\">1 entry, ",
-    ] {
-        assert!(list.contains(shown), "{shown}: {list}");
-    }
+    has(
+        &list,
+        &[
+            "<strong>9 dead</strong>",
+            "<strong>10</strong> arrived in 24 hours",
+            "<strong>9</strong> died in 24 hours",
+            "Why 9 are dead",
+            "#: HTTP 503</bdi></a><span class=\"quiet\">8 entries, first",
+            "Requeue all 8</button>",
+            "no such category</bdi></a><span class=\"quiet\">1 entry, ",
+        ],
+    );
     assert_eq!(list.matches(">Try five</button>").count(), 1, "of one entry, all are few");
     let group = visitor.get("/?state=dead&cause=%23%3A+HTTP+503").await.text;
     assert_eq!(group.matches("<tr id=\"entry-").count(), 8);
@@ -79,8 +80,7 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     let result = visitor.below(answer.header("location")).to_owned();
     assert!(result.starts_with("/?requeued=1"), "{result}");
     let shown = visitor.get(&result).await.text;
-    assert!(shown.contains("Requeued: 5 entries"), "{shown}");
-    assert!(shown.contains("<dt>waiting</dt><dd>5</dd>"), "{shown}");
+    has(&shown, &["Requeued: 5 entries", "<dt>waiting</dt><dd>5</dd>"]);
     assert_eq!(shown.matches("<tr id=\"entry-").count(), 5);
 
     let publish = async |job: Job| match job.job_id().as_str() {
@@ -89,14 +89,15 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     };
     inbox.worker(publish).attempts(1).run_until_idle().await.unwrap();
     let shown = visitor.get(&result).await.text;
-    for part in [
-        "<dt>published</dt><dd>4</dd>",
-        "<dt>failed again</dt><dd>1</dd>",
-        "<bdi>HTTP 503 again</bdi></span><span class=\"quiet\">1 entry dead",
-        "data-state=\"done\" data-some",
-    ] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
+    has(
+        &shown,
+        &[
+            "<dt>published</dt><dd>4</dd>",
+            "<dt>failed again</dt><dd>1</dd>",
+            "<bdi>HTTP 503 again</bdi></span><span class=\"quiet\">1 entry dead",
+            "data-state=\"done\" data-some",
+        ],
+    );
     let answer = press(&format!("token={token}")).await;
     let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
     assert!(shown.contains("Requeued: 3 entries"), "{shown}");
@@ -138,8 +139,7 @@ async fn what_is_in_quarantine_is_read_again_and_shown() {
     }
     let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/").await.text;
-    assert!(list.contains("<strong>2 quarantined</strong>"), "{list}");
-    assert!(list.contains("Read all 2 again</button>"), "{list}");
+    has(&list, &["<strong>2 quarantined</strong>", "Read all 2 again</button>"]);
     let path = action(&list, "not+read");
     let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
     let answer = visitor.post(visitor.below(&path), &token).await;

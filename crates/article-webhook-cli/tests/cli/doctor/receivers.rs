@@ -17,7 +17,7 @@ use super::{Found, TOKEN, doctor, found, tls::Authority};
 use crate::{
     free_port::free_port,
     server::{answer, read, refusal, serve, serve_connections, stripping},
-    tool::{seen, tool},
+    tool::{has, seen, tool},
 };
 
 /// A receiver of this project, and its inbox.
@@ -301,8 +301,7 @@ fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
         without(run.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
         let (exit, _, error) = seen(&run.output().unwrap());
         assert_eq!(exit, Some(1), "{error}");
-        assert!(error.contains("No CA certificates were loaded"), "{error}");
-        assert!(error.contains("\nfix:   install the certificates"), "{error}");
+        has(&error, &["No CA certificates were loaded", "\nfix:   install the certificates"]);
     }
 }
 
