@@ -64,6 +64,7 @@ async fn a_reader_that_stops_holds_up_no_delivery_and_is_shown_what_it_missed() 
         }
     }
     assert!(shown > 0 && lost > 0, "{shown} shown, {lost} lost");
+    assert_eq!(shown + lost, DELIVERIES, "each is shown or counted");
     assert_eq!(deliver(&listening.url, "job_last").await, 200);
     assert_eq!(listening.next()["delivered"], "job_last");
     assert_eq!(listening.end(Signal::INT), Some(0));
