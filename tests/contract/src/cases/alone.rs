@@ -45,15 +45,6 @@ pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<imp
     assert_eq!(jobs(&trial, MANY).await, [("neighbour".into(), false)]);
 }
 
-/// An entry that was interrupted twice in a row and was then given back runs alone.
-pub async fn an_interrupted_entry_that_was_released_runs_alone(mut trial: Trial<impl Subject>) {
-    interrupt(&mut trial, "poison", 2).await;
-    let lease = claim(&trial, MANY).await.claimed[0].lease;
-    trial.store().settle(lease, Outcome::Released).await.unwrap();
-    trial.record("neighbour", FIRST).await;
-    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
-}
-
 /// An entry that was interrupted once runs beside others.
 pub async fn an_entry_that_was_interrupted_once_runs_beside_others(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "poison", 1).await;

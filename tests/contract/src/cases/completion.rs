@@ -5,9 +5,10 @@ use article_webhook_inbox::{
     store::{Lease, Outcome, Settled},
 };
 
+use super::settle::{done, nothing_changes};
 use crate::{
     Transactional, Trial,
-    trial::{CLAIM, FIRST, dead, key, retry},
+    trial::{CLAIM, FIRST, key, retry},
 };
 
 /// At least once: the application's commit makes the entry done, as a successful handler would.
@@ -17,13 +18,9 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     let before = trial.entry("job_1").await;
     trial.advance(1);
     let completion = trial.store().completion(lease).unwrap();
+    assert_eq!(trial.entry("job_1").await, before, "it was not run");
     assert_eq!(trial.complete(&completion), 1);
-    let now = trial.now();
-    let mut done = before;
-    done.state = State::Done;
-    done.at = now;
-    done.since = now;
-    done.cause = None;
+    let done = done(before, trial.now());
     assert_eq!(trial.entry("job_1").await, done);
     // Its statement leaves what is searched as it was.
     let no_network = || Some("no network".into());
@@ -36,35 +33,17 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     }
 }
 
-/// Creating a statement changes nothing.
-pub async fn a_statement_that_is_not_run_changes_nothing(trial: Trial<impl Transactional>) {
-    let lease = trial.leased("job_1").await;
-    let before = trial.entry("job_1").await;
-    trial.store().completion(lease).unwrap();
-    assert_eq!(trial.entry("job_1").await, before);
-}
-
-/// At least once: an entry that the application completed stays done, whatever outcome follows.
+/// At least once: an entry that the application completed stays done, whatever outcome follows, and is never due again. Fencing: of two
+/// transactions that complete it, one rolls back.
 pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
-    trial.complete(&completion);
-    let before = trial.entry("job_1").await;
+    assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
     trial.advance(1);
-    for outcome in [Outcome::Done, retry(1), dead(), Outcome::Released] {
-        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::AlreadyDone, "{outcome:?}");
-        assert_eq!(trial.entry("job_1").await, before, "{outcome:?}");
-    }
-}
-
-/// An entry that the application completed is never due again, and its late handler gets `AlreadyDone`.
-pub async fn a_completed_entry_is_not_claimed_again(mut trial: Trial<impl Transactional>) {
-    let lease = trial.leased("job_1").await;
-    let completion = trial.store().completion(lease).unwrap();
-    trial.complete(&completion);
+    nothing_changes(&trial, lease, Settled::AlreadyDone).await;
     trial.advance_by(CLAIM.lease);
     assert!(trial.claim().await.claimed.is_empty());
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::AlreadyDone);
+    nothing_changes(&trial, lease, Settled::AlreadyDone).await;
 }
 
 /// Fencing: if the lease had ended when the statement was created, it changes no row.
@@ -88,13 +67,6 @@ pub async fn a_lease_that_another_worker_has_completes_nothing(
     assert_eq!(trial.complete(&completion), 0);
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
     assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
-}
-
-/// Fencing: of two transactions that complete the same entry, one rolls back.
-pub async fn an_entry_is_completed_once(mut trial: Trial<impl Transactional>) {
-    let lease = trial.leased("job_1").await;
-    let completion = trial.store().completion(lease).unwrap();
-    assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
 }
 
 /// Fencing: an entry that was settled or erased, or never existed, is not completed.

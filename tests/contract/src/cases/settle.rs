@@ -1,15 +1,15 @@
 //! Leases that are extended, settled and lost.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    State,
+    Entry, State,
     store::{Lease, Outcome, Recorded, Settled},
 };
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, corrupt, dead, key, retry, unhandled},
+    trial::{CLAIM, FIRST, changed, corrupt, dead, key, retry, unhandled},
 };
 
 /// An extended lease lasts for the given time from now on, whether that is shorter or longer than before.
@@ -72,13 +72,15 @@ pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
     let before = trial.entry("job_1").await;
     trial.advance(1);
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-    let now = trial.now();
-    let mut done = before;
-    done.state = State::Done;
-    done.at = now;
-    done.since = now;
-    done.cause = None;
-    assert_eq!(trial.entry("job_1").await, done);
+    assert_eq!(trial.entry("job_1").await, done(before, trial.now()));
+}
+
+/// What a success makes of an entry.
+pub(super) fn done(before: Entry, now: SystemTime) -> Entry {
+    changed(before, |entry| {
+        (entry.state, entry.cause) = (State::Done, None);
+        (entry.at, entry.since) = (now, now);
+    })
 }
 
 /// At least once: what each outcome makes of an entry, now or after a pause. An attempt counts if a handler ended it.
@@ -168,7 +170,7 @@ pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subjec
 }
 
 /// No outcome under this lease changes the entry.
-async fn nothing_changes(trial: &Trial<impl Subject>, lease: Lease, settled: Settled) {
+pub(super) async fn nothing_changes(trial: &Trial<impl Subject>, lease: Lease, settled: Settled) {
     let before = trial.shown("job_1").await;
     for outcome in [Outcome::Done, retry(1), dead(), unhandled(1), corrupt(1), Outcome::Released] {
         assert_eq!(trial.settle(lease, outcome.clone()).await, settled, "{outcome:?}");

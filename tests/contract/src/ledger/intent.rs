@@ -113,11 +113,6 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<impl LedgerSubject>) {
     trial.advance(1);
     assert_eq!(known(&trial, "post-17").await, expected);
     assert_eq!(trial.ledger().intent("post-18").await.unwrap(), None);
-    for state in STATES {
-        put(&mut trial, state.as_str(), state).await;
-        let before = trial.intent(state.as_str()).await;
-        assert_eq!(known(&trial, state.as_str()).await, before);
-    }
 }
 
 /// Of several calls at once, one may order.
@@ -178,17 +173,6 @@ pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl Ledge
     assert!(trial.ledger().outcome_lost(second).await.unwrap());
     trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
-}
-
-/// The end of a call changes nothing in any state but `ordering`.
-pub async fn a_lost_answer_does_not_change_what_is_known(mut trial: Trial<impl LedgerSubject>) {
-    for state in STATES.into_iter().filter(|state| *state != IntentState::Ordering) {
-        let lease = put(&mut trial, state.as_str(), state).await;
-        let before = trial.intent(state.as_str()).await;
-        assert!(!trial.ledger().outcome_lost(lease).await.unwrap());
-        assert_eq!(trial.intent(state.as_str()).await, before);
-    }
-    assert!(!trial.ledger().outcome_lost(IntentLease { id: 1 << 40, fence: 1 }).await.unwrap());
 }
 
 /// An intent is unknown from its deadline on.
@@ -296,36 +280,20 @@ pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl LedgerSub
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
 }
 
-/// A call that proves that it ordered nothing does not change an intent that was ordered or abandoned.
-pub async fn a_refusal_does_not_change_an_end(mut trial: Trial<impl LedgerSubject>) {
-    for state in [IntentState::Ordered, IntentState::Abandoned] {
-        let lease = put(&mut trial, state.as_str(), state).await;
-        let before = trial.intent(state.as_str()).await;
-        assert!(!trial.ledger().not_ordered(lease).await.unwrap().is_noted);
-        assert_eq!(trial.intent(state.as_str()).await, before);
-    }
-}
-
 /// An intent is ordered again when its outcome is unknown or it was abandoned, and when it is not stored.
 pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
-    for state in STATES {
+    for state in [IntentState::Unknown, IntentState::Abandoned] {
         let name = state.as_str();
         let first = put(&mut trial, name, state).await;
         let before = trial.intent(name).await;
-        let second = order_again(&trial, name).await;
-        if let IntentState::Unknown | IntentState::Abandoned = state {
-            let second = second.expect("it may be ordered again");
-            assert_eq!(second.id, first.id);
-            assert!(second.fence > first.fence);
-            assert!(!trial.ledger().not_ordered(first).await.unwrap().is_noted, "fencing");
-            let begun = changed(before, |intent| {
-                (intent.state, intent.at) = (IntentState::Ordering, trial.now() + WITHIN);
-            });
-            assert_eq!(trial.intent(name).await, begun);
-        } else {
-            assert_eq!(second, None, "{name}");
-            assert_eq!(trial.intent(name).await, before);
-        }
+        let second = order_again(&trial, name).await.expect("it may be ordered again");
+        assert_eq!(second.id, first.id);
+        assert!(second.fence > first.fence);
+        assert!(!trial.ledger().not_ordered(first).await.unwrap().is_noted, "fencing");
+        let begun = changed(before, |intent| {
+            (intent.state, intent.at) = (IntentState::Ordering, trial.now() + WITHIN);
+        });
+        assert_eq!(trial.intent(name).await, begun);
     }
     assert!(order_again(&trial, "post-17").await.is_some());
 }
@@ -340,20 +308,42 @@ pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Ledge
     assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
 }
 
-/// Only an intent whose outcome is unknown is abandoned.
-pub async fn only_an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSubject>) {
+/// An intent whose outcome is unknown is abandoned.
+pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSubject>) {
+    put(&mut trial, "post-17", IntentState::Unknown).await;
+    let before = trial.intent("post-17").await;
+    trial.advance(1);
+    assert!(trial.ledger().abandon("post-17").await.unwrap());
+    let abandoned = changed(before, |intent| {
+        (intent.state, intent.at) = (IntentState::Abandoned, trial.now());
+    });
+    assert_eq!(trial.intent("post-17").await, abandoned);
+}
+
+/// No intent orders twice: a call that does not fit what is known changes nothing.
+pub async fn a_call_that_does_not_fit_what_is_known_changes_nothing(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let ledger = trial.ledger();
     for state in STATES {
         let name = state.as_str();
-        put(&mut trial, name, state).await;
+        let lease = put(&mut trial, name, state).await;
         let before = trial.intent(name).await;
-        let is_unknown = state == IntentState::Unknown;
-        assert_eq!(trial.ledger().abandon(name).await.unwrap(), is_unknown, "{name}");
-        let expected = changed(before, |intent| {
-            if is_unknown {
-                (intent.state, intent.at) = (IntentState::Abandoned, trial.now());
-            }
-        });
-        assert_eq!(trial.intent(name).await, expected);
+        assert_eq!(known(&trial, name).await, before);
+        if state != IntentState::Ordering {
+            assert!(!ledger.outcome_lost(lease).await.unwrap(), "{name}");
+        }
+        if state != IntentState::Unknown {
+            assert!(!ledger.abandon(name).await.unwrap(), "{name}");
+        }
+        if matches!(state, IntentState::Ordered | IntentState::Abandoned) {
+            assert!(!ledger.not_ordered(lease).await.unwrap().is_noted, "{name}");
+        }
+        if matches!(state, IntentState::Ordered | IntentState::Ordering) {
+            assert_eq!(order_again(&trial, name).await, None, "{name}");
+        }
+        assert_eq!(trial.intent(name).await, before);
     }
-    assert!(!trial.ledger().abandon("post-17").await.unwrap());
+    assert!(!ledger.outcome_lost(IntentLease { id: 1 << 40, fence: 1 }).await.unwrap());
+    assert!(!ledger.abandon("post-17").await.unwrap());
 }
