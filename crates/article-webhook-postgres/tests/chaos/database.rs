@@ -86,6 +86,12 @@ impl Database {
         rows(&self.connect(), statements).unwrap()
     }
 
+    /// Changes a setting of the server, as in `name = 'value'`.
+    pub(crate) fn set(&self, setting: &str) {
+        self.run(&format!("ALTER SYSTEM SET {setting}"));
+        self.run("SELECT pg_reload_conf()");
+    }
+
     /// Waits until a statement returns a row.
     pub(crate) fn wait_for(&self, what: &str) {
         let start = Instant::now();

@@ -155,9 +155,9 @@ impl Proxy {
         *lock(&self.shared.lie) = Some(lie);
     }
 
-    /// A request is so long on its way from now on.
-    pub(crate) fn slow(&self, by: Duration) {
-        self.shared.delay.store(by.as_millis() as u64, Ordering::SeqCst);
+    /// A request is so many milliseconds on its way from now on.
+    pub(crate) fn slow(&self, by: u64) {
+        self.shared.delay.store(by, Ordering::SeqCst);
     }
 
     /// The server says nothing from now on.

@@ -75,6 +75,12 @@ impl<S: LedgerSubject> Trial<S> {
         other.map(|other| other.to_string())
     }
 
+    /// The order has this job, and the job this order.
+    async fn is_of(&self, name: &str, id: &str) {
+        let found = (self.intent(name).await.job_id, self.job(id).await.intent);
+        assert_eq!(found, (Some(job(id)), Some(name.into())));
+    }
+
     /// How many bodies of the job are in quarantine.
     async fn in_quarantine(&self, id: &str) -> usize {
         let shown = self.store().show(key(id).quarantine()).await.unwrap();
@@ -250,8 +256,7 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
             false => PollSettled::Settled(state),
         };
         assert_eq!(settled, expected);
-        assert_eq!(trial.intent(id).await.job_id, Some(job(id)));
-        assert_eq!(trial.job(id).await.intent.as_deref(), Some(id));
+        trial.is_of(id, id).await;
         let bodies = trial.shown(id).await.1;
         assert_eq!(bodies[0].intent.as_deref(), Some(id), "a handler sees it");
         assert_eq!(trial.in_quarantine(id).await, 0);
@@ -283,8 +288,7 @@ pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
     }
     trial.advance(3600);
     trial.poll_ends("job_2", answered(&article("job_2")), JobState::Collected).await;
-    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
-    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+    trial.is_of(INTENT, "job_1").await;
     assert_eq!(trial.job("job_2").await.intent, None);
 }
 
@@ -315,8 +319,7 @@ pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
     let settled = trial.poll_with("job_1", body()).await;
     let expected = PollSettled::OtherHandled { state: JobState::Collected, other: job("forged") };
     assert_eq!(settled, expected);
-    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
-    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+    trial.is_of(INTENT, "job_1").await;
     assert_eq!(trial.job("forged").await.intent, None);
     assert_eq!(trial.claim().await.claimed, [], "it is not handled again");
 }
@@ -349,8 +352,7 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
         assert_eq!(trial.intent(name).await.job_id, None, "that says nothing of the job");
         trial.advance(60);
         trial.poll_ends(id, answered(&article(id)), JobState::Collected).await;
-        assert_eq!(trial.intent(name).await.job_id, Some(job(id)));
-        assert_eq!(trial.job(id).await.intent.as_deref(), Some(name));
+        trial.is_of(name, id).await;
         trial.work(id, Outcome::Done).await;
         assert_eq!(trial.deliver_to(name, forged).await, Recorded::OtherJob);
     }
@@ -388,8 +390,7 @@ pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(
     trial.settle_poll(forged.lease, missing()).await;
     let settled = trial.settle_poll(genuine.lease, answered(&article("job_1"))).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Collected));
-    assert_eq!(trial.intent(INTENT).await.job_id, Some(job("job_1")));
-    assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
+    trial.is_of(INTENT, "job_1").await;
 }
 
 /// The call took nothing, so that what was delivered to the URL is forged. The order may be made again at once.

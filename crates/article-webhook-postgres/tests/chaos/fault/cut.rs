@@ -1,6 +1,4 @@
 use std::{
-    fmt,
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -33,13 +31,8 @@ pub(crate) fn cut(form: Form) -> Option<()> {
     let server = shared()?;
     let proxy = Proxy::before(server.port);
     let step = form.choose(7, 1);
-    let calls = wait(cut_at_each_point(server, proxy.clone(), step)).unwrap();
-    let longest = calls.iter().map(|call| call.request.max(call.answer)).max().unwrap();
-    for call in &calls {
-        println!("  {call}");
-    }
-    let (cuts, unknown) =
-        calls.iter().fold((0, 0), |sum, call| (sum.0 + call.cuts, sum.1 + call.unknown));
+    let Cuts { longest, cuts, unknown } =
+        wait(cut_at_each_point(server, proxy.clone(), step)).unwrap();
     let which = if step == 1 { "each point".to_owned() } else { format!("one point in {step}") };
     println!("postgres: cuts: {cuts} cuts, at {which}, {unknown} outcomes unknown, none false");
 
@@ -78,52 +71,41 @@ impl Call {
     }
 }
 
-/// What was cut of a call.
+/// What was cut of all calls.
+#[derive(Default)]
 struct Cuts {
-    call: Call,
-    /// The lengths of the request and of its answer.
-    request: usize,
-    answer: usize,
+    /// The length of the longest request or answer.
+    longest: usize,
     cuts: usize,
     /// How many callers did not get the outcome.
     unknown: usize,
 }
 
-impl fmt::Display for Cuts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { call, request, answer, cuts, unknown } = self;
-        write!(
-            f,
-            "{call:?}: a request of {request} bytes and an answer of {answer}, {cuts} cuts, {unknown} outcomes unknown"
-        )
-    }
-}
-
-async fn cut_at_each_point(server: &Server, proxy: Proxy, step: usize) -> Result<Vec<Cuts>, Error> {
+async fn cut_at_each_point(server: &Server, proxy: Proxy, step: usize) -> Result<Cuts, Error> {
     let schema = scene::fresh_schema();
     let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", proxy.port);
     let through = PostgresSettings::new(&url)?.schema(&schema)?;
     let direct = PostgresSettings::new(&server.url())?.schema(&schema)?;
     let mut scene = Scene {
         proxy,
-        store: Arc::new(PostgresStore::connect(through).await?),
+        store: PostgresStore::connect(through).await?,
         direct: PostgresStore::connect(direct).await?,
         client: scene::connect(&server.url()).await,
         schema,
         number: 0,
     };
-    let mut done = Vec::new();
+    let mut all = Cuts::default();
     for call in [Call::Claim, Call::Complete, Call::Retry, Call::Duplicate, Call::Record] {
-        done.push(scene.cut(call, step).await?);
+        scene.cut(call, step, &mut all).await?;
     }
     assert!(scene.direct.check().await?.is_empty());
-    Ok(done)
+    Ok(all)
 }
 
 struct Scene {
     proxy: Proxy,
     /// Through the proxy.
-    store: Arc<PostgresStore>,
+    store: PostgresStore,
     direct: PostgresStore,
     client: Client,
     schema: String,
@@ -132,7 +114,7 @@ struct Scene {
 
 impl Scene {
     /// Cuts a call at every point, or at some and at both ends.
-    async fn cut(&mut self, call: Call, step: usize) -> Result<Cuts, Error> {
+    async fn cut(&mut self, call: Call, step: usize, all: &mut Cuts) -> Result<(), Error> {
         let (request, answer) = self.lengths(call).await?;
         let (mut cuts, mut unknown) = (0, 0);
         let points = |length: usize| (0..length).step_by(step).chain([length]);
@@ -143,7 +125,12 @@ impl Scene {
             cuts += 1;
             unknown += usize::from(!is_known);
         }
-        Ok(Cuts { call, request, answer, cuts, unknown })
+        println!(
+            "  {call:?}: a request of {request} bytes and an answer of {answer}, {cuts} cuts, {unknown} outcomes unknown"
+        );
+        all.longest = all.longest.max(request).max(answer);
+        (all.cuts, all.unknown) = (all.cuts + cuts, all.unknown + unknown);
+        Ok(())
     }
 
     /// The lengths of a request and of its answer, when two of them agree.

@@ -1,5 +1,4 @@
 use std::{
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -26,8 +25,7 @@ pub(crate) fn switch(form: Form) -> Option<()> {
         let switches = form.choose(2, 20);
         for _ in 0..switches {
             let standby = primary.standby(free);
-            database.run("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-            database.run("SELECT pg_reload_conf()");
+            database.set("synchronous_standby_names = 'standby'");
             database.wait_for("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'");
             trial.goes_on("with a synchronous standby");
             thread::sleep(Duration::from_millis(fastrand::u64(20..500)));
@@ -63,8 +61,7 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
     database.wait_for(&has_followed);
 
     let standby_alone = Database::of(standby.port);
-    standby_alone.run("ALTER SYSTEM SET primary_conninfo = ''");
-    standby_alone.run("SELECT pg_reload_conf()");
+    standby_alone.set("primary_conninfo = ''");
     database.wait_for("SELECT WHERE NOT EXISTS (SELECT FROM pg_stat_replication)");
     let acknowledged = (2..12).map(|number| format!("job_{number}"));
     let acknowledged: Vec<_> = acknowledged
@@ -90,13 +87,12 @@ pub(crate) fn async_standby(_: Form) -> Option<()> {
 pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
     let server = Server::start(&[])?;
     let database = Database::fresh(&[server.port]);
-    let store = Arc::new(connect(&database));
-    database.run("ALTER SYSTEM SET synchronous_standby_names = 'missing'");
-    database.run("SELECT pg_reload_conf()");
+    let store = connect(&database);
+    database.set("synchronous_standby_names = 'missing'");
     database.wait_for("SELECT WHERE current_setting('synchronous_standby_names') = 'missing'");
 
     let record = || {
-        let store = Arc::clone(&store);
+        let store = store.clone();
         thread::spawn(move || wait(store.record(arrival("job_1", "{}"))))
     };
     let first = record();
@@ -129,8 +125,7 @@ pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
     // That commit holds the job, so that the next delivery waits for it.
     let error = record().join().unwrap().unwrap_err();
     assert!(error.is_transient() && error.to_string().contains("bring back"), "{error:?}");
-    database.run("ALTER SYSTEM RESET synchronous_standby_names");
-    database.run("SELECT pg_reload_conf()");
+    database.set("synchronous_standby_names = DEFAULT");
     assert_eq!(record().join().unwrap().unwrap(), Recorded::Duplicate);
     assert!(wait(store.health()).unwrap().blocked.is_none());
     println!(
