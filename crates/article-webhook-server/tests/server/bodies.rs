@@ -35,7 +35,7 @@ async fn a_body_that_ends_early_is_an_unexpected_eof() {
         ended.send(kind(&error)).expect("the test listens");
     });
     let running = Running::start(server(), service);
-    let mut peer = running.send(post(1000) + "abc").await;
+    let peer = running.send(post(1000) + "abc").await;
     drop(peer);
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }

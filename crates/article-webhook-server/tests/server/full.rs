@@ -43,7 +43,7 @@ async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
 
     let mut waiting = Vec::new();
     for _ in 0..20 {
-        let mut next = running.send(quick()).await;
+        let next = running.send(quick()).await;
         waiting.push(next);
     }
     sleep(HEAD).await;
@@ -70,7 +70,7 @@ async fn every_request_of_a_burst_is_answered() {
     let running = Running::start(server().max_connections(2), counting());
     let mut burst = Vec::new();
     for _ in 0..20 {
-        let mut one = running.send(post(3) + "abc").await;
+        let one = running.send(post(3) + "abc").await;
         burst.push(one);
     }
     for mut one in burst {
@@ -140,9 +140,9 @@ fn refusing(bytes: usize) -> Router {
 #[tokio::test]
 async fn a_refused_peer_that_does_not_read_its_answer_is_closed_at_the_deadline() {
     let running = Running::start(server().max_connections(1), refusing(32 << 20));
-    let mut silent = running.send(GET).await;
+    let _silent = running.send(GET).await;
     let start = std::time::Instant::now();
-    let mut next = running.send(GET).await;
+    let next = running.send(GET).await;
     soon(next.0.readable()).await.expect("it is answered");
     assert_near(start.elapsed(), HEAD);
 }
@@ -151,7 +151,7 @@ async fn a_refused_peer_that_does_not_read_its_answer_is_closed_at_the_deadline(
 #[tokio::test]
 async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
     let running = Running::start(server().max_connections(1), refusing(10));
-    let mut sending = running.send(post(1 << 30)).await;
+    let sending = running.send(post(1 << 30)).await;
     let start = std::time::Instant::now();
     let sends = tokio::spawn(async move {
         while sending.0.writable().await.is_ok() {
@@ -161,7 +161,7 @@ async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
             sleep(Duration::from_millis(20)).await;
         }
     });
-    let mut next = running.send(GET).await;
+    let next = running.send(GET).await;
     soon(next.0.readable()).await.expect("it is answered");
     assert_near(start.elapsed(), HEAD);
     soon(sends).await.expect("no panic");

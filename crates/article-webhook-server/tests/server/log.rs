@@ -46,7 +46,7 @@ async fn a_full_server_says_once_what_its_connections_wait_for() {
     let running = Running::start(server.max_connections(5), counting());
     let mut peers = Vec::new();
     for bytes in [post(10) + "abc", "GET / HT".to_owned(), String::new(), String::new()] {
-        let mut peer = running.send(bytes).await;
+        let peer = running.send(bytes).await;
         peers.push(peer);
     }
     sleep(HEAD / 2).await;

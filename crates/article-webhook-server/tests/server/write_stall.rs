@@ -86,7 +86,7 @@ async fn a_slow_peer_that_has_read_the_whole_response_is_idle() {
 async fn a_peer_that_reads_nothing_is_closed_after_ten_seconds() {
     let (app, dropped) = endless();
     let running = Running::start(server(), app);
-    let mut silent = running.send(GET).await;
+    let _silent = running.send(GET).await;
     settle().await;
     let start = Instant::now();
     _ = timeout(Duration::from_secs(60), dropped).await;
