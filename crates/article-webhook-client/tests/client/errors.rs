@@ -1,6 +1,6 @@
 //! The errors of the service document, section 7, and errors that are not documented.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use article_webhook_client::{
     AuthToken, CallOutcome, Error, ErrorCode, JobStatus, NewArticle, PublishTarget,
@@ -117,17 +117,6 @@ async fn texts_of_the_service_are_shortened_and_cannot_control_a_terminal() {
     assert!(text.starts_with(r"a\u{1b}[31m (400): \u{1b}[2Jxxx") && text.len() < 300, "{text}");
     let text = asked(json(400, &long)).await.to_string();
     assert!(text.len() < 300, "{text}");
-}
-
-#[tokio::test]
-async fn an_error_response_without_end_is_read_up_to_a_limit() {
-    let start = b"HTTP/1.1 403 Forbidden\r\n\r\n".to_vec();
-    let service = Service::start([Line::Flood(start, vec![b'x'; 65536])]);
-    let (limit, start) = (Duration::from_secs(10), Instant::now());
-    let client = service.builder("").timeout(limit).build().unwrap();
-    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
-    assert_eq!(error.status().unwrap(), 403);
-    assert!(start.elapsed() < limit, "it was read until the timeout");
 }
 
 #[tokio::test]

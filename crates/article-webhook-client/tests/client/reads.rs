@@ -78,26 +78,3 @@ async fn a_call_ends_at_its_deadline() {
     assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
     assert!(start.elapsed() < Duration::from_secs(5));
 }
-
-#[tokio::test]
-async fn an_error_reports_its_retry_after_in_full() {
-    for (headers, seconds) in [
-        ("retry-after: 120\r\n", Some(120)),
-        ("retry-after: 259200\r\n", Some(259_200)),
-        ("retry-after: 99999999999999999999999\r\n", Some(u64::MAX)),
-        (
-            "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Mon, 07 Nov 1994 08:49:37 GMT\r\n",
-            Some(86_400),
-        ),
-        ("", None),
-    ] {
-        for status in [403, 429, 503] {
-            let service = Service::start([answer(status, headers, "")]);
-            let client = service.builder("").deadline(Duration::from_secs(60)).build().unwrap();
-            let job_id = "job_1".parse().unwrap();
-            let expected = seconds.map(Duration::from_secs);
-            assert_eq!(client.article(&job_id).await.unwrap_err().retry_after(), expected);
-            assert_eq!(client.article_once(&job_id).await.unwrap().retry_after, expected);
-        }
-    }
-}
