@@ -19,27 +19,6 @@ pub(crate) const STORED: Answer = json(200, r#"{"status":"stored"}"#);
 
 pub(crate) const DUPLICATE: Answer = json(200, r#"{"status":"duplicate"}"#);
 
-pub(crate) const IGNORED: Answer = json(200, r#"{"status":"ignored"}"#);
-
-pub(crate) const BAD_REQUEST: Answer = json(
-    400,
-    r#"{"error":"bad_request","message":"a header of the service is missing, repeated or invalid"}"#,
-);
-
-pub(crate) const INCOMPLETE: Answer =
-    json(400, r#"{"error":"incomplete","message":"the body ended early"}"#);
-
-pub(crate) const TIMEOUT: Answer =
-    json(408, r#"{"error":"timeout","message":"the body did not arrive in time"}"#);
-
-pub(crate) const MALFORMED: Answer = json(
-    400,
-    r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#,
-);
-
-pub(crate) const INVALID_JOB_ID: Answer =
-    json(400, r#"{"error":"invalid_job_id","message":"the job id is missing or invalid"}"#);
-
 pub(crate) const UNAUTHORIZED: Answer = Answer {
     status: 401,
     headers: &[JSON, ("www-authenticate", "Bearer")],
@@ -55,25 +34,6 @@ pub(crate) const METHOD_NOT_ALLOWED: Answer = Answer {
 /// A framework's own 405, where it routes the methods.
 pub(crate) const ROUTED_AWAY: Answer =
     Answer { status: 405, headers: &[("allow", "POST")], body: "" };
-
-pub(crate) const TOO_LARGE: Answer =
-    json(413, r#"{"error":"payload_too_large","message":"the body is over the receiver's limit"}"#);
-
-pub(crate) const UNSUPPORTED: Answer = json(
-    415,
-    r#"{"error":"unsupported_media_type","message":"expected application/json in UTF-8, not encoded"}"#,
-);
-
-pub(crate) const MISMATCH: Answer =
-    json(422, r#"{"error":"job_id_mismatch","message":"the job ids of header and body differ"}"#);
-
-pub(crate) const UNPROCESSABLE: Answer = json(
-    422,
-    r#"{"error":"unprocessable","message":"the delivery is authentic but not understood"}"#,
-);
-
-pub(crate) const INTERNAL: Answer =
-    json(500, r#"{"error":"internal","message":"the receiver failed"}"#);
 
 pub(crate) const NO_RECEIVER: Answer = json(
     500,
@@ -97,19 +57,37 @@ pub(crate) fn named(word: &str) -> Answer {
     let all = [
         STORED,
         DUPLICATE,
-        IGNORED,
-        BAD_REQUEST,
-        INCOMPLETE,
-        TIMEOUT,
-        MALFORMED,
-        INVALID_JOB_ID,
+        json(200, r#"{"status":"ignored"}"#),
+        json(
+            400,
+            r#"{"error":"bad_request","message":"a header of the service is missing, repeated or invalid"}"#,
+        ),
+        json(400, r#"{"error":"incomplete","message":"the body ended early"}"#),
+        json(408, r#"{"error":"timeout","message":"the body did not arrive in time"}"#),
+        json(
+            400,
+            r#"{"error":"malformed_json","message":"the body is not one well-formed JSON object"}"#,
+        ),
+        json(400, r#"{"error":"invalid_job_id","message":"the job id is missing or invalid"}"#),
         UNAUTHORIZED,
         METHOD_NOT_ALLOWED,
-        TOO_LARGE,
-        UNSUPPORTED,
-        MISMATCH,
-        UNPROCESSABLE,
-        INTERNAL,
+        json(
+            413,
+            r#"{"error":"payload_too_large","message":"the body is over the receiver's limit"}"#,
+        ),
+        json(
+            415,
+            r#"{"error":"unsupported_media_type","message":"expected application/json in UTF-8, not encoded"}"#,
+        ),
+        json(
+            422,
+            r#"{"error":"job_id_mismatch","message":"the job ids of header and body differ"}"#,
+        ),
+        json(
+            422,
+            r#"{"error":"unprocessable","message":"the delivery is authentic but not understood"}"#,
+        ),
+        json(500, r#"{"error":"internal","message":"the receiver failed"}"#),
         RETRY_LATER,
         UNAVAILABLE,
     ];

@@ -22,6 +22,7 @@ use crate::{
 };
 
 const INTENT: &str = "post-17";
+const TITLE: &str = "How to choose running shoes";
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -77,7 +78,7 @@ impl Orders {
     }
 
     async fn order(&self) -> OrderOutcome {
-        let article = NewArticle::new("How to choose running shoes");
+        let article = NewArticle::new(TITLE);
         self.collector.order(INTENT, &article).await.unwrap()
     }
 
@@ -100,28 +101,17 @@ impl Orders {
         job
     }
 
-    /// Runs the handler for everything that is due. What it was given, and how the article came.
-    async fn handled(&self) -> Vec<(Option<String>, Source)> {
+    /// Runs the handler for everything that is due. The intents and titles it was given, and how each article came.
+    async fn handled(&self) -> Vec<(Option<String>, String, Source)> {
         let handled: Arc<Mutex<Vec<_>>> = Arc::default();
         let calls = Arc::clone(&handled);
         let worker = self.inbox.worker(move |job: Job| {
-            calls.lock().unwrap().push((job.intent().map(str::to_owned), job.source()));
+            let title = job.article().unwrap().article.title.clone();
+            calls.lock().unwrap().push((job.intent().map(str::to_owned), title, job.source()));
             async { Ok(()) }
         });
         worker.run_until_idle().await.unwrap();
         std::mem::take(&mut *handled.lock().unwrap())
-    }
-
-    /// The titles of the articles that a handler gets.
-    async fn titles(&self) -> Vec<String> {
-        let titles: Arc<Mutex<Vec<_>>> = Arc::default();
-        let handled = Arc::clone(&titles);
-        let worker = self.inbox.worker(move |job: Job| {
-            handled.lock().unwrap().push(job.article().unwrap().article.title.clone());
-            async { Ok(()) }
-        });
-        worker.run_until_idle().await.unwrap();
-        std::mem::take(&mut *titles.lock().unwrap())
     }
 
     /// How many bodies of the job are in quarantine.
@@ -244,7 +234,8 @@ async fn an_article_has_the_intent_of_its_order_whichever_copy_came_first() {
                 "{about}"
             );
             let source = if state == arrived { Source::Webhook } else { Source::Api };
-            assert_eq!(orders.handled().await, [(Some(INTENT.to_owned()), source)], "{about}");
+            let expected = (Some(INTENT.to_owned()), TITLE.to_owned(), source);
+            assert_eq!(orders.handled().await, [expected], "{about}");
             let OrderOutcome::OrderedBefore(Some(job_id)) = orders.order().await else {
                 panic!("{about}: it was ordered");
             };
@@ -280,7 +271,8 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
         };
         assert_eq!((job_id, unknown().await), (job.job_id, 0), "{framework:?}");
         let handled = orders.handled().await;
-        assert_eq!(handled, [(Some(INTENT.to_owned()), Source::Webhook)], "{framework:?}");
+        let expected = (Some(INTENT.to_owned()), TITLE.to_owned(), Source::Webhook);
+        assert_eq!(handled, [expected], "{framework:?}");
     }
 }
 
@@ -305,8 +297,9 @@ async fn an_article_that_comes_after_a_forged_one_is_collected() {
         assert_eq!((job.state, job.intent.as_deref()), expected, "{framework:?}");
         assert_eq!(orders.order().await.job_id(), Some(&job_id), "{framework:?}");
         assert_eq!(orders.in_quarantine(&forged_job()).await, 1, "{framework:?}");
-        let titles = orders.titles().await;
-        assert!(titles.len() == 1 && titles[0] != FORGED, "{framework:?}: {titles:?}");
+        let titles: Vec<_> =
+            orders.handled().await.into_iter().map(|(_, title, _)| title).collect();
+        assert_eq!(titles, [TITLE], "{framework:?}");
     }
 }
 
@@ -320,11 +313,11 @@ async fn a_forged_article_that_was_handled_is_reported() {
     let orders = Orders::begin(Framework::ALL[0], Destination::OwnUrl, answer).await;
     orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1)]);
     assert!(orders.order().await.job_id().is_none());
-    assert_eq!(orders.titles().await, [FORGED]);
+    assert_eq!(orders.handled().await[0].1, FORGED);
     orders.pass(HOUR).await;
 
-    let titles = orders.titles().await;
-    assert!(titles.len() == 1 && titles[0] != FORGED, "{titles:?}");
+    let handled = orders.handled().await;
+    assert!(handled.len() == 1 && handled[0].1 == TITLE, "{handled:?}");
     let log = LOG.text();
     let reports: Vec<_> = log
         .lines()
