@@ -60,7 +60,7 @@ pub(crate) fn control(form: Form) {
 fn cut_deliveries(tape: &Tape, cuts: usize) -> Found {
     let answers: Vec<_> = tape.recording.acknowledged.keys().copied().collect();
     cut(&tape.recording, &answers, cuts, &|folder, moment, nth| {
-        missing(tape, &folder.join(role::FILE), moment, nth % INBOX == 0)
+        missing(tape, &folder.join(role::FILE), moment, nth)
     })
 }
 
@@ -118,13 +118,9 @@ fn cut_alone(
 }
 
 /// The acknowledged deliveries that are not in the file.
-fn missing(
-    tape: &Tape,
-    file: &Path,
-    moment: Moment,
-    by_inbox: bool,
-) -> Result<Vec<String>, Failure> {
+fn missing(tape: &Tape, file: &Path, moment: Moment, nth: usize) -> Result<Vec<String>, Failure> {
     let acknowledged = tape.recording.acknowledged.range(..moment).map(|(_, job_id)| job_id);
+    let by_inbox = nth.is_multiple_of(INBOX);
     let read = if by_inbox { store::bodies_by_inbox } else { store::bodies_by_sqlite };
     let bodies = match read(file) {
         // A cut may come before there is anything to read.

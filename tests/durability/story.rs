@@ -15,8 +15,10 @@ use crate::{
     strace::{self, Strace},
 };
 
-/// The names of the stories, and how they are recorded.
-pub(crate) const STORIES: [(&str, fn(Form) -> Tape); 9] = [
+/// The name of a story, and how it is recorded.
+type Story = (&'static str, fn(Form) -> Tape);
+
+pub(crate) const STORIES: [Story; 9] = [
     ("four connections", |form| {
         Tape::record(&load::parcels("plain", 4, each(form), 0), Role::Receiver)
     }),

@@ -14,8 +14,10 @@ use article_webhook_inbox::{Inbox, Job};
 use bytes::Bytes;
 use tokio::{runtime, sync::oneshot};
 
-/// Their names, how often each holds the body itself, and the bytes that are allocated at once.
-pub(crate) const READERS: [(&str, u64, fn(&[u8]) -> u64); 8] = [
+/// Its name, how often it holds the body itself, and the bytes that are allocated at once.
+type Reader = (&'static str, u64, fn(&[u8]) -> u64);
+
+pub(crate) const READERS: [Reader; 8] = [
     ("the check of a delivery", 0, check),
     ("the extractor", 0, extract),
     ("from_json", 0, from_json),

@@ -1,7 +1,9 @@
 //! Authentic bodies of shapes that take much memory in a reader that keeps every value.
 
-/// The names of the shapes, and bodies of nearly a length.
-pub(crate) const SHAPES: [(&str, fn(usize) -> String); 18] = [
+/// The name of a shape, and a body of nearly a length.
+type Shape = (&'static str, fn(usize) -> String);
+
+pub(crate) const SHAPES: [Shape; 18] = [
     ("posts of objects of one field", |length| posts(r#"{"":{"":{"":0}}},"#, length)),
     ("posts of empty arrays", |length| posts("[],", length)),
     ("posts of arrays of one element", |length| posts("[0],", length)),

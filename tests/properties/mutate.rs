@@ -56,24 +56,9 @@ pub const PIECES: [&[u8]; 48] = [
 ];
 
 /// Numbers that are written or held in an unusual way.
-const NUMBERS: [&[u8]; 16] = [
-    b"0",
-    b"-0",
-    b"-0.0",
-    b"44.0",
-    b"4.4e1",
-    b"440E-1",
-    b"0.1",
-    b"1e999",
-    b"-1e-999",
-    b"9007199254740993",
-    b"9007199254740992.0",
-    b"18446744073709551615",
-    b"18446744073709551616",
-    b"-9223372036854775808",
-    b"1.7976931348623157e308",
-    b"5e-324",
-];
+const NUMBERS: &str = "\
+    0 -0 -0.0 44.0 4.4e1 440E-1 0.1 1e999 -1e-999 9007199254740993 \
+    9007199254740992.0 18446744073709551615 18446744073709551616 -9223372036854775808 1.7976931348623157e308 5e-324";
 
 /// Changes the input in one to four places, which the seed chooses.
 pub fn mutate(input: &mut Vec<u8>, seed: u64) {
@@ -100,7 +85,10 @@ fn edit(input: &mut Vec<u8>, dice: &mut Rng) {
             let elsewhere = mark(input, dice.usize(0..=input.len()));
             insert(input, elsewhere, &piece);
         }
-        5 => renumber(input, place, NUMBERS[dice.usize(0..NUMBERS.len())]),
+        5 => {
+            let numbers: Vec<_> = NUMBERS.split(' ').collect();
+            renumber(input, place, numbers[dice.usize(0..numbers.len())].as_bytes());
+        }
         6 => escape(input, place),
         7 => nest(input, span, dice.usize(1..=70)),
         _ => input.get_mut(place).into_iter().for_each(|byte| *byte = dice.u8(..)),

@@ -51,7 +51,9 @@ fn delivery(report: &CheckReport) -> &CheckFinding {
 }
 
 /// What a peer does with each connection, and what the check says of its first delivery.
-const PEERS: [(fn(TcpStream), &str); 8] = [
+type Peer = (fn(TcpStream), &'static str);
+
+const PEERS: [Peer; 8] = [
     (
         |mut stream| {
             head(&stream);

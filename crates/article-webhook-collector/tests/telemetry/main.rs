@@ -89,7 +89,7 @@ async fn polls(world: &World, collector: &Collector) {
     world.ledger.fault("PollClaim", Fault::Fails(1));
     world.ledger.fault("SettlePoll", Fault::Late(HOUR));
     for _ in 0..5 {
-        world.poll_after(DAY, &collector).await;
+        world.poll_after(DAY, collector).await;
         collector.resume().await.unwrap();
     }
 }
