@@ -71,6 +71,9 @@ async fn the_body_of_a_refused_delivery_is_in_quarantine_until_a_good_copy_comes
         assert_eq!(expected.reason, Reason::Refused { code: reason.into() });
         assert_eq!(expected.at, scene.clock.now() + Duration::from_secs(400));
     }
+    scene.keep(&fixture::unicode().job_id("job_1").defect(Defect::TruncatedBody)).await;
+    let (entry, bodies) = scene.inbox.show(key("job_1").quarantine()).await.unwrap().unwrap();
+    assert_eq!((entry.conflicts, bodies.len()), (1, 2));
     assert_eq!(scene.inbox.health().await.quarantined.unwrap(), 2);
     assert_eq!(scene.inbox.export_entries(Filter::default(), Vec::new()).await.unwrap(), 2);
 
@@ -212,12 +215,7 @@ async fn the_job_of_a_delivery_without_room_is_expected() {
     until_stored(&scene).await;
     assert_eq!(expected(&scene).await[0].state, JobState::Arrived, "a body may be readable");
 
-    let looked = async {
-        while scene.inbox.counts().await.unwrap().of(State::Unhandled) == 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    scene.inbox.worker(|_| async { Ok(()) }).run(looked).await.unwrap();
+    scene.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
     let job = expected(&scene).await.remove(0);
     assert_eq!((job.state, job.at), (JobState::Expected, scene.clock.now()));
     assert_eq!(job.reason, Reason::Refused { code: "retry_later".into() });

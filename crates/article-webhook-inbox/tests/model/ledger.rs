@@ -2,62 +2,29 @@
 
 use std::{
     collections::VecDeque,
+    fmt::Debug,
     time::{Duration, SystemTime},
 };
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Digest, Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, Missing, Reason, Topic,
+    Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, PauseReason, Reason,
+    Topic,
     store::{
-        ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ExportLine, Intended, IntentLease,
-        IntentRow, JobRow, Pause, PollClaim, PollLease, PollOutcome, Polls, Store, from_millis,
-        to_millis,
+        Bucket, BucketEvent, BucketSettings, Expect, ExportLine, IntentLease, IntentRow, JobRow,
+        Pause, PollClaim, PollLease, Store, from_millis, to_millis,
     },
 };
 use article_webhook_inbox_contract::lines::{intent_line, job_line};
-use bytes::Bytes;
 
 use crate::{
-    ledger_step::{LedgerStep, Polled},
-    step::{BODIES, CODES, INTENTS},
+    ledger_step::LedgerStep,
+    pair::{Answer, Given},
+    step::{CODES, INTENTS},
 };
 
-/// What a store answers. Most answers are compared as text.
-#[derive(Debug, PartialEq)]
-pub(crate) enum LedgerAnswer {
-    Polls(Polls),
-    Intended(Intended),
-    Text(String),
-}
-
-/// What a sequence has been given, the last first.
-#[derive(Default)]
-pub(crate) struct Given {
-    polls: VecDeque<PollLease>,
-    intents: VecDeque<IntentLease>,
-    /// The last id of a job or an intent before this sequence.
-    first: i64,
-}
-
-impl Given {
-    pub(crate) fn after(everything: &Everything, before: &Self) -> Self {
-        let last = everything.jobs.last().map_or(0, |job| job.id);
-        Self { first: last.max(before.first), ..Self::default() }
-    }
-
-    pub(crate) fn note(&mut self, answer: &LedgerAnswer) {
-        match answer {
-            LedgerAnswer::Polls(polls) => {
-                polls.polls.iter().for_each(|poll| self.polls.push_front(poll.lease));
-            }
-            LedgerAnswer::Intended(Intended::Begun(lease)) => self.intents.push_front(*lease),
-            _ => {}
-        }
-    }
-}
-
 /// The item of that age, or one that does not exist.
-fn aged<T: Copy>(items: &VecDeque<T>, age: usize, otherwise: T) -> T {
+pub(crate) fn aged<T: Copy>(items: &VecDeque<T>, age: usize, otherwise: T) -> T {
     if items.is_empty() { otherwise } else { items[age % items.len()] }
 }
 
@@ -67,9 +34,9 @@ fn settings(key: u64) -> BucketSettings {
 
 pub(crate) async fn call(
     store: &dyn Store,
-    (given, now): (&Given, SystemTime),
+    (given, now, at_once): (&Given, SystemTime, usize),
     step: &LedgerStep,
-) -> Result<LedgerAnswer, Error> {
+) -> Result<Answer, Error> {
     let answer = match step.clone() {
         LedgerStep::Intend { intent, within, again, key, topic } => {
             let intended = if again {
@@ -77,11 +44,11 @@ pub(crate) async fn call(
             } else {
                 store.intend(INTENTS[intent], within, key, topic).await?
             };
-            return Ok(LedgerAnswer::Intended(intended));
+            return Ok(Answer::Intended(intended));
         }
         LedgerStep::ClaimAsks { limit, lease, key } => {
             let claim = PollClaim { limit, lease, bucket: settings(key) };
-            return store.claim_polls(claim).await.map(LedgerAnswer::Polls);
+            return store.claim_polls(claim).await.map(Answer::Polls);
         }
         LedgerStep::Ordered { intent, job, after } => {
             text(store.ordered(INTENTS[intent], job, now + after, 1).await?)
@@ -108,11 +75,16 @@ pub(crate) async fn call(
                 intent: intent.map(|intent| INTENTS[intent].into()),
                 at: now + after,
             };
-            text(store.expect(jobs.into_iter().map(expect).collect()).await?)
+            let jobs: Vec<_> = jobs.into_iter().map(expect).collect();
+            let mut states = Vec::new();
+            for jobs in jobs.chunks(at_once) {
+                states.extend(store.expect(jobs.to_vec()).await?);
+            }
+            text(states)
         }
         LedgerStep::SettlePoll { lease, outcome, key } => {
             let none = PollLease { id: given.first + 1, fence: 1 };
-            text(store.settle_poll(aged(&given.polls, lease, none), polled(&outcome), key).await?)
+            text(store.settle_poll(aged(&given.polls, lease, none), outcome, key).await?)
         }
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
@@ -158,7 +130,7 @@ pub(crate) async fn call(
             // As in JSON, times are whole milliseconds.
             let rounded = |time| from_millis(to_millis(time));
             let since = rounded(now - ago);
-            let why = article_webhook_inbox::PauseReason::RateLimited;
+            let why = PauseReason::RateLimited;
             let pause = Some(Pause::new(since, since + Duration::from_millis(2), why));
             let (full_at, key_refused_at) = (rounded(now + full_in), None);
             text(
@@ -171,31 +143,8 @@ pub(crate) async fn call(
     Ok(answer)
 }
 
-fn text(answer: impl std::fmt::Debug) -> LedgerAnswer {
-    LedgerAnswer::Text(format!("{answer:?}"))
-}
-
-fn polled(polled: &Polled) -> PollOutcome {
-    let answer = |body: usize| ApiAnswer {
-        target: "api".into(),
-        digest: Digest::of(BODIES[body].as_bytes()),
-        bytes: Bytes::from_static(BODIES[body].as_bytes()),
-    };
-    let cause = String::from("job_not_found");
-    match *polled {
-        Polled::Answered(body) => PollOutcome::Answered(answer(body)),
-        Polled::Failed(body) => PollOutcome::Failed { answer: answer(body), cause },
-        Polled::NotFound => PollOutcome::NotFound { cause },
-        Polled::Unfinished(after) => PollOutcome::Unfinished { after, cause },
-        Polled::Unconfirmed(after, body) => {
-            let statement = Digest::of(BODIES[body].as_bytes());
-            PollOutcome::Unconfirmed { after, cause, statement }
-        }
-        Polled::Missing(after) => PollOutcome::Missing { after, cause },
-        Polled::Rejected(after) => PollOutcome::Rejected { after, cause },
-        Polled::Again(after) => PollOutcome::Again { after, cause },
-        Polled::Released => PollOutcome::Released,
-    }
+pub(crate) fn text(answer: impl Debug) -> Answer {
+    Answer::Text(format!("{answer:?}"))
 }
 
 fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
@@ -215,24 +164,6 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
         ..JobRow::unread()
     };
     row.into_job(1, job_id)
-}
-
-/// The whole ledger.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Everything {
-    jobs: Vec<ExpectedJob>,
-    intents: Vec<Intent>,
-    rest: String,
-}
-
-impl Everything {
-    pub(crate) async fn of(store: &dyn Store) -> Result<Self, Error> {
-        let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
-        let jobs = store.jobs(filter).await?.items;
-        let intents = store.intents(None, 0, 1_000).await?.items;
-        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
-        Ok(Self { jobs, intents, rest: format!("{counts:#?}\n{bucket:#?}") })
-    }
 }
 
 /// Removes every job and every intent, so that nothing is left for the next sequence.

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use article_webhook::JobId;
-use article_webhook_inbox::{IntentState, JobState, Topic, store::BucketEvent};
+use article_webhook_inbox::{
+    Digest, IntentState, JobState, Topic,
+    store::{ApiAnswer, BucketEvent, PollOutcome},
+};
+use bytes::Bytes;
 use fastrand::Rng;
 
 use crate::step::{BODIES, INTENTS, job, lease, pause};
@@ -34,7 +38,7 @@ pub(crate) enum LedgerStep {
     },
     SettlePoll {
         lease: usize,
-        outcome: Polled,
+        outcome: PollOutcome,
         key: u64,
     },
     Report(BucketEvent),
@@ -72,20 +76,6 @@ pub(crate) enum LedgerStep {
         full_in: Duration,
         ago: Duration,
     },
-}
-
-/// The outcome of a poll.
-#[derive(Debug, Clone)]
-pub(crate) enum Polled {
-    Answered(usize),
-    Failed(usize),
-    NotFound,
-    Unfinished(Duration),
-    Unconfirmed(Duration, usize),
-    Missing(Duration),
-    Rejected(Duration),
-    Again(Duration),
-    Released,
 }
 
 pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
@@ -157,16 +147,26 @@ fn intent_state(rng: &mut Rng) -> IntentState {
     IntentState::ALL[rng.usize(..IntentState::ALL.len())]
 }
 
-fn polled(rng: &mut Rng) -> Polled {
+fn polled(rng: &mut Rng) -> PollOutcome {
+    let cause = String::from("job_not_found");
     match rng.u32(..14) {
-        0..5 => Polled::Answered(rng.usize(..BODIES.len())),
-        5 => Polled::Failed(rng.usize(..BODIES.len())),
-        6 => Polled::NotFound,
-        7 => Polled::Unfinished(pause(rng)),
-        8 => Polled::Missing(pause(rng)),
-        9..11 => Polled::Again(pause(rng)),
-        11 => Polled::Unconfirmed(pause(rng), rng.usize(..BODIES.len())),
-        12 => Polled::Rejected(pause(rng)),
-        _ => Polled::Released,
+        0..5 => PollOutcome::Answered(answer(rng)),
+        5 => PollOutcome::Failed { answer: answer(rng), cause },
+        6 => PollOutcome::NotFound { cause },
+        7 => PollOutcome::Unfinished { after: pause(rng), cause },
+        8 => PollOutcome::Missing { after: pause(rng), cause },
+        9..11 => PollOutcome::Again { after: pause(rng), cause },
+        11 => {
+            let (after, statement) = (pause(rng), answer(rng).digest);
+            PollOutcome::Unconfirmed { after, cause, statement }
+        }
+        12 => PollOutcome::Rejected { after: pause(rng), cause },
+        _ => PollOutcome::Released,
     }
+}
+
+fn answer(rng: &mut Rng) -> ApiAnswer {
+    let body = BODIES[rng.usize(..BODIES.len())].as_bytes();
+    let (digest, bytes) = (Digest::of(body), Bytes::from_static(body));
+    ApiAnswer { target: "api".into(), digest, bytes }
 }

@@ -1,38 +1,72 @@
 use std::{
     collections::VecDeque,
+    fmt::Debug,
     time::{Duration, SystemTime},
 };
 
 use article_webhook_inbox::{
-    Body, Clock, Digest, Entry, EntryKey, Error, Failure, Filter, Prune, Reason, Source,
+    Body, CauseCount, Clock, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Failure, Filter,
+    HourCount, Intent, JobFilter, LedgerCounts, MemoryStore, Page, Prune, Reason, Source,
     cause_group,
-    store::{Arrival, Claim, Expect, Lease, Outcome, Quarantine, Row, Store},
+    store::{
+        Arrival, Bucket, Claims, Expect, Intended, IntentLease, Lease, PollLease, Polls,
+        Quarantine, Row, Store,
+    },
 };
 use article_webhook_inbox_contract::lines::entry_line;
 use bytes::Bytes;
 
 use crate::{
-    answer::{Answer, Everything},
-    ledger::{self, Given},
-    reference::Reference,
+    ledger::{self, aged, text},
     step::{
-        self, BODIES, CODES, EVENTS, Ending, INTENTS, Step, TARGETS, Text, URL, jobs, keys,
-        quarantines,
+        self, BODIES, CODES, EVENTS, INTENTS, Step, TARGETS, Text, URL, jobs, keys, quarantines,
     },
     subject::Subject,
 };
 
-/// The model and the store that is compared with it, on one clock. Both have had the same calls, so that even ids and
+/// A store in memory and the one that is compared with it, on one clock. Both have had the same calls, so that even ids and
 /// fences are the same.
 pub(crate) struct Pair {
     clock: Clock,
-    model: Reference,
+    model: MemoryStore,
     subject: Subject,
-    /// The last id that was used before this sequence.
-    first: i64,
-    /// All leases of this sequence, the last claimed first.
-    leases: VecDeque<Lease>,
     given: Given,
+}
+
+/// What a sequence has been given, the last first.
+#[derive(Default)]
+pub(crate) struct Given {
+    leases: VecDeque<Lease>,
+    pub(crate) polls: VecDeque<PollLease>,
+    pub(crate) intents: VecDeque<IntentLease>,
+    /// The last id that was used before this sequence.
+    pub(crate) first: i64,
+}
+
+/// What a store answers to a step. What has no article and no topic, which `Debug` leaves out, is compared as text.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answer {
+    Claims(Claims),
+    Page(Page<Entry>),
+    Shown(Option<Box<(Entry, Vec<Body>)>>),
+    Polls(Polls),
+    Intended(Intended),
+    Text(String),
+}
+
+/// The whole content of a store.
+#[derive(Debug, PartialEq)]
+struct Everything {
+    entries: Vec<(Entry, Vec<Body>)>,
+    listed: Vec<Entry>,
+    counts: Counts,
+    causes: [Vec<CauseCount>; 2],
+    hours: Vec<HourCount>,
+    due_since: Option<SystemTime>,
+    jobs: Vec<ExpectedJob>,
+    intents: Vec<Intent>,
+    ledger: LedgerCounts,
+    bucket: Bucket,
 }
 
 /// A difference between the two.
@@ -44,54 +78,50 @@ pub(crate) struct Difference {
     pub(crate) reported: String,
 }
 
+/// Fails if the stores differ about this, after so many steps.
+fn compare<T: Debug + PartialEq>(
+    (steps, about): (usize, String),
+    model: &T,
+    store: &T,
+) -> Result<(), Difference> {
+    let reported = || format!("{about}\nmodel: {model:#?}\nstore: {store:#?}");
+    if model == store { Ok(()) } else { Err(Difference { steps, reported: reported() }) }
+}
+
 impl Pair {
     pub(crate) fn fresh() -> Self {
         let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
-        let (subject, model) = (Subject::fresh(clock.clone()), Reference::new(clock.clone()));
-        let (leases, given) = (VecDeque::new(), Given::default());
-        Self { clock, model, subject, first: 0, leases, given }
+        let (subject, model) = (Subject::fresh(clock.clone()), MemoryStore::new(clock.clone()));
+        Self { clock, model, subject, given: Given::default() }
     }
 
     /// Makes all steps, compares everything, and erases all jobs. Stops at the first difference.
     pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
-        self.leases.clear();
-        for (number, step) in steps.iter().enumerate() {
-            if let Step::Advance(by) = step {
-                self.clock.advance(*by);
-                continue;
-            }
-            let expected = self.answer(&self.model, step).await;
-            let answer = self.answer(self.subject.store(), step).await;
-            if answer != expected {
-                let reported = format!("{step:?}\nmodel: {expected:#?}\nstore: {answer:#?}");
-                return Err(Difference { steps: number + 1, reported });
-            }
-            if let Step::Probe = step {
-                self.subject.probed();
-            }
-            match expected {
-                Answer::Claims(claims) => {
-                    claims.claimed.iter().for_each(|claimed| self.leases.push_front(claimed.lease));
+        self.given = Given { first: self.given.first, ..Given::default() };
+        for (number, step) in (1..).zip(steps) {
+            match (step, self.answer(number, step).await?) {
+                (Step::Advance(by), _) => self.clock.advance(*by),
+                (Step::Probe, _) => self.subject.probed(),
+                (_, Answer::Claims(claims)) => {
+                    let leases = claims.claimed.iter().map(|claimed| claimed.lease);
+                    leases.for_each(|lease| self.given.leases.push_front(lease));
                 }
-                Answer::Ledger(answer) => self.given.note(&answer),
+                (_, Answer::Polls(polls)) => {
+                    polls.polls.iter().for_each(|poll| self.given.polls.push_front(poll.lease));
+                }
+                (_, Answer::Intended(Intended::Begun(lease))) => {
+                    self.given.intents.push_front(lease);
+                }
                 _ => {}
             }
         }
-        let (expected, everything) =
-            (everything(&self.model).await, everything(self.subject.store()).await);
-        if everything != expected {
-            let reported = format!("at the end\nmodel: {expected:#?}\nstore: {everything:#?}");
-            return Err(Difference { steps: steps.len(), reported });
-        }
-        self.first = expected.ids.last().copied().unwrap_or(self.first).max(self.first);
-        self.given = Given::after(&expected.ledger, &self.given);
+        let end = (steps.len(), "at the end".to_owned());
+        let model = everything(&self.model).await;
+        compare(end, &model, &everything(self.subject.store()).await)?;
+        let last = [model.listed.last().map(|it| it.id), model.jobs.last().map(|it| it.id)];
+        self.given.first = last.into_iter().flatten().fold(self.given.first, i64::max);
         for job_id in jobs() {
-            let expected = self.answer(&self.model, &Step::Erase(job_id.clone())).await;
-            let answer = self.answer(self.subject.store(), &Step::Erase(job_id.clone())).await;
-            if answer != expected {
-                let reported = format!("erasing {job_id}\nmodel: {expected:?}\nstore: {answer:?}");
-                return Err(Difference { steps: steps.len(), reported });
-            }
+            self.answer(steps.len(), &Step::Erase(job_id)).await?;
         }
         for store in [&self.model as &dyn Store, self.subject.store()] {
             ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
@@ -99,13 +129,23 @@ impl Pair {
         Ok(())
     }
 
-    async fn answer(&self, store: &dyn Store, step: &Step) -> Answer {
-        self.call(store, step).await.unwrap_or_else(Answer::from)
+    /// What both stores answer to a step, the last of so many.
+    async fn answer(&self, steps: usize, step: &Step) -> Result<Answer, Difference> {
+        let failed = |error: Error| Answer::Text(error.to_string());
+        // A store does the parts of a call as the model does them one after the other.
+        let model = self.call((&self.model, 1), step).await.unwrap_or_else(failed);
+        let store = self.call((self.subject.store(), 100), step).await.unwrap_or_else(failed);
+        compare((steps, format!("{step:?}")), &model, &store)?;
+        Ok(model)
     }
 
-    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
+    async fn call(
+        &self,
+        (store, at_once): (&dyn Store, usize),
+        step: &Step,
+    ) -> Result<Answer, Error> {
         Ok(match step.clone() {
-            Step::Advance(_) => Answer::Nothing,
+            Step::Advance(_) => text(()),
             Step::Record { key, body, is_damaged, target, intent } => {
                 let sent = BODIES[body].as_bytes();
                 let arrival = Arrival {
@@ -120,7 +160,7 @@ impl Pair {
                     digest: Digest::of(sent),
                     bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
                 };
-                Answer::Recorded(store.record(arrival).await?)
+                text(store.record(arrival).await?)
             }
             Step::Quarantine { key, body, intent, budget, expected_after } => {
                 let (bytes, intent) =
@@ -141,21 +181,18 @@ impl Pair {
                 };
                 let cause = CODES[0].to_owned();
                 let quarantine = Quarantine { arrival, cause, expect, statement: None, budget };
-                Answer::Quarantined(store.quarantine(quarantine).await?)
+                text(store.quarantine(quarantine).await?)
             }
-            Step::Claim { limit, lease, attempts, running, events, retries_first } => {
-                let claim = Claim { limit, lease, attempts, running, events, retries_first };
-                Answer::Claims(store.claim(claim).await?)
-            }
+            Step::Claim(claim) => Answer::Claims(store.claim(claim).await?),
             Step::Extend { leases, by } => {
                 let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
                 let mut held = store.extend(&leases, by).await?;
                 // Their order is not defined.
                 held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
-                Answer::Leases(held)
+                text(held)
             }
             Step::Settle { lease, outcome } => {
-                Answer::Settled(store.settle(self.lease(lease), settled_as(&outcome)).await?)
+                text(store.settle(self.lease(lease), outcome).await?)
             }
             Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
                 let now = self.clock.now();
@@ -163,10 +200,10 @@ impl Pair {
                 let dead_before = dead_ago.map(|ago| now - ago);
                 let prune =
                     Prune { bodies_before, entries_before, dead_before, limit, ..Prune::default() };
-                Answer::Pruned(store.prune(prune).await?)
+                text(store.prune(prune).await?)
             }
-            Step::Counts => Answer::Counts(store.counts().await?),
-            Step::DueSince => Answer::Since(store.due_since().await?),
+            Step::Counts => text(store.counts().await?),
+            Step::DueSince => text(store.due_since().await?),
             Step::List {
                 state,
                 event,
@@ -178,7 +215,8 @@ impl Pair {
                 order,
                 limit,
             } => {
-                let (event, after) = (event.map(|event| EVENTS[event].into()), self.first + after);
+                let (event, after) =
+                    (event.map(|event| EVENTS[event].into()), self.given.first + after);
                 let target = target.map(|target| TARGETS[target].into());
                 let received_before = received_ago.map(|ago| self.clock.now() - ago);
                 let filter = Filter {
@@ -201,29 +239,17 @@ impl Pair {
                     ..Filter::default()
                 };
                 let page = store.list(filter).await?;
-                Answer::Page({
-                    let mut page = page;
-                    page.items = without_nodes(page.items);
-                    page
-                })
+                Answer::Page(Page::new(without_nodes(page.items), page.next))
             }
-            Step::Show(key) => Answer::Shown(store.show(key).await?.map(|(entry, bodies)| {
-                Box::new((
-                    {
-                        let mut entry = entry;
-                        entry.node = None;
-                        entry
-                    },
-                    bodies,
-                ))
+            Step::Show(key) => Answer::Shown(store.show(key).await?.map(|(mut entry, bodies)| {
+                entry.node = None;
+                Box::new((entry, bodies))
             })),
             Step::Requeue { key, from } => {
-                Answer::Changed(store.requeue(vec![(key, from)], REQUEUED_AT).await?[0])
+                text(store.requeue(vec![(key, from)], REQUEUED_AT).await?)
             }
-            Step::Discard(key) => {
-                Answer::Changed(store.discard(vec![key], "not wanted".into()).await?[0])
-            }
-            Step::Erase(job_id) => Answer::Erased(store.erase(vec![job_id]).await?[0]),
+            Step::Discard(key) => text(store.discard(vec![key], "not wanted".into()).await?),
+            Step::Erase(job_id) => text(store.erase(vec![job_id]).await?),
             Step::Import { key, state, attempts, ago, bodies, has_cause } => {
                 let then = self.clock.now() - ago;
                 let row = Row {
@@ -238,41 +264,25 @@ impl Pair {
                 let entry = row.into_entry(1, key, then, first, None);
                 let bodies =
                     bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
-                Answer::Changed(store.import(vec![entry_line(entry, bodies)]).await?.added == 1)
+                text(store.import(vec![entry_line(entry, bodies)]).await?)
             }
-            Step::Check => Answer::Damaged(!store.check().await?.is_empty()),
-            Step::Probe => store.probe().await.map(|()| Answer::Nothing)?,
+            // The sentences differ between stores.
+            Step::Check => text(store.check().await?.is_empty()),
+            Step::Probe => text(store.probe().await?),
             Step::Ledger(step) => {
-                let scene = (&self.given, self.clock.now());
-                Answer::Ledger(ledger::call(store, scene, &step).await?)
+                let scene = (&self.given, self.clock.now(), at_once);
+                ledger::call(store, scene, &step).await?
             }
         })
     }
 
-    /// The lease of that age; before the first claim, one that does not exist.
     fn lease(&self, age: usize) -> Lease {
-        match self.leases.len() {
-            0 => Lease { id: self.first + 1, fence: 1 },
-            count => self.leases[age % count],
-        }
+        aged(&self.given.leases, age, Lease { id: self.given.first + 1, fence: 1 })
     }
 }
 
 /// What entries remember that were requeued.
 const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
-
-fn settled_as(ending: &Ending) -> Outcome {
-    let cause = String::from("no network");
-    match *ending {
-        Ending::Done => Outcome::Done,
-        Ending::Retry(after) => Outcome::Retry { after, cause },
-        Ending::Dead => Outcome::Dead { cause },
-        Ending::Unhandled(seen) => Outcome::Unhandled { seen, cause },
-        Ending::Corrupt(seen) => Outcome::Corrupt { seen, cause },
-        Ending::Released => Outcome::Released,
-        Ending::Snoozed(after) => Outcome::Snoozed { after },
-    }
-}
 
 /// Some failures, in some cases more than are kept.
 fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
@@ -305,30 +315,19 @@ fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
     body
 }
 
-/// The reference has none.
-fn without_nodes(entries: Vec<Entry>) -> Vec<Entry> {
+/// The store in memory has none.
+fn without_nodes(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.iter_mut().for_each(|entry| entry.node = None);
     entries
-        .into_iter()
-        .map(|mut entry| {
-            entry.node = None;
-            entry
-        })
-        .collect()
 }
 
 async fn everything(store: &dyn Store) -> Everything {
     let mut entries = Vec::new();
     for key in keys().chain(quarantines()) {
         let shown = store.show(key).await.expect("an entry can be shown");
-        entries.extend(shown.map(|(entry, bodies)| {
-            (
-                {
-                    let mut entry = entry;
-                    entry.node = None;
-                    entry
-                },
-                bodies,
-            )
+        entries.extend(shown.map(|(mut entry, bodies)| {
+            entry.node = None;
+            (entry, bodies)
         }));
     }
     let filter = Filter { limit: 1_000, ..Filter::default() };
@@ -337,16 +336,18 @@ async fn everything(store: &dyn Store) -> Everything {
     let mut of_jobs = of_jobs.expect("the entries of jobs can be read");
     of_jobs.sort_by_key(|entry| entry.id);
     assert_eq!(of_jobs, listed);
-    let listed = without_nodes(listed);
     let causes = async |at| store.causes(at).await.expect("causes can be counted");
+    let filter = JobFilter { limit: 1_000, ..JobFilter::default() };
     Everything {
         causes: [causes(None).await, causes(Some(REQUEUED_AT)).await],
         hours: store.hours(SystemTime::UNIX_EPOCH).await.expect("hours can be counted"),
-        ids: entries.iter().map(|(entry, _)| entry.id).collect(),
         entries,
-        listed,
+        listed: without_nodes(listed),
         counts: store.counts().await.expect("entries can be counted"),
         due_since: store.due_since().await.expect("what is due is known"),
-        ledger: ledger::Everything::of(store).await.expect("the ledger can be read"),
+        jobs: store.jobs(filter).await.expect("jobs can be listed").items,
+        intents: store.intents(None, 0, 1_000).await.expect("intents can be listed").items,
+        ledger: store.ledger_counts().await.expect("jobs can be counted"),
+        bucket: store.bucket().await.expect("the bucket can be read"),
     }
 }

@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use article_webhook::JobId;
-use article_webhook_inbox::{EntryKey, ListOrder, State, store::Events};
+use article_webhook_inbox::{
+    EntryKey, ListOrder, State,
+    store::{Claim, Events, Outcome},
+};
 use fastrand::Rng;
 
 use crate::ledger_step::{self, LedgerStep};
@@ -42,14 +45,7 @@ pub(crate) enum Step {
         budget: u64,
         expected_after: Option<Duration>,
     },
-    Claim {
-        limit: u32,
-        lease: Duration,
-        attempts: u32,
-        running: u32,
-        events: Events,
-        retries_first: bool,
-    },
+    Claim(Claim),
     /// Leases by their age: 0 is the one that was claimed last.
     Extend {
         leases: Vec<usize>,
@@ -57,7 +53,7 @@ pub(crate) enum Step {
     },
     Settle {
         lease: usize,
-        outcome: Ending,
+        outcome: Outcome,
     },
     Prune {
         bodies_ago: Duration,
@@ -96,18 +92,6 @@ pub(crate) enum Step {
     Check,
     Probe,
     Ledger(LedgerStep),
-}
-
-/// The outcome of an attempt. The number of bodies that the worker saw goes up to the maximum of an entry.
-#[derive(Debug, Clone)]
-pub(crate) enum Ending {
-    Done,
-    Retry(Duration),
-    Dead,
-    Unhandled(usize),
-    Corrupt(usize),
-    Released,
-    Snoozed(Duration),
 }
 
 /// The bytes of an imported body.
@@ -204,14 +188,14 @@ fn step(rng: &mut Rng) -> Step {
         }
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            Step::Claim {
+            Step::Claim(Claim {
                 limit,
                 lease: pause(rng).min(DAY),
                 attempts: rng.u32(1..7),
                 running: rng.u32(..3) / 2,
                 events: if rng.bool() { Events::All } else { Events::ExceptFailures },
                 retries_first: rng.u32(..4) == 0,
-            }
+            })
         }
         52..55 => Step::Extend {
             leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
@@ -249,12 +233,15 @@ fn step(rng: &mut Rng) -> Step {
                 State::Quarantined => State::Waiting,
                 state => state,
             };
+            let mut bodies = imported(rng);
+            // In memory, a removed body takes the bytes of another with its digest along. A quarantine alone can have both.
+            bodies.retain(|(_, bytes)| !(key.is_quarantine() && matches!(bytes, Bytes::Removed)));
             Step::Import {
                 key,
                 state,
                 attempts: rng.u32(..4),
                 ago: pause(rng),
-                bodies: imported(rng),
+                bodies,
                 has_cause: rng.bool(),
             }
         }
@@ -281,17 +268,19 @@ pub(crate) fn pause(rng: &mut Rng) -> Duration {
     }
 }
 
-fn ending(rng: &mut Rng) -> Ending {
+/// The outcome of an attempt. The number of bodies that the worker saw goes up to the maximum of an entry.
+fn ending(rng: &mut Rng) -> Outcome {
+    let cause = String::from("no network");
     match rng.u32(..13) {
-        0..3 => Ending::Done,
-        3..6 => Ending::Retry(pause(rng)),
-        6 => Ending::Dead,
-        7 => Ending::Unhandled(rng.usize(..=4)),
-        8 => Ending::Corrupt(rng.usize(..=4)),
-        9 => Ending::Unhandled(4),
-        10 => Ending::Corrupt(4),
-        11 => Ending::Snoozed(pause(rng)),
-        _ => Ending::Released,
+        0..3 => Outcome::Done,
+        3..6 => Outcome::Retry { after: pause(rng), cause },
+        6 => Outcome::Dead { cause },
+        7 => Outcome::Unhandled { seen: rng.usize(..=4), cause },
+        8 => Outcome::Corrupt { seen: rng.usize(..=4), cause },
+        9 => Outcome::Unhandled { seen: 4, cause },
+        10 => Outcome::Corrupt { seen: 4, cause },
+        11 => Outcome::Snoozed { after: pause(rng) },
+        _ => Outcome::Released,
     }
 }
 

@@ -5,11 +5,14 @@ use std::{
     time::Duration,
 };
 
-use article_webhook_inbox::{EntryKey, Failed, Job, JobKind, State, Worker};
+use article_webhook_inbox::{
+    Digest, EntryKey, Failed, Job, JobKind, State, Worker,
+    store::{ApiAnswer, BucketSettings, Expect, PollClaim, PollOutcome, Store},
+};
 
 use super::{
     gate::Gate,
-    scene::{Count, HOUR, Scene, bounded, until_true},
+    scene::{Count, HOUR, Scene, bounded, key, until_true},
 };
 
 const REPORT: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
@@ -87,6 +90,27 @@ async fn an_article_that_comes_after_its_failure_is_handled() {
     };
     bounded(worker.poll(HOUR).run(story)).await.unwrap();
     assert_eq!((articles.now(), failures.now()), (1, 1));
+}
+
+/// An article that no handler could read came before, and a person requeues it after the failure.
+#[tokio::test]
+async fn a_failure_is_not_handled_any_more_once_the_article_of_its_job_is_requeued() {
+    let scene = Scene::new();
+    let expect = Expect::job(key("job_1").job_id, scene.clock.now());
+    scene.store.expect(vec![expect]).await.unwrap();
+    scene.record(key("job_1"), b"{}").await;
+    bounded(scene.publisher().run_until_idle()).await.unwrap();
+    scene.clock.advance(24 * HOUR);
+    let bucket = BucketSettings { per_minute: 60, burst: 5, key: 1 };
+    let claim = PollClaim { limit: 1, lease: HOUR, bucket };
+    let lease = scene.store.claim_polls(claim).await.unwrap().polls[0].lease;
+    let (target, digest) = ("api".into(), Digest::of(REPORT.as_bytes()));
+    let answer = ApiAnswer { target, digest, bytes: REPORT.into() };
+    let failed = PollOutcome::Failed { answer, cause: "generation_failed".into() };
+    scene.store.settle_poll(lease, failed, 1).await.unwrap();
+    assert_eq!(scene.state(failure("job_1")).await, (State::Waiting, 0));
+    assert!(scene.inbox.requeue(key("job_1")).await.unwrap());
+    assert_eq!(scene.inbox.show(failure("job_1")).await.unwrap(), None);
 }
 
 /// At least once and bounded attempts: pauses that cost an attempt, one that costs none, and the end.

@@ -1,4 +1,4 @@
-//! Random calls of a reference and a
+//! Random calls of a [`MemoryStore`](article_webhook_inbox::MemoryStore) and a
 //! [`PostgresStore`](article_webhook_postgres::PostgresStore) on one stepped clock, as in the crate `article-webhook-inbox`.
 //!
 //! It runs 100 sequences, or 10,000 with `-- --long`, and then some behind `PgBouncer`, which gives each transaction another
@@ -14,8 +14,6 @@ mod scene;
 #[path = "../common/server.rs"]
 mod server;
 
-#[path = "../../../article-webhook-inbox/tests/model/answer.rs"]
-mod answer;
 #[path = "../../../article-webhook-inbox/tests/model/compare.rs"]
 mod compare;
 #[path = "../../../article-webhook-inbox/tests/model/ledger.rs"]
@@ -24,8 +22,6 @@ mod ledger;
 mod ledger_step;
 #[path = "../../../article-webhook-inbox/tests/model/pair.rs"]
 mod pair;
-#[path = "../../../article-webhook-inbox/tests/model/reference.rs"]
-mod reference;
 #[path = "../../../article-webhook-inbox/tests/model/shrink.rs"]
 mod shrink;
 #[path = "../../../article-webhook-inbox/tests/model/step.rs"]
