@@ -8,10 +8,9 @@ use article_webhook_inbox::{
     store::{Expect, Intended, Outcome, Progress, Store},
 };
 
-use super::{CLAIM, Fixture, arrival, copy, key, record, within};
+use super::{CLAIM, FILES, Fixture, arrival, copy, key, record, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
-const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
 
 impl Fixture {
     /// The file that the advice calls `BACKUP`.
@@ -40,10 +39,6 @@ impl Fixture {
         store.intend("post-2", MINUTE, 1, None).await.unwrap();
         assert_eq!(store.keep(&[Expect::job("job_kept".parse().unwrap(), self.clock.now())]), 1);
         store.close().await.unwrap();
-    }
-
-    fn refused_start(&self) -> String {
-        SqliteStore::open(&self.path).unwrap_err().to_string()
     }
 
     fn restore_command(&self) -> String {
@@ -128,14 +123,10 @@ async fn there_is_no_backup_of_what_is_not_whole() {
     assert_eq!(refused(&fixture), missing);
     let store = fixture.open();
     record(&store, 0..9).await;
-    let killed = Fixture::new();
-    for ending in ["", "-lock"] {
-        copy(&fixture.beside(ending), &killed.beside(ending));
-    }
+    let killed = fixture.copied(&["", "-lock"]);
     assert!(refused(&killed).contains("lacks the last 9 changes"), "its log was removed");
 
     store.close().await.unwrap();
-    drop(store);
     let mut bytes = fs::read(&fixture.path).unwrap();
     let last = bytes.len() - 8192;
     bytes[last] = 0; // the kind of a page
@@ -153,7 +144,7 @@ async fn a_backup_over_the_old_place_is_restored_as_the_refusal_says() {
     let fixture = Fixture::new();
     fixture.after_a_backup().await;
     copy(&fixture.backup(), &fixture.path);
-    let refusal = fixture.refused_start();
+    let refusal = fixture.refused();
     assert!(refusal.contains(&fixture.restore_command()), "{refusal}");
 
     let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
@@ -212,7 +203,7 @@ async fn a_restore_keeps_every_old_file_and_begins_a_new_record() {
 
     // The old file in the place of the restored one is missed, although it counts further.
     copy(&fixture.beside("-before-restore"), &fixture.path);
-    assert!(fixture.refused_start().contains("is not the database that was here last"));
+    assert!(fixture.refused().contains("is not the database that was here last"));
 }
 
 #[tokio::test]
@@ -220,7 +211,7 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
     let fixture = Fixture::new();
     fixture.after_a_backup().await;
     fs::rename(&fixture.path, fixture.beside("-away")).unwrap();
-    assert!(fixture.refused_start().contains(&fixture.restore_command()));
+    assert!(fixture.refused().contains(&fixture.restore_command()));
     let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
     let unread = (restored.moved_to, restored.unread.unwrap());
     assert_eq!(unread, (None, "the old file is missing".to_owned()));
@@ -239,25 +230,6 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
         assert!(restored.moved_to.is_some());
         assert_eq!(fixture.total().await, 3);
     }
-}
-
-/// A log of the original fits no backup, so that their pages are never mixed.
-#[tokio::test]
-async fn a_backup_beside_a_log_is_refused_and_restored_as_the_refusal_says() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..3).await;
-    SqliteStore::backup(&fixture.path, fixture.backup()).unwrap();
-    record(&store, 3..5).await;
-    let killed = fixture.after_a_kill();
-    copy(&fixture.backup(), &killed.path);
-    let refusal = killed.refused_start();
-    assert!(refusal.contains("belongs to another copy of the database"), "{refusal}");
-    assert!(refusal.contains(&killed.restore_command()), "{refusal}");
-    copy(&fixture.backup(), &killed.backup());
-    let restored = SqliteStore::restore(killed.backup(), &killed.path).unwrap();
-    assert!(restored.unread.is_some(), "the log is of no use to the backup");
-    assert_eq!(killed.total().await, 3);
 }
 
 #[tokio::test]
@@ -316,7 +288,6 @@ async fn a_copy_of_a_file_in_use_is_reported() {
     record(&store, 0..3).await;
     fixture.sql().execute("VACUUM INTO ?1", [fixture.backup().to_str().unwrap()]).unwrap();
     store.close().await.unwrap();
-    drop(store);
     let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
     assert!(restored.was_in_use);
     assert_eq!(fixture.total().await, 3);

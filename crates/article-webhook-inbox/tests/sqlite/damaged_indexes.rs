@@ -59,7 +59,6 @@ async fn a_call_for_one_job_never_changes_the_row_of_another_and_the_next_start_
 
     // A stop after damage is not a clean one.
     store.close().await.unwrap();
-    drop(store);
     let store = fixture.open();
     let reported = findings(&store).await;
     let says =
@@ -77,7 +76,6 @@ async fn a_start_checks_the_file_unless_the_last_stop_was_clean() {
     fixture.damage_index(BY_TIME, "DELETE FROM changed WHERE id = 2");
     let crashed = fixture.after_a_kill();
     store.close().await.unwrap();
-    drop(store);
     assert_eq!(findings(&fixture.open()).await, [""; 0], "no call has met it");
 
     let store = crashed.open();
@@ -101,13 +99,11 @@ async fn an_index_in_which_a_check_found_damage_is_built_again_by_the_next_start
         }
         assert_eq!(findings(&store).await, [""; 0]);
         store.close().await.unwrap();
-        drop(store);
 
         let store = fixture.open();
         assert_eq!(store.check().await.unwrap(), [], "{is_tool}");
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
         store.close().await.unwrap();
-        drop(store);
         assert_eq!(findings(&fixture.open()).await, [""; 0], "it is checked once");
     }
 }
@@ -146,7 +142,6 @@ async fn a_claim_passes_over_what_is_not_due_in_the_table() {
         assert_eq!(claims.next_due, Some(ends), "{damage}: it is no reason to claim again");
         assert_eq!(findings(&store).await.len(), 1, "{damage}");
         store.close().await.unwrap();
-        drop(store);
         let store = fixture.open();
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4, "{damage}");
         assert_eq!(store.check().await.unwrap(), []);
@@ -160,7 +155,6 @@ async fn a_lease_that_a_start_cannot_end_is_reported() {
     let store = fixture.open();
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
     store.close().await.unwrap();
-    drop(store);
     fixture.damage_index(BY_TIME, "UPDATE changed SET id = 99 WHERE id = 2");
     let store = fixture.open();
     let found = findings(&store).await;

@@ -213,7 +213,6 @@ async fn a_damaged_bucket_begins_again_without_tokens() {
         assert_eq!(findings(&store).await, [reported], "{damage}");
         assert!(store.claim_polls(POLLS).await.unwrap().polls.is_empty(), "{damage}");
         store.close().await.unwrap();
-        drop(store);
         let store = fixture.open();
         fixture.clock.advance(2 * MINUTE);
         assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");

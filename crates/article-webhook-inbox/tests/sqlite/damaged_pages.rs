@@ -52,7 +52,6 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
         store.record(arrival(&format!("job_{number}"), body)).await.unwrap();
     }
     store.close().await.unwrap();
-    drop(store);
     let mut bytes = std::fs::read(&fixture.path).unwrap();
     let at = bytes.windows(9).position(|found| found == b"marker-15").unwrap();
     bytes[at / 4096 * 4096] = 0; // the kind of the page
@@ -68,7 +67,6 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
     assert_eq!(store.record(arrival("job_40", "{}")).await.unwrap(), Recorded::Stored);
     assert!(store.show(key("job_39")).await.unwrap().is_some());
     store.close().await.unwrap();
-    drop(store);
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert!(error.is_damaged() && error.to_string().contains(" restore BACKUP "), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Fixture;
+use super::{CLAIM, Fixture, record};
 use article_webhook_inbox::{
     Clock, IntentState, JobState, Missing, PauseReason, SqliteSettings, SqliteStore,
     store::{
@@ -94,16 +94,20 @@ async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
     assert_eq!(settled, PollSettled::Settled(JobState::Expected), "the lease still holds");
 }
 
+/// Fencing: the lock file excludes a second worker and a second collector, also those of a tool.
 #[tokio::test]
-async fn a_tool_beside_the_receiver_orders_and_does_not_poll() {
+async fn a_tool_beside_the_receiver_orders_and_claims_nothing() {
     let fixture = Fixture::new();
     let store = fixture.open();
     let tool = SqliteStore::open_shared(&fixture.path).unwrap();
     expect(&tool, &["job_1"]).await;
-    let error = tool.claim_polls(POLLS).await.unwrap_err();
+    record(&store, 2..3).await;
+    let polled = tool.claim_polls(POLLS).await.map(drop);
+    let claimed = tool.claim(CLAIM).await.map(drop);
     let says = "a tool beside the receiver claims nothing: run worker and collector in the receiver's process";
-    assert_eq!(error.to_string(), says);
+    assert_eq!([polled, claimed].map(|refused| refused.unwrap_err().to_string()), [says; 2]);
     assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 1);
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
 }
 
 #[tokio::test]

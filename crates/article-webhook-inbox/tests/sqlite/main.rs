@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
 mod accidents;
-mod attacks;
 mod backup;
 mod begun;
 mod clock;
@@ -58,8 +57,11 @@ impl Fixture {
     }
 
     fn open(&self) -> SqliteStore {
-        let settings = SqliteSettings::default().clock(self.clock.clone());
-        SqliteStore::open_with(&self.path, settings).unwrap()
+        SqliteStore::open_with(&self.path, self.settings()).unwrap()
+    }
+
+    fn settings(&self) -> SqliteSettings {
+        SqliteSettings::default().clock(self.clock.clone())
     }
 
     /// A connection of another program to the same file.
@@ -73,12 +75,29 @@ impl Fixture {
 
     /// The files as they are when this process is killed now, in another folder.
     fn after_a_kill(&self) -> Self {
+        self.copied(&["", "-wal"])
+    }
+
+    /// Copies of files in another folder. Another process copies: closing a file of the database here would release the locks of
+    /// SQLite.
+    fn copied(&self, endings: &[&str]) -> Self {
         let other = Self { clock: self.clock.clone(), ..Self::new() };
-        for ending in ["", "-wal"] {
-            // Another process copies: closing a file of the database here would release the locks of SQLite.
-            copy(&self.beside(ending), &other.beside(ending));
-        }
+        endings.iter().for_each(|ending| copy(&self.beside(ending), &other.beside(ending)));
         other
+    }
+
+    /// What a start says that is refused, and that leaves every file as it is. It may make a lock and an index of the log.
+    #[cfg(unix)]
+    fn refused(&self) -> String {
+        let before = FILES.map(|ending| state(&self.beside(ending)));
+        let error = SqliteStore::open_with(&self.path, self.settings()).unwrap_err();
+        for (ending, before) in FILES.iter().zip(before) {
+            let is_made = before.is_none() && ["-shm", "-lock"].contains(ending);
+            let is_same = is_made || before == state(&self.beside(ending));
+            assert!(is_same, "the start was refused and has changed {ending:?}: {error}");
+        }
+        assert!(!error.is_transient());
+        error.to_string()
     }
 
     /// Moves files away, as the messages of refused starts ask for.
@@ -103,6 +122,20 @@ impl Fixture {
     fn shown(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+#[cfg(unix)]
+const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
+
+/// The bytes and the metadata of a file that is there.
+#[cfg(unix)]
+fn state(path: &Path) -> Option<(Vec<u8>, [u64; 5])> {
+    use std::os::unix::fs::MetadataExt;
+
+    let file = path.symlink_metadata().ok()?;
+    let bytes = if file.is_file() { std::fs::read(path).unwrap() } else { Vec::new() };
+    let mode = u64::from(file.mode());
+    Some((bytes, [file.ino(), mode, file.nlink(), file.uid().into(), file.gid().into()]))
 }
 
 /// Copies a file as an operator does: a file that is there stays the same file.

@@ -19,7 +19,6 @@ async fn after_an_orderly_stop_a_reader_hinders_no_start() {
         let store = if start == 1 { store.clone() } else { fixture.open() };
         record(&store, start..start + 1).await;
         store.close().await.unwrap();
-        drop(store);
         assert!(fixture.beside("-wal").metadata().unwrap().len() > 0);
         let store = fixture.open();
         assert_eq!(blocked(&store).await, None);
@@ -167,7 +166,6 @@ async fn a_program_that_replicates_the_log_costs_no_delivery_and_no_start() {
     }
     assert_eq!(blocked(&store).await, None);
     store.close().await.unwrap();
-    drop(store);
     assert_eq!(fixture.total().await, 50);
 }
 

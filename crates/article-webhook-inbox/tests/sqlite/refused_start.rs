@@ -16,31 +16,6 @@ use super::{
     record,
 };
 
-/// The bytes and the metadata of the database, its log and whatever else is named.
-fn state(fixture: &Fixture) -> Vec<Option<(Vec<u8>, [u64; 5])>> {
-    let look = |ending: &str| {
-        let path = fixture.beside(ending);
-        let file = path.symlink_metadata().ok()?;
-        let bytes = if file.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
-        let mode = u64::from(file.mode());
-        Some((bytes, [file.ino(), mode, file.nlink(), file.uid().into(), file.gid().into()]))
-    };
-    ["", "-wal", "-journal"].map(look).into()
-}
-
-/// What a start says that is refused, and that leaves the files as they are.
-fn refused(fixture: &Fixture) -> String {
-    let before = state(fixture);
-    let error = SqliteStore::open_with(&fixture.path, settings(fixture)).unwrap_err();
-    assert!(state(fixture) == before, "the start was refused and has changed something: {error}");
-    assert!(!error.is_transient());
-    error.to_string()
-}
-
-fn settings(fixture: &Fixture) -> article_webhook_inbox::SqliteSettings {
-    article_webhook_inbox::SqliteSettings::default().clock(fixture.clock.clone())
-}
-
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
@@ -68,9 +43,9 @@ async fn a_log_without_its_database_is_kept() {
              start with an empty inbox, move {shown}-wal, {shown}-shm and {shown}-lock away"
         )
     };
-    assert_eq!(refused(&fixture), expected("missing"));
+    assert_eq!(fixture.refused(), expected("missing"));
     fs::write(&fixture.path, "").unwrap();
-    assert_eq!(refused(&fixture), expected("empty"));
+    assert_eq!(fixture.refused(), expected("empty"));
     assert_eq!(SqliteStore::open_shared(&fixture.path).unwrap_err().to_string(), expected("empty"));
 
     let emptied = fixture.after_a_kill();
@@ -100,7 +75,7 @@ async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
         drop(store);
 
         copy(&backup, &crashed.path);
-        let refusal = refused(&crashed);
+        let refusal = crashed.refused();
         let command = format!("`article-webhook inbox restore BACKUP {}`", crashed.shown());
         assert!(refusal.contains(&command), "{refusal}");
         restore(&crashed, &backup, u64::from(end - 10)).await;
@@ -127,7 +102,7 @@ async fn a_sound_mixture_of_a_backup_and_a_log_is_found() {
     assert_eq!(sound, Ok("ok".to_owned()));
     let shown = crashed.shown();
     assert_eq!(
-        refused(&crashed),
+        crashed.refused(),
         format!(
             "the log {shown}-wal belongs to another copy of the database: put that copy back; or restore a backup \
              with `article-webhook inbox restore BACKUP {shown}`, which moves these files away"
@@ -147,7 +122,7 @@ async fn a_trigger_of_another_program_is_refused_by_its_name() {
     assert_eq!(checked(&store).await, [found]);
     let crashed = fixture.after_a_kill();
     assert_eq!(
-        refused(&crashed),
+        crashed.refused(),
         format!("{}: {found}: undo the change, or {}", crashed.shown(), crashed.restore_steps())
     );
     crashed.sql().execute_batch("DROP TRIGGER audit").unwrap();
@@ -160,7 +135,14 @@ fn a_file_of_another_kind_keeps_its_mode_and_gets_no_lock() {
         let fixture = Fixture::new();
         fs::write(&fixture.path, "a text that others may read. ".repeat(times)).unwrap();
         set_mode(&fixture.path, 0o644);
-        assert!(refused(&fixture).contains("is not a SQLite database"));
+        let shown = fixture.shown();
+        let says = format!(
+            "{shown} is not a SQLite database: name another file; or, if it was one, read what is left of it into a new file with \
+             `article-webhook inbox salvage {shown} NEW`; or {}",
+            fixture.restore_steps()
+        );
+        assert_eq!(fixture.refused(), says);
+        assert!(SqliteStore::open(&fixture.path).unwrap_err().is_damaged());
         let around = fs::read_dir(fixture.path.parent().unwrap()).unwrap();
         assert_eq!(around.count(), 1, "{times}: nothing was made beside it");
     }
@@ -175,7 +157,7 @@ async fn a_link_in_the_place_of_a_file_is_not_followed() {
         let _ = fs::remove_file(&link);
         symlink(&goal, &link).unwrap();
         assert_eq!(
-            refused(&fixture),
+            fixture.refused(),
             format!(
                 "{} is a link: put the file itself in its place, or remove the link",
                 link.display()
@@ -185,7 +167,7 @@ async fn a_link_in_the_place_of_a_file_is_not_followed() {
         symlink_to_a_device(&fixture, &link);
         fs::remove_file(&link).unwrap();
         fs::create_dir(&link).unwrap();
-        assert!(refused(&fixture).contains("is not a regular file"));
+        assert!(fixture.refused().contains("is not a regular file"));
     }
 }
 
@@ -193,7 +175,7 @@ fn symlink_to_a_device(fixture: &Fixture, link: &Path) {
     let mode = fs::metadata("/dev/null").unwrap().mode();
     fs::remove_file(link).unwrap();
     symlink("/dev/null", link).unwrap();
-    refused(fixture);
+    fixture.refused();
     assert_eq!(fs::metadata("/dev/null").unwrap().mode(), mode);
 }
 
@@ -208,7 +190,7 @@ async fn a_file_with_two_names_is_refused_under_both() {
     fs::hard_link(&fixture.path, &other.path).unwrap();
     for fixture in [&fixture, &other] {
         assert_eq!(
-            refused(fixture),
+            fixture.refused(),
             format!(
                 "{0} is one file with 2 names (hard links), and a second receiver could open it under another: remove \
                  the others, which `find / -samefile {0}` lists",
@@ -225,7 +207,7 @@ async fn a_file_with_two_names_is_refused_under_both() {
 fn a_device_or_pipe_is_no_database() {
     let fixture = Fixture::new();
     assert!(Command::new("mkfifo").arg(&fixture.path).status().unwrap().success());
-    assert!(refused(&fixture).contains("is not a regular file"));
+    assert!(fixture.refused().contains("is not a regular file"));
     let error = SqliteStore::open("/dev/null").unwrap_err();
     assert!(error.to_string().contains("is not a regular file"), "{error}");
     assert!(!Path::new("/dev/null-lock").exists());
@@ -248,7 +230,7 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
     drop(store);
     let shown = crashed.shown();
     assert_eq!(
-        refused(&crashed),
+        crashed.refused(),
         format!(
             "{shown} is damaged (wrong # of entries in index sqlite_autoindex_article_inbox_entries_1): stop the receiver, and \
              read what can be trusted into a new file with `article-webhook inbox salvage {shown} NEW`; to receive at once, begin with \
@@ -274,7 +256,7 @@ async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
     let mut bytes = fs::read(&crashed.path).unwrap();
     bytes[39] ^= 1; // the number of free pages
     fs::write(&crashed.path, bytes).unwrap();
-    let refusal = refused(&crashed);
+    let refusal = crashed.refused();
     assert!(refusal.contains(" is damaged (Freelist: "), "{refusal}");
 }
 
@@ -282,5 +264,5 @@ async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
 fn a_start_that_cannot_make_the_schema_has_written_nothing() {
     let fixture = Fixture::new();
     fixture.sql().execute_batch("CREATE TABLE article_inbox_entries (shop)").unwrap();
-    refused(&fixture);
+    fixture.refused();
 }

@@ -129,6 +129,25 @@ async fn a_body_larger_than_a_batch_is_removed() {
     assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
 }
 
+/// Bounded resources: a batch of retention is bounded in bytes, and so is the log that it leaves.
+#[tokio::test]
+async fn retention_does_not_let_the_log_grow_without_limit() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    for job in 0..24 {
+        store.record(arrival(&format!("job_{job}"), vec![b' '; 2 << 20])).await.unwrap();
+    }
+    let prune = complete(&fixture, &store).await;
+    let mut batches = 1;
+    while store.prune(prune).await.unwrap().more {
+        batches += 1;
+    }
+    assert!(batches >= 6, "{batches} batches of at most 8 MiB");
+    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
+    let log = fixture.beside("-wal").metadata().unwrap().len();
+    assert!(log <= 64 << 20, "{log} bytes of log");
+}
+
 /// Rows that move between pages, when others are removed, must leave no copies.
 #[tokio::test]
 async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {

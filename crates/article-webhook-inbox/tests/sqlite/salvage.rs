@@ -11,7 +11,7 @@ use article_webhook_inbox::{
     store::{Expect, Intended, Outcome, Progress, Quarantine, Store},
 };
 
-use super::{CLAIM, Fixture, arrival, copy, key, record};
+use super::{CLAIM, Fixture, arrival, key, record};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const PAGE: usize = 8192;
@@ -34,7 +34,6 @@ async fn only_a_new_file_and_one_that_nobody_uses_are_taken() {
     record(&store, 0..2).await;
     assert!(refused(&fixture).starts_with("this process has"));
     store.close().await.unwrap();
-    drop(store);
     fs::write(new(&fixture), "").unwrap();
     let exists = format!("{} exists: name a new file", new(&fixture).display());
     assert_eq!(refused(&fixture), exists);
@@ -59,7 +58,6 @@ async fn an_article_that_may_have_been_handled_is_dead_although_nothing_but_its_
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
     store.settle(lease, Outcome::Done).await.unwrap();
     store.close().await.unwrap();
-    drop(store);
     for name in ["entries", "entries_by_time", "bodies"] {
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_' || ?1";
         let root: i64 = fixture.sql().query_row(root, [name], |row| row.get(0)).unwrap();
@@ -90,15 +88,11 @@ async fn after_a_lost_log_nothing_is_done_or_ordered_twice() {
         Quarantine { arrival: arrival_5, cause, expect, statement: None, budget: 1 << 20 };
     store.quarantine(quarantine).await.unwrap();
     store.close().await.unwrap();
-    drop(store);
     let store = fixture.open();
     let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
     store.settle(lease, Outcome::Done).await.unwrap();
     store.intend("post-1", MINUTE, 1, None).await.unwrap();
-    let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
-    for ending in ["", "-lock"] {
-        copy(&fixture.beside(ending), &killed.beside(ending));
-    }
+    let killed = fixture.copied(&["", "-lock"]);
     let error = SqliteStore::open(&killed.path).unwrap_err().to_string();
     let command = format!("`article-webhook inbox salvage {} NEW`", killed.shown());
     assert!(error.contains(&command), "{error}");

@@ -10,17 +10,11 @@ use article_webhook_inbox::{
 };
 use rusqlite::Connection;
 
-use super::{CLAIM, Fixture, arrival, copy, key, record};
-
-const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
+use super::{CLAIM, FILES, Fixture, arrival, copy, key, record};
 
 /// The files as a kill leaves them, with all that was written.
 fn killed(fixture: &Fixture) -> Fixture {
-    let other = fixture.after_a_kill();
-    for ending in ["-shm", "-lock"] {
-        copy(&fixture.beside(ending), &other.beside(ending));
-    }
-    other
+    fixture.copied(&["", "-wal", "-shm", "-lock"])
 }
 
 /// A receiver that was killed after some deliveries, the last of which are in the log alone.
@@ -29,18 +23,6 @@ async fn after_deliveries() -> Fixture {
     let store = fixture.open();
     record(&store, 0..20).await;
     killed(&fixture)
-}
-
-/// What a start says that is refused, and that leaves every byte as it was.
-fn refused(fixture: &Fixture) -> String {
-    let bytes = || FILES.map(|ending| fs::read(fixture.beside(ending)).ok());
-    let before = bytes();
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
-    for (ending, (before, after)) in FILES.into_iter().zip(before.iter().zip(bytes())) {
-        assert!(*before == after, "the start was refused and has changed {ending:?}: {error}");
-    }
-    assert!(!error.is_transient());
-    error.to_string()
 }
 
 fn behind(fixture: &Fixture, missing: i64) -> String {
@@ -70,8 +52,8 @@ async fn a_log_that_was_removed_after_a_kill_is_missed() {
         if shared_memory == "removed" {
             fs::remove_file(fixture.beside("-shm")).unwrap();
         }
-        assert_eq!(refused(&fixture), behind(&fixture, 20));
-        let other = killed_copy(&fixture, &["", "-lock"]);
+        assert_eq!(fixture.refused(), behind(&fixture, 20));
+        let other = fixture.copied(&["", "-lock"]);
 
         fs::rename(&away, fixture.beside("-wal")).unwrap();
         assert_eq!(jobs(&fixture).await, 20, "put back");
@@ -88,15 +70,9 @@ async fn a_tool_hides_nothing_of_what_is_missing() {
         let refused = SqliteStore::open_shared(&fixture.path).unwrap_err();
         assert_eq!(refused.to_string(), behind(&fixture, 20));
     }
-    assert_eq!(refused(&fixture), behind(&fixture, 20));
+    assert_eq!(fixture.refused(), behind(&fixture, 20));
     lock_moved_away(&fixture);
     SqliteStore::open_shared(&fixture.path).unwrap();
-}
-
-fn killed_copy(fixture: &Fixture, endings: &[&str]) -> Fixture {
-    let other = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
-    endings.iter().for_each(|ending| copy(&fixture.beside(ending), &other.beside(ending)));
-    other
 }
 
 /// The length of a frame of the log.
@@ -112,12 +88,12 @@ async fn damage_in_a_log_costs_nothing_in_silence() {
         damaged[32 + frame * FRAME + 100] ^= 1;
         fs::write(fixture.beside("-wal"), damaged).unwrap();
         assert!(
-            refused(&fixture).contains(" cannot be read to its end"),
+            fixture.refused().contains(" cannot be read to its end"),
             "frame {frame} of {frames}"
         );
     }
     fs::write(fixture.beside("-wal"), &log[..32 + frames / 2 * FRAME]).unwrap();
-    assert!(refused(&fixture).contains(" cannot be read to its end"));
+    assert!(fixture.refused().contains(" cannot be read to its end"));
     fs::write(fixture.beside("-wal"), log).unwrap();
     assert_eq!(jobs(&fixture).await, 20);
 }
@@ -148,10 +124,10 @@ async fn another_database_beside_the_lock_is_refused() {
         "{shown} is not the database that was here last: put that one back; or restore a backup with `article-webhook inbox \
          restore BACKUP {shown}`; or, to go on with this one, move {shown}-lock away"
     );
-    assert_eq!(refused(&fixture), says);
+    assert_eq!(fixture.refused(), says);
     Connection::open(&other.path).unwrap().execute_batch("DROP TABLE article_inbox_meta").unwrap();
     copy(&other.path, &fixture.path);
-    assert_eq!(refused(&fixture), says, "a database without an inbox");
+    assert_eq!(fixture.refused(), says, "a database without an inbox");
 
     for ending in ["", "-wal", "-shm"] {
         fs::rename(fixture.beside(&format!("{ending}-away")), fixture.beside(ending)).unwrap();
@@ -172,10 +148,10 @@ async fn a_database_that_is_gone_is_missed_and_not_made_again() {
     );
     let away = fixture.beside("-away");
     fs::rename(&fixture.path, &away).unwrap();
-    assert_eq!(refused(&fixture), says);
+    assert_eq!(fixture.refused(), says);
     assert!(!fixture.path.exists());
     fs::write(&fixture.path, "").unwrap();
-    assert_eq!(refused(&fixture), says);
+    assert_eq!(fixture.refused(), says);
 
     fs::rename(&away, &fixture.path).unwrap();
     assert_eq!(jobs(&fixture).await, 3);
@@ -193,12 +169,11 @@ async fn an_older_backup_beside_the_lock_is_refused() {
     fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
     record(&store, 3..5).await;
     store.close().await.unwrap();
-    drop(store);
     copy(&fixture.path, &fixture.beside("-latest"));
     copy(&backup, &fixture.path);
-    assert_eq!(refused(&fixture), behind(&fixture, 2));
+    assert_eq!(fixture.refused(), behind(&fixture, 2));
 
-    let other = killed_copy(&fixture, &["", "-lock"]);
+    let other = fixture.copied(&["", "-lock"]);
     copy(&fixture.beside("-latest"), &fixture.path);
     assert_eq!(jobs(&fixture).await, 5, "the latest copy put back");
     lock_moved_away(&other);
@@ -209,7 +184,7 @@ async fn an_older_backup_beside_the_lock_is_refused() {
 #[tokio::test]
 async fn what_loses_nothing_starts() {
     let fixture = after_deliveries().await;
-    let moved = killed_copy(&fixture, &["", "-wal", "-lock"]);
+    let moved = fixture.copied(&["", "-wal", "-lock"]);
     assert_eq!(
         jobs(&moved).await,
         20,
@@ -239,7 +214,7 @@ async fn what_loses_nothing_starts() {
         }
     }
 
-    let read = killed_copy(&fixture, &["", "-wal", "-lock"]);
+    let read = fixture.copied(&["", "-wal", "-lock"]);
     let count = "SELECT count(*) FROM article_inbox_entries";
     let entries: u32 = read.sql().query_row(count, [], |row| row.get(0)).unwrap();
     assert!(!read.beside("-wal").exists(), "the other program has copied the log");
@@ -277,9 +252,9 @@ async fn what_a_tool_commits_is_recorded_too() {
     let before = lock();
     SqliteStore::open_shared(&fixture.path).unwrap().probe().await.unwrap();
     super::within(20, async || lock() != before).await;
-    let killed = killed_copy(&fixture, &["-lock"]);
+    let killed = fixture.copied(&["-lock"]);
     copy(&backup, &killed.path);
-    assert_eq!(refused(&killed), behind(&killed, 1));
+    assert_eq!(killed.refused(), behind(&killed, 1));
 }
 
 #[cfg(feature = "tracing")]
@@ -308,8 +283,8 @@ async fn a_copy_that_was_made_in_use_warns_once() {
     let backup = fixture.beside("-backup");
     fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
     let copies = [
-        ("the database alone, as it is in use", killed_copy(&fixture, &[""])),
-        ("the database and its log, without the lock", killed_copy(&fixture, &["", "-wal"])),
+        ("the database alone, as it is in use", fixture.copied(&[""])),
+        ("the database and its log, without the lock", fixture.copied(&["", "-wal"])),
         ("VACUUM INTO", {
             let other = Fixture::new();
             copy(&backup, &other.path);
@@ -325,7 +300,7 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         }),
         // Litestream restores a file that has the frames of the log, and neither the log nor the lock.
         ("a replica of the database and its log", {
-            let other = killed_copy(&fixture, &["", "-wal"]);
+            let other = fixture.copied(&["", "-wal"]);
             other.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
             other
         }),
@@ -349,6 +324,6 @@ async fn a_copy_that_was_made_in_use_warns_once() {
 
     // After a clean stop, the lock is not missed either.
     store.close().await.unwrap();
-    let closed = killed_copy(&fixture, &[""]);
+    let closed = fixture.copied(&[""]);
     assert_eq!(starts(&closed), "");
 }

@@ -205,6 +205,7 @@ mod tests {
                 ffi::SQLITE_IOERR,
                 ": look whether it or a quota is full, look into the log of the system, and check the disk",
             ),
+            (ffi::SQLITE_CONSTRAINT, ": look for triggers on the inbox's tables"),
             (ffi::SQLITE_CORRUPT, &restart),
             (ffi::SQLITE_NOTADB, &restart),
             (ffi::SQLITE_ERROR, &restart),
