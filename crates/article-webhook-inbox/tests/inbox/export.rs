@@ -100,7 +100,7 @@ async fn an_entry_that_ran_alone_there_runs_alone_here() {
 #[tokio::test]
 async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported() {
     let (from, to) = (Scene::new(), Scene::new());
-    from.record(b"flipped", Digest::of(b"{}")).await;
+    from.record_as(key("job_1"), b"flipped", Digest::of(b"{}")).await;
     let imported = to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!(imported.added, 1);
     let (_, bodies) = to.inbox.show(key("job_1")).await.unwrap().unwrap();
@@ -112,7 +112,7 @@ async fn a_damaged_body_is_exported_as_missing_so_that_all_lines_can_be_imported
 async fn an_unfinished_entry_without_any_bytes_is_corrupt_until_it_is_delivered_again() {
     let (from, to) = (Scene::new(), Scene::new());
     let post = fixture::complete().job_id("job_1");
-    from.record(b"flipped", Digest::of(post.bytes())).await;
+    from.record_as(key("job_1"), b"flipped", Digest::of(post.bytes())).await;
     to.inbox.import(Cursor::new(exported(&from.inbox).await)).await.unwrap();
     assert_eq!(to.inbox.counts().await.unwrap().of(State::Corrupt), 1);
     to.deliver("job_1").await;

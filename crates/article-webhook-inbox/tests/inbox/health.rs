@@ -26,31 +26,6 @@ async fn the_store_is_probed_once_in_ten_seconds_however_often_health_is_read() 
     assert_eq!(scene.store.calls("Probe"), 2, "the delivery was stored");
 }
 
-/// The probe of the store finds nothing: only deliveries fail.
-#[tokio::test(start_paused = true)]
-async fn deliveries_that_fail_make_the_inbox_unready_for_half_a_minute() {
-    let scene = Scene::new();
-    scene.inbox.ready().await.unwrap();
-    scene.store.fault("Record", Fault::DOWN);
-    for job in ["job_1", "job_2"] {
-        let reply = scene.accept(&fixture::complete().job_id(job)).await;
-        assert_eq!(reply, Reply::Unavailable);
-    }
-    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
-    assert_eq!(scene.inbox.health().await.writable.unwrap_err().to_string(), "the store is down");
-    advance(Duration::from_secs(20)).await;
-    assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the store is down");
-    advance(Duration::from_secs(10)).await;
-    scene.inbox.ready().await.unwrap();
-
-    scene.store.repair();
-    scene.store.fault("Probe", Fault::DOWN);
-    advance(Duration::from_secs(10)).await;
-    scene.inbox.ready().await.unwrap_err();
-    scene.deliver("job_3").await;
-    scene.inbox.ready().await.unwrap();
-}
-
 /// Nothing is written for it, so it does not show that anything can be.
 #[tokio::test(start_paused = true)]
 async fn a_duplicate_makes_no_inbox_ready_that_cannot_store() {
@@ -126,15 +101,6 @@ async fn a_store_that_fails_is_not_ready_and_says_why() {
     scene.store.fault("Probe", Fault::Unusable);
     assert!(scene.inbox.ready().await.unwrap_err().is_unusable(), "a person must act");
     assert!(scene.inbox.health().await.writable.unwrap_err().is_unusable());
-}
-
-#[tokio::test]
-async fn health_reports_how_long_the_oldest_entry_has_been_due() {
-    let scene = Scene::new();
-    assert_eq!(scene.inbox.health().await.overdue.unwrap(), None);
-    scene.deliver("job_1").await;
-    scene.clock.advance(HOUR);
-    assert_eq!(scene.inbox.health().await.overdue.unwrap(), Some(HOUR));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,9 +7,11 @@ mod export_ledger;
 mod export_whole;
 mod health;
 mod operator;
-mod receiver_without_worker;
 mod refusals;
 mod replies;
 mod scene;
 #[cfg(all(feature = "sqlite", not(unix)))]
 mod without_files;
+#[allow(dead_code)] // of a worker's tests
+#[path = "../worker/scene.rs"]
+mod worker_scene;

@@ -1,32 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
 use article_webhook::{CapabilityKey, Reply, Sink as _, fixture};
-use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, State, store::Store as _};
+use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, store::Store as _};
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::{sync::Notify, time::Instant};
 
 use super::scene::{HOUR, Scene, key};
-
-/// One entry.
-#[tokio::test]
-async fn the_same_delivery_again_is_a_duplicate() {
-    let (scene, post) = (Scene::new(), fixture::complete().job_id("job_1"));
-    assert_eq!(scene.accept(&post).await, Reply::Stored);
-    assert_eq!(scene.accept(&post).await, Reply::Duplicate);
-    assert_eq!(scene.inbox.counts().await.unwrap().total(), 1);
-}
-
-/// One entry.
-#[tokio::test]
-async fn another_body_for_a_stored_job_is_a_duplicate_and_kept_beside_it() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let other = fixture::unicode().job_id("job_1");
-    assert_eq!(scene.accept(&other).await, Reply::Duplicate);
-    let (entry, bodies) = scene.inbox.show(key("job_1")).await.unwrap().unwrap();
-    assert_eq!((entry.conflicts, bodies.len()), (1, 2));
-    assert_eq!(bodies[1].bytes.as_ref(), Some(other.bytes()));
-}
 
 /// At least once and bounded resources: the stored bodies may contain no article, so the service must deliver again once a
 /// worker has looked at them.
@@ -40,12 +19,7 @@ async fn a_body_without_room_is_answered_retry_until_a_worker_has_looked_at_the_
     }
     assert_eq!(scene.accept(&post(MAX_BODIES_PER_ENTRY)).await, Reply::Retry);
 
-    let done = async {
-        while scene.inbox.counts().await.unwrap().of(State::Done) == 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    scene.inbox.worker(|_| async { Ok(()) }).run(done).await.unwrap();
+    scene.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
     assert_eq!(scene.accept(&post(MAX_BODIES_PER_ENTRY)).await, Reply::Duplicate);
     assert_eq!(
         scene.inbox.show(key("job_1")).await.unwrap().unwrap().1.len(),
@@ -95,14 +69,6 @@ async fn a_commit_whose_outcome_is_unknown_is_answered_with_unavailable() {
     scene.store.fault("Record", Fault::AnswerLost);
     assert_eq!(scene.accept(&post).await, Reply::Unavailable);
     assert_eq!(scene.accept(&post).await, Reply::Duplicate);
-}
-
-/// No false acknowledgement.
-#[tokio::test]
-async fn a_closed_inbox_answers_unavailable() {
-    let scene = Scene::new();
-    scene.inbox.close().await.unwrap();
-    assert_eq!(scene.accept(&fixture::complete()).await, Reply::Unavailable);
 }
 
 /// No false acknowledgement and receiver independence.

@@ -43,38 +43,6 @@ fn a_handler_may_block_on_a_future_of_its_runtime() {
     });
 }
 
-/// As the crate `postgres` does, whose client has a runtime of its own.
-#[test]
-fn a_handler_may_have_a_runtime_of_its_own() {
-    succeeds(|_| async {
-        for mut builder in [Builder::new_current_thread(), Builder::new_multi_thread()] {
-            let runtime = builder.enable_all().build()?;
-            runtime.block_on(async { tokio::spawn(sleep(MOMENT)).await })?;
-            drop(runtime);
-        }
-        Ok(())
-    });
-}
-
-/// As `reqwest::blocking` does: it enters a runtime only to learn whether it may block, drops it, and waits for a thread.
-#[test]
-fn a_handler_may_call_a_client_that_blocks() {
-    succeeds(|_| async {
-        let runtime = Builder::new_current_thread().build()?;
-        drop(runtime.enter());
-        drop(runtime);
-        let (answer, answered) = oneshot::channel();
-        let client = thread::spawn(move || {
-            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async { sleep(MOMENT).await });
-            answer.send(200)
-        });
-        assert_eq!(answered.blocking_recv()?, 200);
-        client.join().unwrap().unwrap();
-        Ok(())
-    });
-}
-
 #[test]
 fn a_handler_may_wait_for_a_channel_and_block_in_place() {
     succeeds(|_| async {

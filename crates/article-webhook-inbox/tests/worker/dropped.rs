@@ -11,7 +11,6 @@ use std::{
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Inbox, Job, State};
 use article_webhook_inbox_contract::faulty::Fault;
-use tempfile::TempDir;
 use tokio::{
     runtime::{Builder, Runtime},
     sync::Notify,
@@ -23,17 +22,9 @@ const JOBS: [&str; 3] = ["job_1", "job_2", "job_3"];
 
 async fn deliver_all(inbox: &Inbox, jobs: &[impl AsRef<str>]) {
     for job in jobs {
-        let post = fixture::complete().job_id(job.as_ref());
-        let envelope = fixture::receiver().open(post.headers()).unwrap();
-        let delivery = envelope.read(post.bytes().clone()).unwrap();
+        let delivery = fixture::complete().job_id(job.as_ref()).delivery().unwrap();
         assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     }
-}
-
-async fn in_sqlite() -> (TempDir, Inbox) {
-    let folder = tempfile::tempdir().unwrap();
-    let inbox = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
-    (folder, inbox)
 }
 
 /// Runs a worker on a runtime of its own, and drops the runtime after that many turns. Each entry then waits without an
@@ -93,10 +84,9 @@ fn in_memory_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
 /// Bounded attempts: the process that dropped the worker may end, and the handler had begun.
 #[tokio::test]
 async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
-    for (folder, inbox) in [(None, Inbox::memory()), {
-        let (folder, inbox) = in_sqlite().await;
-        (Some(folder), inbox)
-    }] {
+    let folder = tempfile::tempdir().unwrap();
+    let in_file = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
+    for inbox in [Inbox::memory(), in_file] {
         deliver_all(&inbox, &JOBS).await;
         let starts = Count::default();
         let counted = starts.clone();
@@ -114,7 +104,6 @@ async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
             assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
         }
         inbox.close().await.unwrap();
-        drop(folder);
     }
 }
 

@@ -168,14 +168,7 @@ async fn a_failure_waits_for_a_worker_that_has_a_handler_for_it() {
 #[tokio::test]
 async fn no_handler_is_missing_while_another_worker_has_one() {
     let (scene, gate) = (Scene::new(), Gate::default());
-    let blocks = gate.clone();
-    let busy = scene.publisher().concurrency(1).on_failure(move |_| {
-        let blocks = blocks.clone();
-        async move {
-            blocks.block();
-            Ok(())
-        }
-    });
+    let busy = scene.publisher().concurrency(1).on_failure(gate.handler());
     scene.fail("job_1").await;
     scene.fail("job_2").await;
     let story = async {
@@ -197,14 +190,7 @@ async fn no_handler_is_missing_while_another_worker_has_one() {
 async fn a_handler_of_a_failure_that_never_ends_is_stuck() {
     let (scene, gate) = (Scene::new(), Gate::default());
     scene.fail("job_1").await;
-    let blocks = gate.clone();
-    let worker = scene.publisher().on_failure(move |_| {
-        let blocks = blocks.clone();
-        async move {
-            blocks.block();
-            Ok(())
-        }
-    });
+    let worker = scene.publisher().on_failure(gate.handler());
     let begun = until_true(|| !gate.is_empty());
     bounded(worker.shutdown_grace(Duration::ZERO).run(begun)).await.unwrap();
     assert_eq!(scene.inbox.health().await.stuck[0].key, failure("job_1"));

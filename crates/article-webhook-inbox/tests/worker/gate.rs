@@ -1,4 +1,9 @@
-use std::sync::{Arc, Condvar, Mutex};
+use std::{
+    future::{Ready, ready},
+    sync::{Arc, Condvar, Mutex},
+};
+
+use article_webhook_inbox::{Failed, Job};
 
 /// Blocks threads until it lets them through.
 #[derive(Clone, Default)]
@@ -21,6 +26,17 @@ impl Gate {
             changed.wait_while(state, |state| !state.is_open && state.passes == 0).unwrap();
         state.passes = state.passes.saturating_sub(1);
         state.waiting -= 1;
+    }
+
+    /// A handler that is blocked.
+    pub(crate) fn handler(
+        &self,
+    ) -> impl Fn(Job) -> Ready<Result<(), Failed>> + Clone + Send + Sync + 'static {
+        let gate = self.clone();
+        move |_| {
+            gate.block();
+            ready(Ok(()))
+        }
     }
 
     pub(crate) fn open_one(&self) {

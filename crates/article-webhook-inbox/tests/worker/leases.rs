@@ -76,26 +76,18 @@ async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
     assert_eq!((entry.state, entry.attempts), (State::Leased, 2));
 }
 
-async fn a_handler_ends_with_its_lease_when_extending(fault: Fault) {
-    let (scene, ended) = (Scene::real(), Count::default());
-    scene.deliver("job_1").await;
-    scene.store.fault("Extend", fault);
-    let worker = scene.worker_without_end(&ended);
-    let ended = until_true(|| ended.now() >= 1);
-    bounded(worker.lease(LEASE).poll(HOUR).run(ended)).await.unwrap();
-    assert!(scene.store.calls("Extend") >= 1);
-}
-
 /// Fencing.
 #[tokio::test]
-async fn a_handler_is_ended_with_its_lease_while_the_store_is_down() {
-    a_handler_ends_with_its_lease_when_extending(Fault::DOWN).await;
-}
-
-/// Fencing.
-#[tokio::test]
-async fn a_handler_is_ended_with_its_lease_while_the_store_hangs() {
-    a_handler_ends_with_its_lease_when_extending(Fault::Hangs).await;
+async fn a_handler_is_ended_with_its_lease_while_the_store_is_down_or_hangs() {
+    for fault in [Fault::DOWN, Fault::Hangs] {
+        let (scene, ended) = (Scene::real(), Count::default());
+        scene.deliver("job_1").await;
+        scene.store.fault("Extend", fault);
+        let worker = scene.worker_without_end(&ended);
+        let ended = until_true(|| ended.now() >= 1);
+        bounded(worker.lease(LEASE).poll(HOUR).run(ended)).await.unwrap();
+        assert!(scene.store.calls("Extend") >= 1);
+    }
 }
 
 /// Fencing and bounded attempts: one attempt per entry, and no two at the same time.

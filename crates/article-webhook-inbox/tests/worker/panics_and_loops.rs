@@ -1,42 +1,12 @@
 use std::{fmt, future::poll_fn, mem, task::Poll, time::Duration};
 
-use article_webhook_inbox::{Failed, Job, State, Worker};
+use article_webhook::{Reply, Sink, fixture};
+use article_webhook_inbox::{Failed, Job, State};
 
 use super::{
     gate::Gate,
-    scene::{Count, HOUR, Scene, bounded},
+    scene::{Count, HOUR, Scene, bounded, key},
 };
-
-/// Runs the handler for one entry with one attempt, and checks the cause of its death.
-async fn dies_of(scene: &Scene, worker: Worker, cause: &str) {
-    scene.deliver("job_1").await;
-    bounded(worker.attempts(1).run(scene.until(State::Dead, 1))).await.unwrap();
-    assert_eq!(scene.show("job_1").await.0.cause.as_deref(), Some(cause));
-}
-
-#[tokio::test]
-async fn a_panic_is_a_failed_attempt() {
-    let scene = Scene::new();
-    let worker = scene.inbox.worker(|_| async { panic!("no such {}", "blog") });
-    dies_of(&scene, worker, "the handler panicked: no such blog").await;
-}
-
-#[tokio::test]
-async fn a_panic_before_the_handler_is_a_future_is_a_failed_attempt() {
-    fn broken(_: Job) -> std::future::Ready<Result<(), Failed>> {
-        panic!("at once")
-    }
-    let scene = Scene::new();
-    let worker = scene.inbox.worker(broken);
-    dies_of(&scene, worker, "the handler panicked: at once").await;
-}
-
-#[tokio::test]
-async fn a_panic_without_a_text_is_a_failed_attempt() {
-    let scene = Scene::new();
-    let worker = scene.inbox.worker(|_| async { std::panic::panic_any(7) });
-    dies_of(&scene, worker, "the handler panicked: no text").await;
-}
 
 #[derive(Debug)]
 struct Unspeakable;
@@ -50,33 +20,25 @@ impl fmt::Display for Unspeakable {
 impl std::error::Error for Unspeakable {}
 
 #[tokio::test]
-async fn an_error_whose_text_panics_is_a_failed_attempt() {
-    let scene = Scene::new();
-    let worker = scene.inbox.worker(|_| async { Err(Failed::from(Unspeakable)) });
-    dies_of(&scene, worker, "the handler panicked: it has no name").await;
-}
-
-#[tokio::test]
-async fn after_a_panic_the_next_attempt_runs() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|job: Job| async move {
-        assert!(job.attempt() > 1, "the first one fails");
-        Ok(())
-    });
-    let worker = worker.backoff(Duration::ZERO, Duration::ZERO);
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    assert_eq!(scene.show("job_1").await.0.attempts, 2);
-}
-
-/// Bounded attempts.
-#[tokio::test]
-async fn a_handler_that_waits_for_ever_is_ended_at_its_limit() {
-    let (scene, ended) = (Scene::new(), Count::default());
-    let worker = scene.worker_without_end(&ended);
-    let worker = worker.handler_timeout(Duration::from_millis(50));
-    dies_of(&scene, worker, "the handler did not end within 50ms").await;
-    assert_eq!(ended.now(), 1);
+async fn a_panic_is_a_failed_attempt() {
+    fn broken(_: Job) -> std::future::Ready<Result<(), Failed>> {
+        panic!("at once")
+    }
+    let inbox = Scene::new().inbox;
+    for (worker, cause) in [
+        (inbox.worker(|_| async { panic!("no such {}", "blog") }), "no such blog"),
+        (inbox.worker(broken), "at once"),
+        (inbox.worker(|_| async { std::panic::panic_any(7) }), "no text"),
+        (inbox.worker(|_| async { Err(Failed::from(Unspeakable)) }), "it has no name"),
+    ] {
+        let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
+        assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+        bounded(worker.attempts(1).run_until_idle()).await.unwrap();
+        let (entry, _) = inbox.show(key("job_1")).await.unwrap().unwrap();
+        let panicked = format!("the handler panicked: {cause}");
+        assert_eq!((entry.state, entry.cause.as_deref()), (State::Dead, Some(&*panicked)));
+        inbox.erase(key("job_1").job_id).await.unwrap();
+    }
 }
 
 /// At least once: it has published, so it is not handled again. It is polled a second time because it is cancelled.

@@ -39,39 +39,30 @@ async fn sweep(scene: &Scene, retention: Retention) {
     bounded(worker.run(swept)).await.unwrap();
 }
 
+/// Bodies after a week, done entries after a month, and dead ones after their own limit. At least once: never without a limit.
 #[tokio::test]
-async fn a_worker_removes_bodies_after_a_week_and_still_knows_their_duplicates() {
-    let scene = after(7 * DAY + HOUR).await;
-    sweep(&scene, Retention::default()).await;
-    let (entry, bodies) = scene.show("job_done").await;
-    assert_eq!((entry.state, bodies.len(), bodies[0].bytes.is_none()), (State::Done, 1, true));
-}
-
-#[tokio::test]
-async fn a_worker_removes_done_entries_after_a_month() {
-    let scene = after(30 * DAY + HOUR).await;
-    sweep(&scene, Retention::default()).await;
-    assert_eq!(scene.inbox.show(key("job_done")).await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn a_worker_removes_dead_entries_after_their_own_limit() {
-    let retention = Retention::default().dead(90 * DAY).unwrap();
-    let scene = after(90 * DAY).await;
-    sweep(&scene, retention).await;
-    assert_eq!(scene.show("job_dead").await.0.state, State::Dead);
-    scene.clock.advance(HOUR);
-    sweep(&scene, retention).await;
-    assert_eq!(scene.inbox.show(key("job_dead")).await.unwrap(), None);
-}
-
-/// At least once.
-#[tokio::test]
-async fn a_dead_entry_is_never_removed_without_a_limit() {
-    let scene = after(3650 * DAY).await;
-    sweep(&scene, Retention::new(HOUR, HOUR).unwrap()).await;
-    let (entry, bodies) = scene.show("job_dead").await;
-    assert_eq!((entry.state, bodies[0].bytes.is_some()), (State::Dead, true));
+async fn a_worker_removes_what_is_old() {
+    let (default, endless) = (Retention::default(), Duration::MAX);
+    let dead = default.dead(90 * DAY).unwrap();
+    let endless = Retention::new(endless, endless).unwrap();
+    let hour = Retention::new(HOUR, HOUR).unwrap();
+    let (whole, bare, none) = (Some(true), Some(false), None);
+    for (time, retention, of_done, of_dead) in [
+        (7 * DAY + HOUR, default, bare, whole),
+        (30 * DAY + HOUR, default, none, whole),
+        (90 * DAY, dead, none, whole),
+        (90 * DAY + HOUR, dead, none, none),
+        (3650 * DAY, hour, none, whole),
+        (3650 * DAY, endless, whole, whole),
+    ] {
+        let scene = after(time).await;
+        sweep(&scene, retention).await;
+        for (job, expected) in [("job_done", of_done), ("job_dead", of_dead)] {
+            let shown = scene.inbox.show(key(job)).await.unwrap();
+            let has_bytes = shown.map(|(_, bodies)| bodies[0].bytes.is_some());
+            assert_eq!(has_bytes, expected, "{job} after {time:?}");
+        }
+    }
 }
 
 /// Nothing is handled twice because it was removed early, and what is expected stays.
@@ -100,13 +91,6 @@ async fn the_time_of_a_retention_is_read_after_the_store_was_asked_for_its_healt
     let scene = after(HOUR).await;
     scene.store.is_ahead(3650 * DAY);
     sweep(&scene, Retention::default()).await;
-    assert!(scene.show("job_done").await.1[0].bytes.is_some());
-}
-
-#[tokio::test]
-async fn an_endless_retention_removes_nothing() {
-    let scene = after(3650 * DAY).await;
-    sweep(&scene, Retention::new(Duration::MAX, Duration::MAX).unwrap()).await;
     assert!(scene.show("job_done").await.1[0].bytes.is_some());
 }
 

@@ -50,8 +50,7 @@ impl Scene {
     }
 
     pub(crate) async fn accept(&self, post: &DeliveryRequest) -> Reply {
-        let envelope = fixture::receiver().open(post.headers()).unwrap();
-        self.inbox.accept(envelope.read(post.bytes().clone()).unwrap()).await
+        self.inbox.accept(post.delivery().unwrap()).await
     }
 
     /// A worker that counts its runs.

@@ -52,16 +52,3 @@ async fn a_setting_out_of_range_is_an_error_before_anything_is_claimed() {
     assert!(!error.is_transient());
     assert_eq!(scene.show("job_1").await.0.attempts, 0);
 }
-
-#[tokio::test]
-async fn a_handler_without_any_time_is_dead_and_the_worker_goes_on() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|_| std::future::pending());
-    let worker = worker.attempts(1).handler_timeout(Duration::ZERO);
-    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
-    assert_eq!(
-        scene.show("job_1").await.0.cause.as_deref(),
-        Some("the handler did not end within 0ns")
-    );
-}

@@ -1,7 +1,4 @@
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
@@ -56,24 +53,6 @@ async fn a_handler_that_outlives_the_grace_is_ended_and_its_attempt_does_not_cou
     assert_eq!((entry.state, entry.attempts, ended.now()), (State::Waiting, 0, 1));
 }
 
-#[tokio::test]
-async fn a_handler_that_never_yields_keeps_no_worker_from_stopping() {
-    let (scene, starts) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    let (finish, wait) = std::sync::mpsc::channel::<()>();
-    let (wait, counted) = (Arc::new(Mutex::new(wait)), starts.clone());
-    let worker = scene.inbox.worker(move |_| {
-        let wait = Arc::clone(&wait);
-        counted.add();
-        async move { Ok(wait.lock().unwrap().recv()?) }
-    });
-    let started = until_true(|| starts.now() == 1);
-    bounded(worker.shutdown_grace(Duration::ZERO).run(started)).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
-    drop(finish);
-}
-
 /// Starts a handler, makes the whole store fail, and stops the worker.
 async fn stops_under(fault: Fault) -> Scene {
     let (scene, starts) = (Scene::new(), Count::default());
@@ -94,38 +73,26 @@ async fn stops_under(fault: Fault) -> Scene {
 
 /// At least once: an entry that could not be given back is claimed again after its lease.
 #[tokio::test]
-async fn a_store_that_is_down_keeps_no_worker_from_stopping() {
-    let scene = stops_under(Fault::DOWN).await;
-    assert_eq!(scene.show("job_1").await.0.state, State::Leased);
-    scene.store.repair();
-    scene.clock.advance(Duration::from_secs(300));
-    let worker = scene.inbox.worker(|_| async { Ok(()) });
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-}
-
-/// At least once.
-#[tokio::test]
-async fn a_store_that_hangs_keeps_no_worker_from_stopping() {
-    let scene = stops_under(Fault::Hangs).await;
-    assert_eq!(scene.show("job_1").await.0.state, State::Leased);
+async fn a_store_that_is_down_or_hangs_keeps_no_worker_from_stopping() {
+    for fault in [Fault::DOWN, Fault::Hangs] {
+        let scene = stops_under(fault).await;
+        assert_eq!(scene.show("job_1").await.0.state, State::Leased);
+        scene.store.repair();
+        scene.clock.advance(Duration::from_secs(300));
+        let worker = scene.inbox.worker(|_| async { Ok(()) });
+        bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
+    }
 }
 
 #[tokio::test]
-async fn a_claim_that_hangs_keeps_no_worker_from_stopping() {
-    let scene = Scene::new();
-    scene.store.fault("Claim", Fault::Hangs);
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
-    let claiming = until_true(|| scene.store.calls("Claim") == 1);
-    bounded(worker.run(claiming)).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_prune_that_hangs_keeps_no_worker_from_stopping() {
-    let scene = Scene::new();
-    scene.store.fault("Prune", Fault::Hangs);
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
-    let sweeping = until_true(|| scene.store.calls("Prune") == 1);
-    bounded(worker.run(sweeping)).await.unwrap();
+async fn a_claim_or_a_prune_that_hangs_keeps_no_worker_from_stopping() {
+    for call in ["Claim", "Prune"] {
+        let scene = Scene::new();
+        scene.store.fault(call, Fault::Hangs);
+        let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
+        let called = until_true(|| scene.store.calls(call) == 1);
+        bounded(worker.run(called)).await.unwrap();
+    }
 }
 
 #[tokio::test]

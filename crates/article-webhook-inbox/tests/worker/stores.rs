@@ -4,7 +4,7 @@ use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::sync::Notify;
 
-use super::scene::{HOUR, Scene, bounded, until_true};
+use super::scene::{Scene, bounded, until_true};
 
 async fn ends_with(scene: &Scene, trouble: impl Future) -> String {
     let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
@@ -36,16 +36,6 @@ async fn a_worker_ends_with_an_error_when_no_outcome_can_be_stored_any_more() {
     scene.store.fault("Settle", Fault::Unusable);
     scene.deliver("job_1").await;
     assert_eq!(ends_with(&scene, async {}).await, "an operator must repair the store");
-}
-
-/// Convergence.
-#[tokio::test]
-async fn a_worker_outlives_a_store_that_is_down_for_a_while() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    scene.store.fault_everywhere(&Fault::Fails(1));
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(HOUR);
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }
 
 #[tokio::test]

@@ -71,14 +71,7 @@ async fn too_many_handlers_that_never_end_stop_all_claims_until_one_ends() {
 async fn the_stuck_handlers_of_a_dropped_worker_are_shown_and_count() {
     let (scene, gate) = (Scene::new(), Gate::default());
     scene.deliver("bad_1").await;
-    let blocks = gate.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let blocks = blocks.clone();
-        async move {
-            blocks.block();
-            Ok(())
-        }
-    });
+    let worker = scene.inbox.worker(gate.handler());
     let dropped = tokio::spawn(worker.run(std::future::pending::<()>()));
     bounded(until_true(|| !gate.is_empty())).await;
     assert!(stuck(&scene).await.is_empty(), "it only takes its time");

@@ -6,53 +6,23 @@ use article_webhook_inbox::{Failed, Job, State};
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
-/// A handler may await and start tasks on every runtime.
-async fn a_handler_waits_and_starts_tasks() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|_| async {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        let slept = tokio::spawn(tokio::time::sleep(Duration::from_millis(1)));
-        slept.await?;
-        tokio::task::spawn_blocking(|| ()).await?;
-        Ok::<(), Failed>(())
-    });
-    bounded(worker.attempts(1).run(scene.until(State::Done, 1))).await.unwrap();
-}
-
-#[tokio::test]
-async fn on_a_runtime_of_one_thread_a_handler_may_wait_and_start_tasks() {
-    a_handler_waits_and_starts_tasks().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn on_a_runtime_of_many_threads_a_handler_may_wait_and_start_tasks() {
-    a_handler_waits_and_starts_tasks().await;
-}
-
 /// As in actix-web, where each thread has a runtime of its own.
 #[test]
 fn a_worker_runs_as_a_task_of_one_thread() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
-        let task = tokio::task::spawn_local(a_handler_waits_and_starts_tasks());
+        let task = tokio::task::spawn_local(async {
+            let scene = Scene::new();
+            scene.deliver("job_1").await;
+            let worker = scene.inbox.worker(|_| async {
+                let slept = tokio::spawn(tokio::time::sleep(Duration::from_millis(1)));
+                Ok(slept.await?)
+            });
+            bounded(worker.attempts(1).run(scene.until(State::Done, 1))).await.unwrap();
+        });
         task.await.unwrap();
     });
-}
-
-/// A handler that never returns does not keep the runtime, and the program, from ending.
-#[test]
-fn a_runtime_ends_although_a_handler_does_not() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let scene = Scene::new();
-        scene.deliver("job_1").await;
-        let worker = scene.inbox.worker(|_| std::future::pending());
-        tokio::spawn(worker.run(std::future::pending::<()>()));
-        bounded(scene.until(State::Leased, 1)).await;
-    });
-    drop(runtime);
 }
 
 /// The maximum number of handlers at the same time, for that many entries that came one after the other. Each handler
@@ -85,15 +55,12 @@ async fn most_at_a_time(concurrency: u32, entries: u32) -> u32 {
     most.now()
 }
 
-/// Bounded resources.
+/// Bounded resources: as many run as allowed, and no more. A hundred are no sign that handlers never end.
 #[tokio::test]
 async fn as_many_attempts_as_allowed_run_at_once_and_no_more() {
-    assert_eq!(most_at_a_time(3, 30).await, 3);
-}
-
-#[tokio::test]
-async fn a_hundred_attempts_at_once_are_no_sign_that_handlers_never_end() {
-    assert_eq!(most_at_a_time(100, 150).await, 100);
+    for (concurrency, entries) in [(3, 30), (100, 150)] {
+        assert_eq!(most_at_a_time(concurrency, entries).await, concurrency);
+    }
 }
 
 /// A panic, or what a handler leaves in its thread, is nothing to the next one.

@@ -19,17 +19,6 @@ fn counting(scene: &Scene) -> (Worker, Count) {
     (worker.poll(HOUR), runs)
 }
 
-#[tokio::test]
-async fn a_body_that_is_no_article_costs_no_attempt_and_reaches_no_handler() {
-    let scene = Scene::new();
-    scene.record(key("job_1"), br#"{"job_id": "job_1"}"#).await;
-    let (worker, runs) = counting(&scene);
-    bounded(worker.run(scene.until(State::Unhandled, 1))).await.unwrap();
-    let (entry, bodies) = scene.show("job_1").await;
-    assert_eq!((entry.attempts, bodies.len(), runs.now()), (0, 1, 0));
-    assert!(entry.cause.is_some());
-}
-
 /// A body of a refused delivery, with what stands for a body that an earlier version refused.
 async fn quarantine(scene: &Scene, job: &str, body: &[u8]) {
     let arrival = Arrival {
@@ -99,22 +88,6 @@ async fn what_is_no_article_reaches_a_handler_for_it_as_it_came_with_all_its_att
     assert_eq!(runs.now(), 1, "the article reached its own handler");
     assert_eq!(scene.show("job_1").await.0.state, State::Dead);
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
-}
-
-/// At least once.
-#[tokio::test]
-async fn an_article_that_comes_after_another_body_is_worked_on_at_once() {
-    let scene = Scene::new();
-    scene.record(key("job_1"), b"{}").await;
-    let (worker, runs) = counting(&scene);
-    let shutdown = async {
-        scene.until(State::Unhandled, 1).await;
-        scene.deliver("job_1").await;
-        scene.until(State::Done, 1).await;
-    };
-    bounded(worker.run(shutdown)).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert_eq!((entry.attempts, entry.conflicts, runs.now()), (1, 1, 1));
 }
 
 /// Durable acknowledgement: never a wrong body, and the next delivery repairs it.

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use article_webhook_inbox::{Failed, Inbox, Job, State};
+use article_webhook_inbox::{Failed, Inbox, State};
 use tokio::sync::Notify;
 
 use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
@@ -17,23 +17,6 @@ async fn a_delivery_is_worked_on_at_once() {
         scene.until(State::Done, 2).await;
     };
     bounded(worker.run(shutdown)).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_delivery_that_came_while_all_handlers_were_busy_is_worked_on_as_soon_as_one_ends() {
-    let scene = Scene::new();
-    let finish = Arc::new(Notify::new());
-    let worker = scene.worker_until(&finish);
-    let shutdown = async {
-        scene.deliver("job_1").await;
-        scene.until(State::Leased, 1).await;
-        scene.deliver("job_2").await;
-        finish.notify_one();
-        scene.until(State::Done, 1).await;
-        finish.notify_one();
-        scene.until(State::Done, 2).await;
-    };
-    bounded(worker.concurrency(1).poll(HOUR).run(shutdown)).await.unwrap();
 }
 
 #[tokio::test]
@@ -99,20 +82,6 @@ async fn an_imported_entry_is_worked_on_at_once_even_if_a_later_line_is_wrong() 
         scene.until(State::Done, 1).await;
     };
     bounded(worker.run(shutdown)).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_second_attempt_begins_when_its_pause_is_over() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(|job: Job| async move {
-        if job.attempt() == 1 {
-            Err("again")?;
-        }
-        Ok(())
-    });
-    let worker = worker.backoff(Duration::ZERO, Duration::ZERO).poll(HOUR);
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
 }
 
 /// Two workers on one inbox, one of which is stopping: it must not take the signal from the other.
