@@ -97,84 +97,61 @@ fn in_range<T: Debug + PartialOrd + Copy>(
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_defaults_are_in_range() {
-        assert!(Settings::default().check().is_ok());
+    fn with(change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings
+    }
+
+    fn pauses(first: Duration, longest: Duration) -> Settings {
+        with(|it| it.backoff = Backoff { first, longest })
     }
 
     #[test]
-    fn the_bounds_themselves_are_in_range() {
-        let (shortest, longest) = (Duration::from_millis(100), MAX_DURATION);
+    fn the_defaults_and_the_bounds_are_in_range() {
         let least = Settings {
             concurrency: 1,
             attempts: 1,
             backoff: Backoff { first: Duration::ZERO, longest: Duration::ZERO },
-            lease: shortest,
+            lease: Duration::from_millis(100),
             handler_timeout: Duration::ZERO,
             grace: Duration::ZERO,
             poll: Duration::from_millis(10),
             retention: Retention::default(),
             stuck_handlers: 1,
         };
-        assert!(least.check().is_ok());
-        let most = Settings {
-            backoff: Backoff { first: MAX_PAUSE, longest: MAX_PAUSE },
-            lease: longest,
-            handler_timeout: longest,
-            grace: longest,
-            poll: longest,
-            ..least
-        };
-        assert!(most.check().is_ok());
+        let most = with(|it| {
+            it.backoff = Backoff { first: MAX_PAUSE, longest: MAX_PAUSE };
+            (it.lease, it.handler_timeout) = (MAX_DURATION, MAX_DURATION);
+            (it.grace, it.poll) = (MAX_DURATION, MAX_DURATION);
+        });
+        for settings in [Settings::default(), least, most] {
+            assert!(settings.check().is_ok());
+        }
     }
 
     #[test]
     fn a_setting_out_of_range_is_refused_by_name() {
-        let (day, endless) = (MAX_PAUSE, Duration::MAX);
-        let backoff = |first, longest| Settings {
-            backoff: Backoff { first, longest },
-            ..Settings::default()
-        };
-        let wrong = [
+        let (day, endless, none) = (MAX_PAUSE, Duration::MAX, Duration::ZERO);
+        let too_long = "expected at most 31536000s, found";
+        for (settings, message) in [
+            (with(|it| it.concurrency = 0), "concurrency: expected at least 1, found 0"),
+            (with(|it| it.attempts = 0), "attempts: expected at least 1, found 0"),
             (
-                Settings { concurrency: 0, ..Settings::default() },
-                "concurrency: expected at least 1, found 0",
-            ),
-            (
-                Settings { attempts: 0, ..Settings::default() },
-                "attempts: expected at least 1, found 0",
-            ),
-            (
-                backoff(day, day * 2),
+                pauses(day, day * 2),
                 "backoff, longest pause: expected at most 86400s, found 172800s",
             ),
-            (backoff(day, day / 2), "backoff, first pause: expected at most 43200s, found 86400s"),
+            (pauses(day, day / 2), "backoff, first pause: expected at most 43200s, found 86400s"),
+            (with(|it| it.lease = none), "lease: expected at least 100ms, found 0ns"),
+            (with(|it| it.lease = MAX_DURATION * 2), &format!("lease: {too_long} 63072000s")),
             (
-                Settings { lease: Duration::ZERO, ..Settings::default() },
-                "lease: expected at least 100ms, found 0ns",
+                with(|it| it.handler_timeout = endless),
+                &format!("handler_timeout: {too_long} {endless:?}"),
             ),
-            (
-                Settings { lease: MAX_DURATION * 2, ..Settings::default() },
-                "lease: expected at most 31536000s, found 63072000s",
-            ),
-            (
-                Settings { handler_timeout: endless, ..Settings::default() },
-                "handler_timeout: expected at most 31536000s, found 18446744073709551615.999999999s",
-            ),
-            (
-                Settings { grace: endless, ..Settings::default() },
-                "grace: expected at most 31536000s, found 18446744073709551615.999999999s",
-            ),
-            (
-                Settings { poll: Duration::ZERO, ..Settings::default() },
-                "poll: expected at least 10ms, found 0ns",
-            ),
-            (
-                Settings { stuck_handlers: 0, ..Settings::default() },
-                "stuck_handlers: expected at least 1, found 0",
-            ),
-        ];
-        for (settings, message) in wrong {
+            (with(|it| it.grace = endless), &format!("grace: {too_long} {endless:?}")),
+            (with(|it| it.poll = none), "poll: expected at least 10ms, found 0ns"),
+            (with(|it| it.stuck_handlers = 0), "stuck_handlers: expected at least 1, found 0"),
+        ] {
             assert_eq!(settings.check().unwrap_err().to_string(), format!("worker: {message}"));
         }
     }
