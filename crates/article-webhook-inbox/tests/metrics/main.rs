@@ -2,7 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // all of this is a test, and an unwrap the assertion
 
+#[allow(dead_code)] // nothing is secret here
+#[path = "../../../../tests/secrecy/canary.rs"]
+mod canary;
 mod recorder;
+#[allow(dead_code)] // its end
+#[path = "../secrecy/scene.rs"]
+mod scene;
 mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +66,7 @@ fn the_time_from_order_to_delivery_is_recorded_once() {
 
 #[test]
 fn attempts_count_by_their_outcome() {
-    let recorder = counted(script::attempts);
+    let recorder = counted(async |_| script::attempts().await);
     assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
     assert_counts(
         &recorder,
@@ -182,7 +188,7 @@ fn the_table_lists_what_is_emitted() {
         block_on(async {
             script::deliveries().await;
             script::orders().await;
-            script::attempts(&recorder).await;
+            script::attempts().await;
             script::unreadable().await;
             script::time_limit().await;
             script::retention().await;

@@ -2,38 +2,34 @@
 
 use std::{
     future::{pending, ready},
-    panic::resume_unwind,
     path::Path,
     time::{Duration, SystemTime},
 };
 
 use article_webhook::{
-    Delivery, Reply, Sink,
-    fixture::{self, Defect, DeliveryRequest},
+    Reply, Sink,
+    fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Failed, Filter, Inbox, Job, JobFilter, MemoryStore, Source, State,
-    store::{ApiAnswer, Arrival, BucketSettings, Claim, Expect, PollClaim, PollOutcome, Store},
+    Clock, Digest, Filter, Inbox, JobFilter, MemoryStore, State,
+    store::{ApiAnswer, BucketSettings, Expect, PollClaim, PollOutcome, Store},
 };
-use article_webhook_inbox_contract::CLAIM_ONE;
 use tokio::task::yield_now;
 
-use crate::recorder::Recorder;
+use crate::scene::Scene;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn delivery(post: &DeliveryRequest) -> Delivery {
-    fixture::receiver().open(post.headers()).unwrap().read(post.bytes().clone()).unwrap()
-}
-
 async fn deliver(inbox: &Inbox, job: &str) {
-    assert_eq!(inbox.accept(delivery(&fixture::complete().job_id(job))).await, Reply::Stored);
+    assert_eq!(
+        inbox.accept(fixture::complete().job_id(job).delivery().unwrap()).await,
+        Reply::Stored
+    );
 }
 
 async fn refuse(inbox: &Inbox, job: &str) {
     let post = fixture::complete().defect(Defect::TruncatedBody).header("X-Service-Job-Id", job);
-    let opened = fixture::receiver().open(post.headers()).unwrap();
-    inbox.keep_refused(opened.read(post.bytes().clone()).unwrap_err()).await;
+    inbox.keep_refused(post.delivery().unwrap_err()).await;
 }
 
 async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
@@ -50,7 +46,8 @@ async fn until(inbox: &Inbox, stands: &[(State, u64)]) {
 /// refused; one after the inbox was closed.
 pub(crate) async fn deliveries() {
     let inbox = Inbox::memory();
-    let body = |note: &str| delivery(&fixture::complete().job_id("job_1").field("note", note));
+    let body =
+        |note: &str| fixture::complete().job_id("job_1").field("note", note).delivery().unwrap();
     for (note, reply) in [
         ("first", Reply::Stored),
         ("first", Reply::Duplicate),
@@ -81,75 +78,18 @@ pub(crate) async fn orders() {
     for job in ["job_1", "job_2", "job_3"] {
         deliver(&inbox, job).await;
     }
-    let again = delivery(&fixture::complete().job_id("job_2"));
-    assert_eq!(inbox.accept(again).await, Reply::Duplicate);
+    let again = fixture::complete().job_id("job_2");
+    assert_eq!(inbox.accept(again.delivery().unwrap()).await, Reply::Duplicate);
 }
 
 /// One job per way in which an attempt can end, with two attempts each.
-pub(crate) async fn attempts(recorder: &Recorder) {
+pub(crate) async fn attempts() {
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
-    let store = MemoryStore::new(clock.clone());
-    let article = fixture::complete();
-    let arrival = |job: &str, digest| Arrival {
-        key: EntryKey::article(job.parse().unwrap()),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest,
-        bytes: article.bytes().clone(),
-    };
-    // The process was killed in both attempts, and in the one after them.
-    store.record(arrival("killed", Digest::of(article.bytes()))).await.unwrap();
-    for _ in 0..3 {
-        let claims = store.claim(Claim { lease: SECOND, attempts: 2, ..CLAIM_ONE }).await.unwrap();
-        assert_eq!(claims.claimed.len(), 1);
-        clock.advance(SECOND);
-    }
-    store.record(arrival("damaged", Digest::of(b"another"))).await.unwrap();
-
+    let (scene, store) = (Scene::new("metrics"), MemoryStore::new(clock.clone()));
+    scene.before(&store, &clock).await;
     let inbox = Inbox::new(store);
-    for job in
-        ["succeeds", "fails_once", "is_put_off", "gives_up", "panics", "is_erased", "never_ends"]
-    {
-        deliver(&inbox, job).await;
-    }
-    let undecodable = fixture::complete().defect(Defect::NoArticle);
-    assert_eq!(inbox.accept(delivery(&undecodable)).await, Reply::Stored);
-
-    let own = inbox.clone();
-    let handler = move |job: Job| {
-        let inbox = own.clone();
-        async move {
-            match (job.job_id().as_str(), job.attempt()) {
-                ("fails_once", 1) => Err(Failed::from("no")),
-                ("is_put_off", _) => Err(Failed::snooze(SECOND)),
-                ("gives_up", _) => Err(Failed::dead("never")),
-                ("panics", _) => resume_unwind(Box::new("oh")),
-                ("is_erased", _) => {
-                    inbox.erase(job.job_id().clone()).await.map(|_| ()).map_err(Failed::from)
-                }
-                ("never_ends", _) => pending().await,
-                _ => Ok(()),
-            }
-        }
-    };
-    let all_have_ended = async {
-        let ends = [
-            (State::Done, 2),
-            (State::Dead, 3),
-            (State::Unhandled, 1),
-            (State::Corrupt, 1),
-            (State::Waiting, 1),
-            (State::Leased, 1),
-        ];
-        until(&inbox, &ends).await;
-        while recorder.count("article_inbox_lost_leases_total", "") == 0.0 {
-            yield_now().await;
-        }
-    };
-    let worker =
-        inbox.worker(handler).concurrency(10).attempts(2).backoff(Duration::ZERO, Duration::ZERO);
-    worker.shutdown_grace(Duration::ZERO).run(all_have_ended).await.unwrap();
+    scene.deliver(&inbox).await;
+    scene.work(&inbox).await;
 }
 
 /// An order of which the API gives only bodies that cannot be decoded, for 72 hours.

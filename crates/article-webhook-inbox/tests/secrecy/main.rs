@@ -11,6 +11,9 @@
 #[path = "../../../../tests/secrecy/canary.rs"]
 mod canary;
 mod observe;
+#[allow(dead_code)] // no value is secret
+#[path = "../metrics/recorder.rs"]
+mod recorder;
 mod scene;
 mod worker;
 

@@ -87,7 +87,7 @@ impl Scene {
     }
 
     /// A worker that was killed twice, and a damaged body.
-    async fn before(&self, store: &impl Store, clock: &Clock) -> Vec<String> {
+    pub(crate) async fn before(&self, store: &impl Store, clock: &Clock) -> Vec<String> {
         let mut shown = vec![format!("{:?}", self.arrival("killed"))];
         store.record(self.arrival("killed")).await.unwrap();
         for _ in 0..3 {
@@ -103,8 +103,17 @@ impl Scene {
         shown
     }
 
-    async fn deliver(&self, inbox: &Inbox) {
-        for job in ["succeeds", "fails_once", "gives_up", "panics", "is_erased", "never_ends"] {
+    /// One job for each way in which an attempt can end, with two attempts each, and what is not stored.
+    pub(crate) async fn deliver(&self, inbox: &Inbox) {
+        for job in [
+            "succeeds",
+            "fails_once",
+            "is_put_off",
+            "gives_up",
+            "panics",
+            "is_erased",
+            "never_ends",
+        ] {
             assert_eq!(inbox.accept(self.delivery(&self.post(job))).await, Reply::Stored);
         }
         for note in ["second", "second", "third", "fourth", "fifth"] {
@@ -120,12 +129,8 @@ impl Scene {
             self.post("refused").defect(Defect::TruncatedBody),
             self.post("refused").defect(Defect::JobIdMismatch),
         ] {
-            let refused = self
-                .receiver()
-                .open(post.headers())
-                .unwrap()
-                .read(post.bytes().clone())
-                .unwrap_err();
+            let opened = self.receiver().open(post.headers()).unwrap();
+            let refused = opened.read(post.bytes().clone()).unwrap_err();
             inbox.keep_refused(refused).await;
         }
         // What a sink and a handler of an application without an inbox say.
@@ -134,7 +139,7 @@ impl Scene {
         assert_eq!(RetryReason::of(unsaved).answer().status(), 503);
     }
 
-    async fn work(&self, inbox: &Inbox) -> Vec<String> {
+    pub(crate) async fn work(&self, inbox: &Inbox) -> Vec<String> {
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (own, jobs, error, panicked) =
             (inbox.clone(), Arc::clone(&shown), self.error.clone(), self.panicked.clone());
@@ -146,6 +151,7 @@ impl Scene {
             async move {
                 match (which.as_str(), job.attempt()) {
                     ("fails_once", 1) => Err(Failed::from(error)),
+                    ("is_put_off", _) => Err(Failed::snooze(SECOND)),
                     ("gives_up", _) => Err(Failed::dead(error)),
                     ("panics", _) => resume_unwind(Box::new(panicked)),
                     ("is_erased", _) => {
@@ -163,6 +169,7 @@ impl Scene {
                 (State::Dead, 3),
                 (State::Unhandled, 1),
                 (State::Corrupt, 1),
+                (State::Waiting, 1),
                 (State::Leased, 1),
             ];
             loop {
@@ -188,7 +195,7 @@ impl Scene {
     async fn after(&self, inbox: &Inbox) -> Vec<String> {
         let mut shown = vec![format!("{inbox:?}"), format!("{:?}", inbox.health().await)];
         let page = inbox.list(Filter::default()).await.unwrap();
-        assert_eq!(page.items.len(), 9);
+        assert_eq!(page.items.len(), 10);
         for mut entry in page.items {
             let (_, bodies) = inbox.show(entry.key.clone()).await.unwrap().unwrap();
             shown.extend(bodies.iter().map(|body| format!("{body:?}")));

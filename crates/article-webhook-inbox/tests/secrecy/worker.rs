@@ -18,15 +18,20 @@ use crate::observe::{log, observe};
 const SECOND: Duration = Duration::from_secs(1);
 
 async fn deliver(inbox: &Inbox, job: &str) {
-    let post = fixture::complete().job_id(job);
-    let envelope = fixture::receiver().open(post.headers()).unwrap();
-    let delivery = envelope.read(post.bytes().clone()).unwrap();
+    let delivery = fixture::complete().job_id(job).delivery().unwrap();
     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
 }
 
 /// The lines about this text.
 fn logged(text: &str) -> Vec<String> {
     log().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}
+
+/// The one line about this text, in which all the others are.
+fn logged_once(text: &str, others: &[&str]) {
+    let lines = logged(text);
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    others.iter().for_each(|other| assert!(lines[0].contains(other), "{other} in {}", lines[0]));
 }
 
 /// The line is repeated while it lasts, but not at each look.
@@ -86,14 +91,10 @@ async fn a_worker_that_ends_with_an_error_or_is_dropped_says_so() {
                 worker: lease: expected at least 100ms, found 0ns";
     assert_eq!(logged(line).len(), 1, "{:#?}", logged("the worker"));
 
-    let before =
-        logged("WARN article_webhook_inbox: the worker was dropped before a stop was requested")
-            .len();
+    let line = "WARN article_webhook_inbox: the worker was dropped before a stop was requested";
+    let before = logged(line).len();
     assert!(tokio::time::timeout(Duration::ZERO, worker().run(pending::<()>())).await.is_err());
-    let after =
-        logged("WARN article_webhook_inbox: the worker was dropped before a stop was requested")
-            .len();
-    assert_eq!(after, before + 1);
+    assert_eq!(logged(line).len(), before + 1);
 }
 
 #[tokio::test]
@@ -101,16 +102,8 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_logged() {
     observe();
     let clock = Clock::stepped(SystemTime::UNIX_EPOCH);
     let store = MemoryStore::new(clock.clone());
-    let bytes = fixture::complete().job_id("job_alone").bytes().clone();
-    let arrival = Arrival {
-        key: EntryKey::article("job_alone".parse().unwrap()),
-        source: Source::Api,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(&bytes),
-        bytes,
-    };
-    store.record(arrival).await.unwrap();
+    let delivery = fixture::complete().job_id("job_alone").delivery().unwrap();
+    store.record(Arrival::from(&delivery)).await.unwrap();
     for _ in 0..2 {
         let claim = Claim { lease: SECOND, ..CLAIM_ONE };
         assert_eq!(store.claim(claim).await.unwrap().claimed.len(), 1);
@@ -118,17 +111,16 @@ async fn an_entry_that_runs_alone_or_is_put_off_is_logged() {
     }
     let inbox = Inbox::new(store);
     let worker = inbox.worker(|_: Job| async { Err(Failed::snooze(SECOND)) });
+    let alone = || logged(r#"job_id="job_alone" "#);
     let put_off = async {
-        while logged("entry is postponed").is_empty() {
+        while !alone().iter().any(|line| line.contains("entry is postponed")) {
             tokio::task::yield_now().await;
         }
     };
     worker.run(put_off).await.unwrap();
-    for line in ["entry runs alone", "entry is postponed"] {
-        let lines = logged(line);
-        assert_eq!(lines.len(), 1, "{lines:#?}");
-        assert!(lines[0].contains("INFO article_webhook_inbox: "), "{}", lines[0]);
-        assert!(lines[0].contains(r#"job_id="job_alone" "#), "{}", lines[0]);
+    for text in ["INFO article_webhook_inbox: entry runs alone", "entry is postponed"] {
+        let lines = alone().into_iter().filter(|line| line.contains(text));
+        assert_eq!(lines.count(), 1, "{text}: {:#?}", alone());
     }
 }
 
@@ -168,14 +160,8 @@ async fn a_failure_that_no_worker_handles_is_logged_once() {
     for _ in 0..2 {
         inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();
     }
-    let lines = logged("jobs have failed");
-    assert_eq!(lines.len(), 1, "{lines:#?}");
-    assert!(lines[0].contains(" WARN article_webhook_inbox: "), "{}", lines[0]);
-    assert!(
-        lines[0].ends_with("no worker handles failures: add `Worker::on_failure`"),
-        "{}",
-        lines[0]
-    );
+    let advice = "no worker handles failures: add `Worker::on_failure`";
+    logged_once("jobs have failed", &[" WARN article_webhook_inbox: ", advice]);
 
     let reported = |_| async { Ok(()) };
     inbox.worker(|_: Job| async { Ok(()) }).on_failure(reported).run_until_idle().await.unwrap();
@@ -261,8 +247,6 @@ async fn a_start_names_the_file_and_the_version_of_its_tables() {
     let file = folder.path().join("started.db");
     let inbox = Inbox::open(&file).await.unwrap();
     inbox.close().await.unwrap();
-    let lines = logged("started.db is open");
-    assert_eq!(lines.len(), 1, "{lines:#?}");
-    assert!(lines[0].contains("INFO article_webhook_inbox: the inbox in "), "{}", lines[0]);
-    assert!(lines[0].ends_with("started.db is open schema_version=1"), "{}", lines[0]);
+    let says = "INFO article_webhook_inbox: the inbox in ";
+    logged_once("started.db is open", &[says, "started.db is open schema_version=1"]);
 }
