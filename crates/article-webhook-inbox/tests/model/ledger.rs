@@ -89,22 +89,10 @@ pub(crate) async fn call(
         LedgerStep::Report(event) => text(store.report(event).await?),
         LedgerStep::Bucket => text(store.bucket().await?),
         LedgerStep::Job(job) => text(store.job(job).await?),
-        LedgerStep::Jobs { state, intent, expected_ago, after, limit } => {
-            let intent = intent.map(|intent| INTENTS[intent].into());
+        LedgerStep::Jobs { filter, expected_ago } => {
             let expected_before = expected_ago.map(|ago| now - ago);
-            let after = given.first + after;
-            text(
-                store
-                    .jobs(JobFilter {
-                        state,
-                        intent,
-                        expected_before,
-                        after,
-                        limit,
-                        ..JobFilter::default()
-                    })
-                    .await?,
-            )
+            let after = given.first + filter.after;
+            text(store.jobs(JobFilter { expected_before, after, ..filter }).await?)
         }
         LedgerStep::Intent(intent) => text(store.intent(INTENTS[intent]).await?),
         LedgerStep::Intents { state, after, limit } => {

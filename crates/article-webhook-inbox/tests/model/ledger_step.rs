@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Digest, IntentState, JobState, Topic,
+    Digest, IntentState, JobFilter, JobState, Topic,
     store::{ApiAnswer, BucketEvent, PollOutcome},
 };
 use bytes::Bytes;
@@ -44,12 +44,10 @@ pub(crate) enum LedgerStep {
     Report(BucketEvent),
     Bucket,
     Job(JobId),
+    /// The first id of the sequence is added to that of the filter.
     Jobs {
-        state: Option<JobState>,
-        intent: Option<usize>,
+        filter: JobFilter,
         expected_ago: Option<Duration>,
-        after: i64,
-        limit: u32,
     },
     Intent(usize),
     Intents {
@@ -114,13 +112,17 @@ pub(crate) fn step(rng: &mut Rng) -> LedgerStep {
         }),
         78 => LedgerStep::Bucket,
         79..82 => LedgerStep::Job(job(rng)),
-        82..85 => LedgerStep::Jobs {
-            state: rng.bool().then(|| state(rng)),
-            intent: (rng.u32(..4) == 0).then(|| intent(rng)),
-            expected_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
-            after: rng.i64(..12),
-            limit: rng.u32(1..4),
-        },
+        82..85 => {
+            let filter = JobFilter {
+                state: rng.bool().then(|| state(rng)),
+                intent: (rng.u32(..4) == 0).then(|| INTENTS[intent(rng)].into()),
+                after: rng.i64(..12),
+                limit: rng.u32(1..4),
+                ..JobFilter::default()
+            };
+            let expected_ago = (rng.u32(..4) == 0).then(|| pause(rng));
+            LedgerStep::Jobs { filter, expected_ago }
+        }
         85 => LedgerStep::Intent(intent(rng)),
         86..88 => LedgerStep::Intents {
             state: rng.bool().then(|| intent_state(rng)),

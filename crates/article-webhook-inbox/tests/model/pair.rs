@@ -7,7 +7,6 @@ use std::{
 use article_webhook_inbox::{
     Body, CauseCount, Clock, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Failure, Filter,
     HourCount, Intent, JobFilter, LedgerCounts, MemoryStore, Page, Prune, Reason, Source,
-    cause_group,
     store::{
         Arrival, Bucket, Claims, Expect, Intended, IntentLease, Lease, PollLease, Polls,
         Quarantine, Row, Store,
@@ -18,9 +17,7 @@ use bytes::Bytes;
 
 use crate::{
     ledger::{self, aged, text},
-    step::{
-        self, BODIES, CODES, EVENTS, INTENTS, Step, TARGETS, Text, URL, jobs, keys, quarantines,
-    },
+    step::{self, BODIES, CODES, REQUEUED_AT, Step, jobs, keys, quarantines},
     subject::Subject,
 };
 
@@ -146,39 +143,13 @@ impl Pair {
     ) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => text(()),
-            Step::Record { key, body, is_damaged, target, intent } => {
-                let sent = BODIES[body].as_bytes();
-                let arrival = Arrival {
-                    key,
-                    source: if body % 2 == 0 || target == URL {
-                        Source::Webhook
-                    } else {
-                        Source::Api
-                    },
-                    target: TARGETS[target].into(),
-                    intent: intent.map(|intent| INTENTS[intent].into()),
-                    digest: Digest::of(sent),
-                    bytes: Bytes::from_static(if is_damaged { b"flipped" } else { sent }),
-                };
-                text(store.record(arrival).await?)
-            }
-            Step::Quarantine { key, body, intent, budget, expected_after } => {
-                let (bytes, intent) =
-                    (BODIES[body].as_bytes(), intent.map(|it| INTENTS[it].into()));
+            Step::Record(arrival) => text(store.record(arrival).await?),
+            Step::Quarantine { arrival, budget, expected_after } => {
                 let expect = expected_after.map(|after| Expect {
                     reason: Reason::Refused { code: CODES[0].into() },
-                    intent: intent.clone(),
-                    ..Expect::job(key.job_id.clone(), self.clock.now() + after)
+                    intent: arrival.intent.clone(),
+                    ..Expect::job(arrival.key.job_id.clone(), self.clock.now() + after)
                 });
-                let arrival = Arrival {
-                    key,
-                    source: if expect.is_some() { Source::Webhook } else { Source::Api },
-                    // Without the intent, a delivery to the URL whose order is not known.
-                    target: TARGETS[if intent.is_some() { URL } else { 0 }].into(),
-                    intent: intent.filter(|_| expect.is_some()),
-                    digest: Digest::of(bytes),
-                    bytes: Bytes::from_static(bytes),
-                };
                 let cause = CODES[0].to_owned();
                 let quarantine = Quarantine { arrival, cause, expect, statement: None, budget };
                 text(store.quarantine(quarantine).await?)
@@ -204,39 +175,13 @@ impl Pair {
             }
             Step::Counts => text(store.counts().await?),
             Step::DueSince => text(store.due_since().await?),
-            Step::List {
-                state,
-                event,
-                job: job_id,
-                target,
-                received_ago,
-                text,
-                after,
-                order,
-                limit,
-            } => {
-                let (event, after) =
-                    (event.map(|event| EVENTS[event].into()), self.given.first + after);
-                let target = target.map(|target| TARGETS[target].into());
-                let received_before = received_ago.map(|ago| self.clock.now() - ago);
+            Step::List { filter, received_ago, since_now } => {
+                let now = self.clock.now();
                 let filter = Filter {
-                    state,
-                    event,
-                    job_id,
-                    target,
-                    received_before,
-                    received_since: (text == Text::Since).then(|| self.clock.now()),
-                    cause: (text == Text::Cause).then(|| cause_group("no network").into()),
-                    requeued_at: (text == Text::Requeued).then_some(REQUEUED_AT),
-                    search: match text {
-                        Text::Job => Some("JOB_1".into()),
-                        Text::Search => Some("No Netw".into()),
-                        _ => None,
-                    },
-                    after,
-                    order,
-                    limit,
-                    ..Filter::default()
+                    after: self.given.first + filter.after,
+                    received_before: received_ago.map(|ago| now - ago),
+                    received_since: since_now.then_some(now),
+                    ..filter
                 };
                 let page = store.list(filter).await?;
                 Answer::Page(Page::new(without_nodes(page.items), page.next))
@@ -280,9 +225,6 @@ impl Pair {
         aged(&self.given.leases, age, Lease { id: self.given.first + 1, fence: 1 })
     }
 }
-
-/// What entries remember that were requeued.
-const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// Some failures, in some cases more than are kept.
 fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {

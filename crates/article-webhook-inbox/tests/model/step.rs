@@ -1,47 +1,23 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    EntryKey, ListOrder, State,
-    store::{Claim, Events, Outcome},
+    Digest, EntryKey, Filter, ListOrder, Source, State, cause_group,
+    store::{Arrival, Claim, Events, Outcome},
 };
 use fastrand::Rng;
 
 use crate::ledger_step::{self, LedgerStep};
-
-/// What else a list is filtered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Text {
-    Nothing,
-    Job,
-    Search,
-    Cause,
-    Requeued,
-    Since,
-}
-
-impl Text {
-    const ALL: [Self; 6] =
-        [Self::Nothing, Self::Job, Self::Search, Self::Cause, Self::Requeued, Self::Since];
-}
 
 /// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
 /// taken out.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Advance(Duration),
-    Record {
-        key: EntryKey,
-        body: usize,
-        is_damaged: bool,
-        target: usize,
-        intent: Option<usize>,
-    },
+    Record(Arrival),
     /// Keeps a refused body, which was delivered if its job is expected, and otherwise polled.
     Quarantine {
-        key: EntryKey,
-        body: usize,
-        intent: Option<usize>,
+        arrival: Arrival,
         budget: u64,
         expected_after: Option<Duration>,
     },
@@ -63,16 +39,11 @@ pub(crate) enum Step {
     },
     Counts,
     DueSince,
+    /// The first id of the sequence is added to that of the filter.
     List {
-        state: Option<State>,
-        event: Option<usize>,
-        job: Option<JobId>,
-        target: Option<usize>,
+        filter: Filter,
         received_ago: Option<Duration>,
-        text: Text,
-        after: i64,
-        order: ListOrder,
-        limit: u32,
+        since_now: bool,
     },
     Show(EntryKey),
     Requeue {
@@ -103,7 +74,7 @@ pub(crate) enum Bytes {
 }
 
 /// The last is that of a failure.
-pub(crate) const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
+const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
 /// The last three are articles: of `job_1`, with and without a status, and of `job_2`.
 pub(crate) const BODIES: [&str; 9] = [
     "{}",
@@ -117,11 +88,14 @@ pub(crate) const BODIES: [&str; 9] = [
     r#"{"job_id":"job_2","status":"complete","article":{"title":"","html":""}}"#,
 ];
 /// The last is that of what came to the URL of an order.
-pub(crate) const TARGETS: [&str; 3] = ["blog", "shop", "capability"];
+const TARGETS: [&str; 3] = ["blog", "shop", "capability"];
 /// The index of the target of what came to the URL of an order.
-pub(crate) const URL: usize = TARGETS.len() - 1;
+const URL: usize = TARGETS.len() - 1;
 pub(crate) const INTENTS: [&str; 2] = ["draft", "live"];
 pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
+
+/// What entries remember that were requeued.
+pub(crate) const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// The steps of a seed.
 pub(crate) fn sequence(seed: u64) -> Vec<Step> {
@@ -163,28 +137,30 @@ fn step(rng: &mut Rng) -> Step {
                 None => EntryKey::article(quarantined.job_id),
             };
             let budgets = [0, MIN_COST - 1, MIN_COST, 2 * MIN_COST, 4 * MIN_COST, 8 * MIN_COST];
+            // Half of the time an article, as a later version may read it.
+            let body =
+                if rng.bool() { rng.usize(6..BODIES.len()) } else { rng.usize(..BODIES.len()) };
+            let intent = (rng.u32(..4) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
+            // Without the intent, a delivery to the URL whose order is not known.
+            let target = if intent.is_some() { URL } else { 0 };
+            let intent = intent.filter(|_| expected_after.is_some());
+            let source = if expected_after.is_some() { Source::Webhook } else { Source::Api };
             Step::Quarantine {
-                key,
-                // Half of the time an article, as a later version may read it.
-                body: if rng.bool() {
-                    rng.usize(6..BODIES.len())
-                } else {
-                    rng.usize(..BODIES.len())
-                },
-                intent: (rng.u32(..4) == 0).then(|| rng.usize(..INTENTS.len())),
+                arrival: Arrival { source, ..arrival(key, BODIES[body], (target, intent)) },
                 budget: if rng.bool() { 256 << 20 } else { budgets[rng.usize(..6)] },
                 expected_after,
             }
         }
         20..36 => {
-            let intent = (rng.u32(..3) == 0).then(|| rng.usize(..INTENTS.len()));
-            Step::Record {
-                key: key(rng),
-                body: rng.usize(..BODIES.len()),
-                is_damaged: rng.u32(..8) == 0,
-                target: if intent.is_some() && rng.bool() { URL } else { rng.usize(..URL) },
-                intent,
-            }
+            let intent = (rng.u32(..3) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
+            let target = if intent.is_some() && rng.bool() { URL } else { rng.usize(..URL) };
+            let body = rng.usize(..BODIES.len());
+            let is_pushed = body % 2 == 0 || target == URL;
+            let source = if is_pushed { Source::Webhook } else { Source::Api };
+            let sent = arrival(key(rng), BODIES[body], (target, intent));
+            let is_damaged = rng.u32(..8) == 0;
+            let bytes = if is_damaged { "flipped".into() } else { sent.bytes.clone() };
+            Step::Record(Arrival { source, bytes, ..sent })
         }
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
@@ -211,17 +187,28 @@ fn step(rng: &mut Rng) -> Step {
         }
         82 => Step::Counts,
         83 => Step::DueSince,
-        84..86 => Step::List {
-            state: rng.bool().then(|| state(rng)),
-            event: rng.bool().then(|| rng.usize(..EVENTS.len())),
-            job: (rng.u32(..4) == 0).then(|| job(rng)),
-            target: (rng.u32(..4) == 0).then(|| rng.usize(..TARGETS.len())),
-            received_ago: (rng.u32(..4) == 0).then(|| pause(rng)),
-            text: Text::ALL[rng.usize(..Text::ALL.len())],
-            after: rng.i64(..12),
-            order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
-            limit: rng.u32(1..6),
-        },
+        84..86 => {
+            let mut filter = Filter {
+                state: rng.bool().then(|| state(rng)),
+                event: rng.bool().then(|| EVENTS[rng.usize(..EVENTS.len())].into()),
+                job_id: (rng.u32(..4) == 0).then(|| job(rng)),
+                target: (rng.u32(..4) == 0).then(|| TARGETS[rng.usize(..TARGETS.len())].into()),
+                after: rng.i64(..12),
+                order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
+                limit: rng.u32(1..6),
+                ..Filter::default()
+            };
+            let more = rng.u32(..6);
+            match more {
+                0 => filter.search = Some("JOB_1".into()),
+                1 => filter.search = Some("No Netw".into()),
+                2 => filter.cause = Some(cause_group("no network").into()),
+                3 => filter.requeued_at = Some(REQUEUED_AT),
+                _ => {}
+            }
+            let received_ago = (rng.u32(..4) == 0).then(|| pause(rng));
+            Step::List { filter, received_ago, since_now: more == 4 }
+        }
         86..88 => Step::Show(any_key(rng)),
         88..91 => Step::Requeue { key: any_key(rng), from: rng.bool().then(|| state(rng)) },
         91..93 => Step::Discard(any_key(rng)),
@@ -248,6 +235,13 @@ fn step(rng: &mut Rng) -> Step {
         98 => Step::Check,
         _ => Step::Probe,
     }
+}
+
+/// What arrives from the service.
+fn arrival(key: EntryKey, body: &'static str, to: (usize, Option<&str>)) -> Arrival {
+    let (target, intent) = (TARGETS[to.0].into(), to.1.map(Into::into));
+    let (digest, bytes) = (Digest::of(body.as_bytes()), body.into());
+    Arrival { key, source: Source::Webhook, target, intent, digest, bytes }
 }
 
 /// What a body in quarantine takes of the budget at least.
