@@ -155,7 +155,7 @@ fn step(rng: &mut Rng) -> Step {
             let intent = (rng.u32(..3) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
             let target = if intent.is_some() && rng.bool() { URL } else { rng.usize(..URL) };
             let body = rng.usize(..BODIES.len());
-            let is_pushed = body % 2 == 0 || target == URL;
+            let is_pushed = body.is_multiple_of(2) || target == URL;
             let source = if is_pushed { Source::Webhook } else { Source::Api };
             let sent = arrival(key(rng), BODIES[body], (target, intent));
             let is_damaged = rng.u32(..8) == 0;
