@@ -86,23 +86,3 @@ async fn a_file_that_is_cut_or_overwritten_is_refused_and_stays_as_it_is() {
         }
     }
 }
-
-#[tokio::test]
-async fn a_file_that_is_gone_from_its_lock_is_to_be_put_back() {
-    let (_folder, file) = damaged(|_| {}).await;
-    let shown = file.canonicalize().unwrap().display().to_string();
-    let copy = file.with_file_name("copy.db");
-    assert_eq!(run(&file, &["backup", text(&copy)]).0, Some(0));
-    fs::rename(&file, file.with_file_name("away.db")).unwrap();
-    fs::write(file.with_file_name("inbox.db-wal"), "a log").unwrap();
-    let (exit, _, error) = run(&file, &["status"]);
-    let fix = "fix:   put it back: its lock file shows that a receiver has used it\n";
-    assert!(exit == Some(5) && error.ends_with(fix), "{error}");
-
-    let (exit, restored, _) = tool::run(&["inbox", "restore", text(&copy), text(&file)]);
-    let advice = format!(
-        "more may be missing, because the old file is missing: if you find it, move it to {shown}-before-restore, then \
-         article-webhook inbox salvage {shown}-before-restore NEW, then "
-    );
-    assert!(exit == Some(1) && restored.contains(&advice), "{restored}");
-}

@@ -1,13 +1,13 @@
 //! The whole loop in one process.
 
-use std::{fs, os::unix::fs::symlink, process::Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::{
     running::Running,
     sample,
-    tool::{fails, run, text, tool},
+    tool::{run, text, tool},
 };
 
 fn lines(out: &str) -> Vec<Value> {
@@ -86,37 +86,6 @@ fn the_pages_show_what_the_demo_prints() {
         for line in shown.map(steady) {
             assert!(printed.contains(&line), "a page shows {line:?}, and the demo prints {out}");
         }
-    }
-}
-
-#[tokio::test]
-async fn an_inbox_that_exists_is_refused_and_stays_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let [used, empty, link] = ["used.db", "empty", "link"].map(|name| folder.path().join(name));
-    sample::fill(&used).await;
-    fs::write(&empty, "").unwrap();
-    symlink(folder.path().join("nowhere"), &link).unwrap();
-    let export = || run(&["inbox", "export", text(&used)]).1;
-    let (bytes, entries) = (fs::read(&used).unwrap(), export());
-    for file in [&used, &empty, &link] {
-        for form in ["--headless", "--json"] {
-            let (exit, out, error) = run(&["demo", form, "--inbox", text(file)]);
-            assert_eq!((exit, &*out), (Some(2), ""), "{error}");
-            let next = format!(
-                "name a file that does not exist; this shows what an earlier demo left: article-webhook inbox list {}",
-                text(file)
-            );
-            assert!(error.contains(&next), "{error}");
-        }
-    }
-    assert!(fs::read(&used).unwrap() == bytes && export() == entries, "nothing has changed");
-    assert!(empty.metadata().unwrap().len() == 0 && !folder.path().join("nowhere").exists());
-}
-
-#[test]
-fn a_page_is_refused_where_the_demo_shows_none() {
-    for page in [["--page", "127.0.0.1:0"].as_slice(), &["--page-allow-remote"]] {
-        fails(&[&["demo", "--headless"], page].concat(), 2, "cannot be used with");
     }
 }
 

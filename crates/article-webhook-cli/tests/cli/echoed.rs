@@ -74,17 +74,3 @@ fn what_a_peer_echoes_is_shown_without_secrets_in_every_format() {
     assert!(has_echoed, "something was echoed");
     assert!(!inbox.exists());
 }
-
-#[test]
-#[cfg(unix)]
-fn what_get_writes_is_for_its_user_alone() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("job.json");
-    let mut get = tool(["get", "job_1", "--output", text(&file), "--api-url", &echo(200)]);
-    let (exit, out, error) = seen(&get.env("ARTICLE_API_KEY", KEY).output().unwrap());
-    assert_eq!(exit, Some(0), "{out}{error}");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(fs::read_to_string(&file).unwrap().contains("canary-"), "it is an exact copy");
-}

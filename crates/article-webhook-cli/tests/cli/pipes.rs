@@ -193,24 +193,3 @@ async fn no_secret_is_shown() {
         }
     }
 }
-
-#[tokio::test]
-async fn a_variable_protects_every_inbox() {
-    let (_folder, file) = sample::inbox().await;
-    let file = text(&file);
-    for command in [
-        vec!["inbox", "requeue", file, "job_dead"],
-        vec!["inbox", "import", file],
-        vec!["collect", "--inbox", file, "job_1"],
-        vec!["listen", "--inbox", file, "--port", "0"],
-        vec!["order", "Shoes", "--intent", "a", "--inbox", file, "--api-url", "http://127.0.0.1:9"],
-    ] {
-        let mut tool = tool([]);
-        tool.env("ARTICLE_INBOX_READ_ONLY", "1").env("ARTICLE_API_KEY", "sk-1");
-        let (exit, _, error) = seen(&tool.args(&command).output().unwrap());
-        assert_eq!(exit, Some(2), "{command:?}: {error}");
-        assert!(error.contains("ARTICLE_INBOX_READ_ONLY forbids that"), "{command:?}: {error}");
-    }
-    let mut show = tool(["inbox", "show", file, "job_dead"]);
-    assert_eq!(seen(&show.env("ARTICLE_INBOX_READ_ONLY", "1").output().unwrap()).0, Some(0));
-}
