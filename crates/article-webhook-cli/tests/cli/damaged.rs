@@ -25,7 +25,7 @@ async fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
 }
 
 /// Changes one letter of a body.
-fn flip_a_body(bytes: &mut [u8]) {
+pub(crate) fn flip_a_body(bytes: &mut [u8]) {
     const WORD: &[u8] = b"\"html\":\"<";
     let place = bytes.windows(WORD.len()).position(|word| word == WORD);
     bytes[place.expect("a body lies in the file as it came") + 10] ^= 1;

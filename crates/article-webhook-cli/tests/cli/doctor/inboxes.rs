@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 use super::{Found, doctor, found};
 use crate::{
+    damaged::flip_a_body,
     sample,
     tool::{self, seen, text, tool},
 };
@@ -197,7 +198,6 @@ const OF_DAMAGE: &str = "article-webhook collect --inbox INBOX JOB for each job 
 
 #[tokio::test(flavor = "multi_thread")] // the service answers while the test waits for the tool
 async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_is_collected() {
-    const WORD: &[u8] = b"\"html\":\"<";
     let (old, service) = (Old::new(Duration::ZERO), sample::service().await);
     let job = service.order("Shoes").await.unwrap().job_id;
     // The service delivers what its API gives.
@@ -208,9 +208,7 @@ async fn a_flipped_bit_is_found_before_and_after_a_worker_met_it_until_the_job_i
     sample::deliver(&inbox, delivered.header("X-Service-Job-Id", &job)).await;
     old.store.close().await.unwrap();
     let mut bytes = fs::read(&old.file).unwrap();
-    let place = bytes.windows(WORD.len()).position(|word| word == WORD);
-    let place = place.expect("the body lies in the file as it came");
-    bytes[place + 10] ^= 1;
+    flip_a_body(&mut bytes);
     fs::write(&old.file, bytes).unwrap();
     let handled = Arc::new(Mutex::new(Vec::new()));
     let work = async || {

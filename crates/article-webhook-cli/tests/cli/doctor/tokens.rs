@@ -43,24 +43,6 @@ fn a_token_that_is_weak_quoted_or_a_placeholder_is_found_and_not_shown() {
 }
 
 #[test]
-fn a_file_that_kept_its_quotation_marks_is_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let env_file = folder.path().join(".env");
-    // As a tool writes it that quotes what is quoted already.
-    fs::write(&env_file, "ARTICLE_WEBHOOK_TOKEN=\"'Bearer 0d9c4b7fa3e81625c7'\"\n").unwrap();
-    let mut run = tool(["doctor", "--json", "--env-file", text(&env_file)]);
-    found(&mut run).has("token.quoted", "fail");
-    fs::write(&env_file, "ARTICLE_WEBHOOK_TOKEN='Bearer 0d9c4b7fa3e81625c7'\n").unwrap();
-    found(&mut run).has("token.sound", "ok");
-
-    let file = folder.path().join("token");
-    fs::write(&file, "\"Bearer 0d9c4b7fa3e81625c7\"\n").unwrap();
-    found(&mut doctor(&["--token-file", text(&file)])).has("token.quoted", "fail");
-    let missing = folder.path().join("missing");
-    found(&mut doctor(&["--token-file", text(&missing)])).has("token.unreadable", "fail");
-}
-
-#[test]
 fn a_file_with_a_secret_that_all_users_can_read_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let may_enter = |folder: &Path| folder.metadata().unwrap().permissions().mode() & 1 != 0;
