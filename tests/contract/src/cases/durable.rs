@@ -10,7 +10,8 @@ use crate::{
     trial::{CLAIM, FIRST, STATES, job, key, retry},
 };
 
-/// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes.
+/// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes, and is still a
+/// duplicate.
 pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     let mut before = Vec::new();
     // A start may free leases, because their owner has ended.
@@ -25,8 +26,11 @@ pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
     }
     trial.reopen();
     for expected in before {
-        assert_eq!(trial.shown(expected.0.key.job_id.as_str()).await, expected);
+        let id = expected.0.key.job_id.as_str();
+        assert_eq!(trial.shown(id).await, expected);
+        assert_eq!(trial.record(id, FIRST).await, Recorded::Duplicate, "{id}");
     }
+    assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }
 
 /// At least once: an entry that was leased when the process ended is not lost. Bounded attempts: its attempt counts. Fencing: a claim
@@ -41,14 +45,6 @@ pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
     assert!(new.fence > old.fence);
     assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
     assert_eq!(trial.settle(new, Outcome::Done).await, Settled::Settled);
-}
-
-/// One entry: a body that was stored before a restart is a duplicate after it.
-pub async fn duplicates_are_known(mut trial: Trial<impl Durable>) {
-    trial.put("job_1", State::Done).await;
-    trial.reopen();
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
-    assert_eq!(trial.all().await.len(), 1);
 }
 
 /// Known jobs: a job with a refused delivery is still expected after a restart.

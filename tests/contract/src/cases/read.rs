@@ -37,32 +37,26 @@ pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
 }
 
-/// The store knows since when the oldest due entry has been due.
+/// The store knows since when the oldest due entry has been due. One that waits for a later time is not due before that time, and a
+/// leased one not until its lease has ended.
 pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
+    let store = trial.store();
+    let due_since = async || store.due_since().await.unwrap();
+    trial.worked("job_1", retry(30)).await;
+    assert_eq!(due_since().await, None);
+    trial.advance(30);
     let since = trial.now();
-    trial.record("job_1", FIRST).await;
+    assert_eq!(due_since().await, Some(since));
     trial.advance(10);
     trial.record("job_2", FIRST).await;
-    assert_eq!(trial.store().due_since().await.unwrap(), Some(since));
-}
-
-/// An entry that waits for a later time is not due before that time.
-pub async fn a_later_attempt_is_not_yet_a_wait(mut trial: Trial<impl Subject>) {
-    trial.worked("job_1", retry(30)).await;
-    assert_eq!(trial.store().due_since().await.unwrap(), None);
-    trial.advance(30);
-    assert_eq!(trial.store().due_since().await.unwrap(), Some(trial.now()));
-}
-
-/// A leased entry is not due until its lease has ended.
-pub async fn a_leased_entry_is_due_once_its_lease_has_ended(mut trial: Trial<impl Subject>) {
-    trial.leased("job_1").await;
+    assert_eq!(due_since().await, Some(since));
+    trial.claim().await;
     let ends = trial.now() + CLAIM.lease;
     trial.advance_by(CLAIM.lease - Duration::from_millis(1));
-    assert_eq!(trial.store().due_since().await.unwrap(), None);
+    assert_eq!(due_since().await, None);
     trial.advance(1);
-    trial.record("job_2", FIRST).await;
-    assert_eq!(trial.store().due_since().await.unwrap(), Some(ends));
+    trial.record("job_3", FIRST).await;
+    assert_eq!(due_since().await, Some(ends));
 }
 
 /// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.

@@ -2,7 +2,7 @@
 
 use article_webhook_inbox::{
     EntryKey, IntentState, JobState, Source, State,
-    store::{Arrival, Expect, Outcome, PollSettled, Recorded, Settled},
+    store::{Arrival, Expect, Outcome, PollSettled, Settled},
 };
 
 use super::steps::{KEY, POLLS, answer, answered, failed};
@@ -37,15 +37,6 @@ pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubje
     let expected = sent.into_body(trial.now());
     assert_eq!(bodies, [expected]);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordered);
-}
-
-/// One entry: a delivery of the collected body is a duplicate.
-pub async fn a_delivery_of_a_collected_body_is_a_duplicate(trial: Trial<impl LedgerSubject>) {
-    trial.end("job_1", answered(FIRST)).await;
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
-    assert_eq!(trial.shown("job_1").await.1.len(), 1);
-    trial.work("job_1", Outcome::Done).await;
-    assert_eq!(trial.state("job_1").await, JobState::Collected);
 }
 
 /// A failure is an entry of its own, with the raw answer, so that a worker can notify the application.

@@ -100,8 +100,10 @@ pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl LedgerSubj
     trial.advance(9);
     let pushed = trial.now();
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    assert_eq!(trial.bodies("job_1").await.len(), 1);
     trial.advance(9);
     trial.record("job_1", "[]").await;
+    trial.work("job_1", Outcome::Done).await;
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Collected, collected));
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(collected), Some(pushed)));

@@ -34,7 +34,8 @@ pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// A repeated body without an intent takes none away, and a second intent does not replace the first.
+/// A repeated body without an intent takes none away, and a second intent does not replace the first. Another body that is kept
+/// carries its own.
 pub async fn the_first_intent_stays(trial: Trial<impl Subject>) {
     trial.store().record(with_intent("job_1", FIRST, "draft")).await.unwrap();
     trial.record("job_1", FIRST).await;
@@ -43,15 +44,9 @@ pub async fn the_first_intent_stays(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().record(live()).await.unwrap(), Recorded::Duplicate);
     let second = with_intent("job_1", "[]", "live");
     assert_eq!(trial.store().record(second).await.unwrap(), Recorded::Duplicate);
-    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), None]);
-}
-
-/// Another body that is kept carries its own intent.
-pub async fn a_kept_body_has_its_own_intent(trial: Trial<impl Subject>) {
-    trial.store().record(with_intent("job_1", FIRST, "draft")).await.unwrap();
-    trial.store().record(with_intent("job_1", "[]", "live")).await.unwrap();
-    trial.record("job_1", "[1]").await;
-    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), Some("live".into()), None]);
+    let third = with_intent("job_1", "[1]", "live");
+    assert_eq!(trial.store().record(third).await.unwrap(), Recorded::Conflict { kept: true });
+    assert_eq!(intents(&trial, "job_1").await, [Some("draft".into()), None, Some("live".into())]);
 }
 
 /// A body that is not kept gives its intent to the first body, if no body has one. If it must come again, it gives
