@@ -39,40 +39,23 @@ fn body(kind: Kind, number: usize) -> Body {
         digest: Digest::of(&text),
         bytes: text,
     };
-    let body = sent.into_body(SystemTime::UNIX_EPOCH);
-    let not_utf8 = Bytes::from(vec![0xff, u8::try_from(number).unwrap()]);
+    let mut body = sent.into_body(SystemTime::UNIX_EPOCH);
     match kind {
-        Kind::Delivered => body,
-        Kind::OfTheApi => {
-            let mut body = body;
-            body.source = Source::Api;
-            body.intent = None;
-            body
-        }
-        Kind::Removed => {
-            let mut body = body;
-            body.bytes = None;
-            body
-        }
-        Kind::Flipped => {
-            let mut body = body;
-            body.bytes = Some("flipped".into());
-            body
-        }
+        Kind::Delivered => {}
+        Kind::OfTheApi => (body.source, body.intent) = (Source::Api, None),
+        Kind::Removed => body.bytes = None,
+        Kind::Flipped => body.bytes = Some("flipped".into()),
         Kind::Damaged => {
-            let mut body = body;
             body.received_at = from_millis(i64::MAX);
             body.intent = Some("post-\u{fffd}".into());
             body.digest = Digest::from([0; 32]);
-            body
         }
         Kind::NotUtf8 => {
-            let mut body = body;
-            body.digest = Digest::of(&not_utf8);
-            body.bytes = Some(not_utf8);
-            body
+            let not_utf8 = Bytes::from(vec![0xff, u8::try_from(number).unwrap()]);
+            (body.digest, body.bytes) = (Digest::of(&not_utf8), Some(not_utf8));
         }
     }
+    body
 }
 
 /// Each number of bodies of each kind, with one of another kind in each place.

@@ -17,20 +17,14 @@ const MINUTE: Duration = Duration::from_secs(60);
 const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
 
 async fn ledger(scene: &Scene) -> (Vec<ExpectedJob>, Vec<Intent>) {
-    let jobs = scene.store.jobs(JobFilter { limit: 1000, ..JobFilter::default() }).await.unwrap();
-    let intents = scene.store.intents(None, 0, 1000).await.unwrap();
-    let jobs = jobs.items.into_iter().map(|mut job| {
-        job.id = 0;
-        job
-    });
-    let intents = intents.items.into_iter().map(|mut intent| {
-        intent.id = 0;
-        intent
-    });
+    let filter = JobFilter { limit: 1000, ..JobFilter::default() };
+    let mut jobs = scene.store.jobs(filter).await.unwrap().items;
+    let mut intents = scene.store.intents(None, 0, 1000).await.unwrap().items;
     // The ids are those of this store.
-    let mut jobs: Vec<_> = jobs.collect();
+    jobs.iter_mut().for_each(|job| job.id = 0);
+    intents.iter_mut().for_each(|intent| intent.id = 0);
     jobs.sort_by(|a, b| a.job_id.as_str().cmp(b.job_id.as_str()));
-    (jobs, intents.collect())
+    (jobs, intents)
 }
 
 /// The entries that are not here although their jobs have ended with them.

@@ -3,9 +3,10 @@
 use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
-    IntentState, JobFilter, JobState, Reason, SqliteStore, State,
+    Digest, IntentState, JobFilter, JobState, Reason, SqliteStore, State,
     store::{
-        Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled, Store,
+        ApiAnswer, Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded,
+        Settled, Store,
     },
 };
 
@@ -32,6 +33,14 @@ async fn closed() -> Fixture {
 async fn states(store: &SqliteStore) -> Vec<(String, JobState)> {
     let jobs = store.jobs(JobFilter::default()).await.unwrap().items.into_iter();
     jobs.map(|job| (job.job_id.to_string(), job.state)).collect()
+}
+
+/// The state of an intent that is not ordered again.
+async fn known(store: &SqliteStore, name: &str) -> IntentState {
+    match store.intend(name, MINUTE, BUCKET.key, None).await.unwrap() {
+        Intended::Known(known) => known.state,
+        other => panic!("{name} is known: {other:?}"),
+    }
 }
 
 /// Each damage of what never changes of the row of `job_2`, and of its document.
@@ -135,9 +144,7 @@ async fn a_damaged_intent_is_never_ordered_again_by_itself() {
             _ => IntentState::Ordered,
         };
         for (name, expected) in [("post-17", ordered), ("post-18", IntentState::Unknown)] {
-            let intended = store.intend(name, MINUTE, BUCKET.key, None).await.unwrap();
-            let Intended::Known(intent) = intended else { panic!("{damage}: {name} is known") };
-            assert_eq!(intent.state, expected, "{damage}: {name}");
+            assert_eq!(known(&store, name).await, expected, "{damage}: {name}");
         }
         let reported = findings(&store).await;
         let says = "the intent post-17: its checksum does not match; the outcome of its order is treated as unknown";
@@ -175,9 +182,7 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
                     continue;
                 }
             };
-            let intended = store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap();
-            let Intended::Known(intent) = intended else { panic!("{about}: it is known") };
-            assert_eq!(intent.state, IntentState::Ordered, "{about}");
+            assert_eq!(known(&store, "post-17").await, IntentState::Ordered, "{about}");
         }
     }
     assert_eq!(refused, 2, "the name in the table");
@@ -192,9 +197,7 @@ async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the
     fixture.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
     fixture.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
     for expected in [IntentState::Ordering, IntentState::Unknown] {
-        let intended = store.intend("post-18", MINUTE, BUCKET.key, None).await.unwrap();
-        let Intended::Known(intent) = intended else { panic!("it is known") };
-        assert_eq!(intent.state, expected);
+        assert_eq!(known(&store, "post-18").await, expected);
         fixture.clock.advance(MINUTE);
     }
 }
@@ -245,11 +248,8 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
             let polls = store.claim_polls(POLLS).await.unwrap().polls;
             let polled = polls.iter().find(|poll| poll.job.job_id == job("job_4"));
             let polled = polled.unwrap_or_else(|| panic!("{damage}: it is polled")).lease;
-            let answer = article_webhook_inbox::store::ApiAnswer {
-                target: "api".into(),
-                digest: article_webhook_inbox::Digest::of(b"{4}"),
-                bytes: "{4}".into(),
-            };
+            let (target, digest) = ("api".into(), Digest::of(b"{4}"));
+            let answer = ApiAnswer { target, digest, bytes: "{4}".into() };
             let settled =
                 store.settle_poll(polled, PollOutcome::Answered(answer), 1).await.unwrap();
             assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{damage}");

@@ -282,22 +282,15 @@ async fn a_copy_that_was_made_in_use_warns_once() {
     record(&store, 0..3).await;
     let backup = fixture.beside("-backup");
     fixture.sql().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    let [vacuumed, backed_up] = [Fixture::new(), Fixture::new()];
+    copy(&backup, &vacuumed.path);
+    let none = None::<fn(rusqlite::backup::Progress)>;
+    fixture.sql().backup(rusqlite::MAIN_DB, &backed_up.path, none).unwrap();
     let copies = [
         ("the database alone, as it is in use", fixture.copied(&[""])),
         ("the database and its log, without the lock", fixture.copied(&["", "-wal"])),
-        ("VACUUM INTO", {
-            let other = Fixture::new();
-            copy(&backup, &other.path);
-            other
-        }),
-        (".backup", {
-            let other = Fixture::new();
-            fixture
-                .sql()
-                .backup(rusqlite::MAIN_DB, &other.path, None::<fn(rusqlite::backup::Progress)>)
-                .unwrap();
-            other
-        }),
+        ("VACUUM INTO", vacuumed),
+        (".backup", backed_up),
         // Litestream restores a file that has the frames of the log, and neither the log nor the lock.
         ("a replica of the database and its log", {
             let other = fixture.copied(&["", "-wal"]);
