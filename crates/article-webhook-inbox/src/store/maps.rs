@@ -63,7 +63,7 @@ impl Maps {
             }
             let bodies = entry.bodies.iter().filter_map(Tracked::get);
             let bodies = bodies.enumerate().map(|(number, body)| {
-                self.save_bytes(row.id, body);
+                self.save_bytes(row.id, body, entry);
                 let number = i64::try_from(number).unwrap_or(i64::MAX);
                 Tracked::stored(number + 1, BodyRow { bytes: kept(&body.bytes), ..body.clone() })
             });
@@ -86,12 +86,15 @@ impl Maps {
         }
     }
 
-    fn save_bytes(&mut self, entry: i64, body: &BodyRow) {
-        let key = (entry, *body.digest.as_bytes());
+    fn save_bytes(&mut self, id: i64, body: &BodyRow, entry: &EntryRows) {
+        let key = (id, *body.digest.as_bytes());
+        // Another body of the entry may have the same bytes.
+        let is_held =
+            |other: &BodyRow| other.digest == body.digest && other.bytes != BodyBytes::Removed;
         match &body.bytes {
             BodyBytes::New(bytes) => drop(self.bytes.insert(key, bytes.clone())),
-            BodyBytes::Removed => drop(self.bytes.remove(&key)),
-            BodyBytes::Stored(_) => {}
+            BodyBytes::Removed if !entry.bodies().any(is_held) => drop(self.bytes.remove(&key)),
+            BodyBytes::Removed | BodyBytes::Stored(_) => {}
         }
     }
 
@@ -104,7 +107,10 @@ impl Maps {
             target: body.target.clone(),
             intent: body.intent.clone(),
             digest: body.digest,
-            bytes: self.bytes.get(&(id, *body.digest.as_bytes())).cloned(),
+            bytes: match body.bytes {
+                BodyBytes::Removed => None,
+                _ => self.bytes.get(&(id, *body.digest.as_bytes())).cloned(),
+            },
         };
         bodies.map(|row| LoadedBody { body: body(row), damage: None }).collect()
     }
@@ -305,7 +311,11 @@ impl Tables for MapTables<'_> {
     }
 
     fn save_intents<'a>(&'a mut self, intents: &'a mut [IntentRows]) -> Pending<'a, ()> {
+        // A call that names an intent twice has loaded it twice: what is unchanged is not written over what changed.
         for intent in intents {
+            if matches!(intent.row.change(), Change::Nothing) {
+                continue;
+            }
             let saved = self.maps.saved(&intent.row);
             match saved.get() {
                 Some(row) => {

@@ -34,7 +34,7 @@ fn settings(key: u64) -> BucketSettings {
 
 pub(crate) async fn call(
     store: &dyn Store,
-    (given, now, at_once): (&Given, SystemTime, usize),
+    (given, now): (&Given, SystemTime),
     step: &LedgerStep,
 ) -> Result<Answer, Error> {
     let answer = match step.clone() {
@@ -75,12 +75,7 @@ pub(crate) async fn call(
                 intent: intent.map(|intent| INTENTS[intent].into()),
                 at: now + after,
             };
-            let jobs: Vec<_> = jobs.into_iter().map(expect).collect();
-            let mut states = Vec::new();
-            for jobs in jobs.chunks(at_once) {
-                states.extend(store.expect(jobs.to_vec()).await?);
-            }
-            text(states)
+            text(store.expect(jobs.into_iter().map(expect).collect()).await?)
         }
         LedgerStep::SettlePoll { lease, outcome, key } => {
             let none = PollLease { id: given.first + 1, fence: 1 };

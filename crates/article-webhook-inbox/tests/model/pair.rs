@@ -130,17 +130,13 @@ impl Pair {
     async fn answer(&self, steps: usize, step: &Step) -> Result<Answer, Difference> {
         let failed = |error: Error| Answer::Text(error.to_string());
         // A store does the parts of a call as the model does them one after the other.
-        let model = self.call((&self.model, 1), step).await.unwrap_or_else(failed);
-        let store = self.call((self.subject.store(), 100), step).await.unwrap_or_else(failed);
+        let model = self.call(&self.model, step).await.unwrap_or_else(failed);
+        let store = self.call(self.subject.store(), step).await.unwrap_or_else(failed);
         compare((steps, format!("{step:?}")), &model, &store)?;
         Ok(model)
     }
 
-    async fn call(
-        &self,
-        (store, at_once): (&dyn Store, usize),
-        step: &Step,
-    ) -> Result<Answer, Error> {
+    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
         Ok(match step.clone() {
             Step::Advance(_) => text(()),
             Step::Record(arrival) => text(store.record(arrival).await?),
@@ -215,7 +211,7 @@ impl Pair {
             Step::Check => text(store.check().await?.is_empty()),
             Step::Probe => text(store.probe().await?),
             Step::Ledger(step) => {
-                let scene = (&self.given, self.clock.now(), at_once);
+                let scene = (&self.given, self.clock.now());
                 ledger::call(store, scene, &step).await?
             }
         })

@@ -220,9 +220,7 @@ fn step(rng: &mut Rng) -> Step {
                 State::Quarantined => State::Waiting,
                 state => state,
             };
-            let mut bodies = imported(rng);
-            // In memory, a removed body takes the bytes of another with its digest along. A quarantine alone can have both.
-            bodies.retain(|(_, bytes)| !(key.is_quarantine() && matches!(bytes, Bytes::Removed)));
+            let bodies = imported(rng);
             Step::Import {
                 key,
                 state,

@@ -322,6 +322,17 @@ pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
     }
 }
 
+/// Of two copies of a body in an imported quarantine one may be gone. The other keeps its bytes.
+pub async fn a_body_that_is_gone_takes_no_bytes_of_its_copy(trial: Trial<impl Subject>) {
+    trial.quarantine("{").await;
+    let key = key("job_1").quarantine();
+    let (entry, mut bodies) = trial.store().show(key.clone()).await.unwrap().unwrap();
+    bodies.push(changed(bodies[0].clone(), |body| body.bytes = None));
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    trial.store().import(vec![entry_line(entry, bodies.clone())]).await.unwrap();
+    assert_eq!(trial.store().show(key).await.unwrap().unwrap().1, bodies);
+}
+
 /// An article that was handled in another store ends the quarantine here, also if no copy is left there.
 pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     mut trial: Trial<impl Subject>,

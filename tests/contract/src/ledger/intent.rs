@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Intent, IntentState, JobFilter, JobState, Reason, Topic,
-    store::{BucketEvent, Intended, IntentLease, IntentRow, Recorded},
+    store::{BucketEvent, Expect, Intended, IntentLease, IntentRow, Recorded},
 };
 use tokio::task::JoinSet;
 
@@ -243,6 +243,20 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>
         assert_eq!(shown.at, deadline, "{state}");
         assert_eq!((shown.intent.as_deref(), shown.pushed_at), (Some(name), Some(trial.now())));
     }
+}
+
+/// Of two jobs of an intent that are noted at once, one takes it.
+pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<impl LedgerSubject>) {
+    trial.intended("post-17").await;
+    let ordered = |id: &str| Expect {
+        reason: Reason::Ordered,
+        intent: Some("post-17".into()),
+        ..Expect::job(job(id), trial.after(600))
+    };
+    trial.ledger().expect(vec![ordered("job_1"), ordered("job_2")]).await.unwrap();
+    let intent = trial.intent("post-17").await;
+    assert_eq!(intent.state, IntentState::Ordered);
+    assert!([Some(job("job_1")), Some(job("job_2"))].contains(&intent.job_id));
 }
 
 /// An intent whose job is known is never pointed at another.
