@@ -16,14 +16,12 @@ use crate::{
 ///   claim leases nothing else. If others run, it waits for them, and nothing that comes later in the order of the claim
 ///   overtakes it.
 ///
-/// A store passes the due entries of the claim's events in the [order](Claim::order) of the claim, until it has had enough.
+/// A store passes the due entries of the claim's events in the [order](Claim::order) of the claim, at most as many as its limit.
 #[derive(Debug)]
 pub struct Claiming {
     claim: Claim,
     node: Option<Box<str>>,
     now: SystemTime,
-    /// How many entries were leased or discarded.
-    taken: u32,
     has_leased: bool,
     is_over: bool,
     alone_waits: bool,
@@ -54,8 +52,7 @@ impl Claiming {
     /// A claim at this time.
     #[must_use]
     pub fn new(claim: Claim, now: SystemTime) -> Self {
-        let (node, taken) = (None, 0);
-        Self { claim, node, now, taken, has_leased: false, is_over: false, alone_waits: false }
+        Self { claim, node: None, now, has_leased: false, is_over: false, alone_waits: false }
     }
 
     /// The claim is of a worker on this node.
@@ -67,7 +64,7 @@ impl Claiming {
     /// Decides about the next entry that [is due](Row::is_due). `None`: it stays as it is, and so do all that follow.
     pub fn decide(&mut self, id: i64, row: &mut Row) -> Option<ClaimDecision> {
         debug_assert!(row.is_due(self.now), "only an entry that is due is claimed");
-        if self.is_over || self.taken >= self.claim.limit {
+        if self.is_over {
             return None;
         }
         let is_interrupted = row.has_expired_lease(self.now);
@@ -78,7 +75,6 @@ impl Claiming {
                 row.interrupt(self.now);
             }
             row.discard_exhausted(self.now);
-            self.taken += 1;
             return Some(ClaimDecision::Discarded);
         }
 
@@ -91,7 +87,7 @@ impl Claiming {
         if is_interrupted {
             row.interrupt(self.now);
         }
-        (self.has_leased, self.taken) = (true, self.taken + 1);
+        self.has_leased = true;
         row.node.clone_from(&self.node);
         Some(ClaimDecision::Leased { lease: row.lease(id, &self.claim, self.now), runs_alone })
     }

@@ -44,12 +44,14 @@ impl Row {
         is_unfinished
     }
 
-    /// The row was salvaged, and may be older than what was known last: unless it is done or in quarantine, it is dead, for a
-    /// person to look at and to requeue.
-    pub fn doubt(&mut self, now: SystemTime) {
-        if !matches!(self.state, State::Done | State::Quarantined) {
+    /// The row was salvaged, and may be older than what was known last: the entry is dead, for a person to look at and to
+    /// requeue. An entry that is done or in quarantine is not changed, and the result is `false`.
+    pub fn doubt(&mut self, now: SystemTime) -> bool {
+        let can_be_doubtful = !matches!(self.state, State::Done | State::Quarantined);
+        if can_be_doubtful {
             self.end(State::Dead, Cause::New(SALVAGED.to_owned()), now);
         }
+        can_be_doubtful
     }
 }
 

@@ -252,12 +252,8 @@ impl Source {
             row.state = State::Quarantined;
         }
         let is_confirmed = self.is_table_of_entries_whole || of_index == Some(&(row.state, row.at));
-        let can_be_doubtful = !matches!(row.state, State::Done | State::Quarantined);
-        let is_doubtful =
-            can_be_doubtful && (newest == Newest::MayBeLost || !is_sound || !is_confirmed);
-        if is_doubtful {
-            row.doubt(self.now);
-        }
+        let may_be_old = newest == Newest::MayBeLost || !is_sound || !is_confirmed;
+        let is_doubtful = may_be_old && row.doubt(self.now);
         let entry = EntryLine::of(key, received_at, row, bodies);
         Found::Kept { entry, lacks_body: lacks_body && !is_done, is_doubtful }
     }
