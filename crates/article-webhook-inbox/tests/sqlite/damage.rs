@@ -2,7 +2,7 @@
 
 use article_webhook_inbox::{
     Body, Entry, Filter, Finding, SqliteStore, State,
-    store::{Claim, Outcome, Recorded, Settled, Store},
+    store::{Claim, Expect, Outcome, Quarantine, Recorded, Settled, Store},
 };
 
 use super::{CLAIM, Fixture, arrival, claimed, key};
@@ -175,6 +175,23 @@ async fn a_done_entry_whose_row_is_damaged_stays_done() {
         assert_eq!(entries(&store).await.remove(1).state, State::Done, "{damage}");
         assert_eq!(findings(&store).await, [says(cause)], "{damage}");
     }
+}
+
+#[tokio::test]
+async fn a_quarantined_entry_whose_row_is_damaged_stays_in_quarantine() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let (arrival, cause) = (arrival("job_1", "{"), "a reason".to_owned());
+    let expect = Some(Expect::job(arrival.key.job_id.clone(), store.now()));
+    let quarantine = Quarantine { arrival, cause, expect, statement: None, budget: 1 << 20 };
+    store.quarantine(quarantine).await.unwrap();
+    fixture.damage("UPDATE article_inbox_entries SET document = '{'");
+    assert!(store.check().await.unwrap().iter().any(Finding::is_damage));
+    assert_eq!(store.claim(CLAIM).await.unwrap().claimed, []);
+    let (entry, bodies) = store.show(key("job_1").quarantine()).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Quarantined);
+    assert_eq!(entry.cause.as_deref(), Some("its checksum does not match"));
+    assert_eq!(bodies[0].bytes.as_deref(), Some(&b"{"[..]));
 }
 
 #[tokio::test]
