@@ -158,6 +158,7 @@ fn last_by_capability(stored: &[KnownBody]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Failure;
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
@@ -184,6 +185,16 @@ mod tests {
             let recording = row(state).record(bodies(3)[2], &bodies(3), NOW);
             assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
         }
+    }
+
+    /// None of the bodies may have been read, and the new one may be the article.
+    #[test]
+    fn a_killed_worker_has_not_shown_that_a_full_entry_can_be_read() {
+        let failures = vec![Failure::new(NOW, 1, "an earlier round".into())];
+        let mut row = Row { attempts: 1, interrupted: 1, failures, ..Row::new(NOW) };
+        let recording = row.record(body(b"new"), &bodies(MAX_BODIES_PER_ENTRY), NOW);
+        assert_eq!(recording.recorded, Recorded::BodyLimitReached);
+        assert_eq!(recording.write, BodyWrite::Nothing);
     }
 
     #[test]

@@ -71,9 +71,12 @@ async fn the_body_of_a_refused_delivery_is_in_quarantine_until_a_good_copy_comes
         assert_eq!(expected.reason, Reason::Refused { code: reason.into() });
         assert_eq!(expected.at, scene.clock.now() + Duration::from_secs(400));
     }
-    scene.keep(&fixture::unicode().job_id("job_1").defect(Defect::TruncatedBody)).await;
+    scene.clock.advance(Duration::from_secs(1));
+    scene.keep(&fixture::unicode().job_id("job_1").field("job_id", "job_3")).await;
     let (entry, bodies) = scene.inbox.show(key("job_1").quarantine()).await.unwrap().unwrap();
     assert_eq!((entry.conflicts, bodies.len()), (1, 2));
+    assert_eq!((entry.since, entry.failures.len()), (scene.clock.now(), 2));
+    assert!(entry.cause.unwrap().starts_with("the job ids of header and body differ"));
     assert_eq!(scene.inbox.health().await.quarantined.unwrap(), 2);
     assert_eq!(scene.inbox.export_entries(Filter::default(), Vec::new()).await.unwrap(), 2);
 

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use article_webhook_inbox::{SqliteStore, store::Store};
+use article_webhook_inbox::{Restored, SqliteStore, store::Store};
 
 use super::{
     Fixture, arrival, copy,
@@ -56,9 +56,10 @@ async fn a_log_without_its_database_is_kept() {
 }
 
 /// The steps of the message lead to the backup.
-async fn restore(fixture: &Fixture, backup: &Path, entries: u64) {
-    SqliteStore::restore(backup, &fixture.path).unwrap();
+async fn restore(fixture: &Fixture, backup: &Path, entries: u64) -> Restored {
+    let restored = SqliteStore::restore(backup, &fixture.path).unwrap();
     assert_eq!(fixture.total().await, entries);
+    restored
 }
 
 #[tokio::test]
@@ -78,7 +79,9 @@ async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
         let refusal = crashed.refused();
         let command = format!("`article-webhook inbox restore BACKUP {}`", crashed.shown());
         assert!(refusal.contains(&command), "{refusal}");
-        restore(&crashed, &backup, u64::from(end - 10)).await;
+        let restored = restore(&crashed, &backup, u64::from(end - 10)).await;
+        let unread = "the log of the old file belongs to another database";
+        assert_eq!(restored.unread.as_deref(), Some(unread), "{start}");
     }
 }
 

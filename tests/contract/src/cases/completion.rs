@@ -65,6 +65,8 @@ pub async fn a_lease_that_another_worker_has_completes_nothing(
     trial.advance_by(CLAIM.lease);
     let held = trial.lease("job_1").await;
     assert_eq!(trial.complete(&completion), 0);
+    let later = trial.store().completion(Lease { fence: held.fence + 1, ..held }).unwrap();
+    assert_eq!(trial.complete(&later), 0, "nor by a fence that was not given");
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
     assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
 }

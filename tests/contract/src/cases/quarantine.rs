@@ -145,6 +145,21 @@ pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
     assert_eq!(keep("job_3", "{", budget, Some("post-18")).await, Quarantined::Kept);
 }
 
+/// A body that gives way to a later one frees its part of the budget, and no more.
+pub async fn a_replaced_body_frees_its_part_of_the_budget(trial: Trial<impl Subject>) {
+    let long = "{".repeat(70_000);
+    for (body, expected) in [
+        ("{1", Quarantined::Kept),
+        ("{2", Quarantined::Kept),
+        ("{3", Quarantined::Kept),
+        (&long, Quarantined::BudgetReached),
+    ] {
+        let quarantine = Quarantine { budget: 2 * MIN_COST, ..quarantine(body, trial.now()) };
+        assert_eq!(trial.store().quarantine(quarantine).await.unwrap(), expected);
+    }
+    assert!(trial.kept().await.unwrap().1.contains(&"{3".to_owned()));
+}
+
 /// An article that ended without having been handled may have no body that can be read: what is refused is kept beside it.
 pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
@@ -177,6 +192,14 @@ pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
     assert!(trial.kept().await.is_some(), "it may be no article");
     assert_eq!(trial.record("job_1", ARTICLE).await, Recorded::Conflict { kept: true });
     assert_eq!(trial.kept().await, None);
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+
+    trial.record("job_1", ARTICLE).await;
+    let (entry, bodies) = trial.shown("job_1").await;
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    trial.quarantine("{").await;
+    assert!(trial.import(entry_line(entry, bodies)).await);
+    assert_eq!(trial.kept().await, None, "an import");
     trial.store().erase(vec![job("job_1")]).await.unwrap();
 
     trial.quarantine("{").await;

@@ -167,6 +167,7 @@ pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subjec
     let held = trial.lease("job_1").await;
     nothing_changes(&trial, lost, Settled::LostLease).await;
     assert_eq!(trial.settle(held, Outcome::Done).await, Settled::Settled);
+    nothing_changes(&trial, lost, Settled::LostLease).await;
 }
 
 /// No outcome under this lease changes the entry.
