@@ -413,6 +413,24 @@ pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl Ledge
     }
 }
 
+/// A second job that was delivered to the URL of such a call is of no order, and its poll ends.
+pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let lease = trial.intended(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.keep_refused("job_2").await;
+    assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+    trial.advance(3600);
+    for Poll { lease, job } in trial.claim_polls(POLLS).await.polls {
+        let id = job.job_id.as_str();
+        let settled = trial.settle_poll(lease, answered(&article(id))).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{id}");
+        assert_eq!(trial.job(id).await.intent, None, "{id}");
+    }
+    assert_eq!(trial.state("job_2").await, JobState::Collected);
+}
+
 /// Of two calls one took nothing: the job may be that of the other, and a second one is not.
 pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<impl LedgerSubject>) {
     for is_answered in [false, true] {
