@@ -12,6 +12,6 @@ mod replies;
 mod scene;
 #[cfg(all(feature = "sqlite", not(unix)))]
 mod without_files;
-#[allow(dead_code)] // of a worker's tests
+#[allow(dead_code)] // `worker` uses all of it
 #[path = "../worker/scene.rs"]
 mod worker_scene;

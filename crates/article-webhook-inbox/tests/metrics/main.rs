@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // all of this is a test, and an unwrap the assertion
 
-#[allow(dead_code)] // nothing is secret here
+#[allow(dead_code)] // `secrecy` uses all of it
 #[path = "../../../../tests/secrecy/canary.rs"]
 mod canary;
 mod recorder;
-#[allow(dead_code)] // its end
+#[allow(dead_code)] // `secrecy` uses all of it
 #[path = "../secrecy/scene.rs"]
 mod scene;
 mod script;

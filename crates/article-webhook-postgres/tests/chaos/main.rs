@@ -41,7 +41,7 @@ mod proxy;
 mod scene;
 #[path = "../common/server.rs"]
 mod server;
-#[allow(dead_code, reason = "nothing is asked here")]
+#[allow(dead_code, reason = "`tests/durability` uses all of it")]
 #[path = "../../../../tests/durability/service.rs"]
 mod service;
 

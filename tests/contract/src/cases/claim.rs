@@ -100,7 +100,7 @@ pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>)
 
 /// A claimed entry comes with its key, its attempt and its bodies. Bounded attempts: the attempt is counted when the lease is taken,
 /// before the handler runs.
-pub async fn an_attempt_is_counted_when_it_begins(mut trial: Trial<impl Subject>) {
+pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<impl Subject>) {
     let received_at = trial.now();
     trial.record("job_1", FIRST).await;
     trial.advance(1);

@@ -116,7 +116,7 @@ pub async fn an_entry_shows_the_target_of_its_first_body(trial: Trial<impl Subje
 
 /// All entries, page by page, the oldest or the newest first. A newer entry that arrives meanwhile moves none to another page, and a
 /// full page may be the last.
-pub async fn pages_follow_each_other_by_id(trial: Trial<impl Subject>) {
+pub async fn pages_follow_each_other_in_both_orders(trial: Trial<impl Subject>) {
     for id in ["c", "a", "e", "b", "d"] {
         trial.record(id, FIRST).await;
     }

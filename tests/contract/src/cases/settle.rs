@@ -201,14 +201,14 @@ pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
 }
 
 /// Fencing: only a lease with the fence of the last claim settles, and none of an entry that does not exist, or no longer exists.
-pub async fn a_fence_that_was_never_given_is_lost(trial: Trial<impl Subject>) {
+pub async fn only_the_lease_of_the_last_claim_settles(trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
     let erased = trial.leased("job_1").await;
     trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
     let lease = trial.leased("job_1").await;
     let others = [lease.fence - 1, lease.fence + 1].map(|fence| Lease { fence, ..lease });
     for lost in [erased].into_iter().chain(others) {
-        assert_eq!(trial.settle(lost, Outcome::Done).await, Settled::LostLease);
+        assert_eq!(trial.settle(lost, Outcome::Done).await, Settled::LostLease, "{lost:?}");
     }
     assert_eq!(trial.entry("job_1").await.state, State::Leased);
 }
