@@ -101,11 +101,13 @@ async fn only_the_page_itself_presses_a_button() {
     let token = format!("token={}", shown.token());
 
     let https = page.origin.replace("http:", "https:");
-    let foreign: [&[(&str, &str)]; 8] = [
+    let foreign: [&[(&str, &str)]; 9] = [
         &[],
         &[("sec-fetch-site", "cross-site")],
         &[("sec-fetch-site", "same-site")],
         &[("sec-fetch-site", "none")],
+        // As a form of another page does, which opens this one.
+        &[("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")],
         &[("origin", "http://127.0.0.1:1")],
         &[("origin", "null")],
         &[("origin", &https)],
@@ -140,6 +142,31 @@ async fn only_the_page_itself_presses_a_button() {
     assert!(
         visitor.get(visitor.below(&place)).await.text.contains("Requeued: the entry is due now")
     );
+}
+
+#[tokio::test]
+async fn only_a_button_that_the_panel_offers_is_pressed_and_by_its_form() {
+    let (_folder, file) = sample::place();
+    let demo = Running::demo(&file);
+    let visitor = Visitor::of(&demo).await;
+    let shown = async || visitor.get("/").await;
+    let token = shown().await.token();
+    // The receiver works, so nothing repairs it.
+    for (button, token, status) in [
+        ("repair", &*token, 404),
+        ("nothing", &token, 404),
+        ("order-ten", "0123", 403),
+        ("break", "", 403),
+    ] {
+        let answer = visitor.post(&format!("/panel/{button}"), token).await;
+        assert_eq!(answer.status, status, "{button}: {}", answer.text);
+        let text = shown().await.text;
+        assert!(text.contains("The receiver works."), "{button}: {text}");
+        // The demo orders one itself.
+        assert!(text.matches("<td class=\"now\"").count() < 2, "{button}: {text}");
+    }
+    assert_eq!(visitor.post("/panel/break", &token).await.status, 303);
+    has(&shown().await.text, &["The receiver cannot store", "/panel/repair"]);
 }
 
 #[tokio::test]
