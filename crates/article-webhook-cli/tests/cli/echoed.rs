@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::{
     server::{answer, serve},
-    tool::{seen, text, tool},
+    tool::{has, seen, text, tool},
 };
 
 const KEY: &str = "sk-canary-\"0123456789";
@@ -72,5 +72,12 @@ fn what_a_peer_echoes_is_shown_without_secrets_in_every_format() {
         }
     }
     assert!(has_echoed, "something was echoed");
+
+    let (mut get, job) =
+        (tool(["get", "job_1", "--api-url", &echo(200), "--output"]), folder.path().join("job"));
+    let (exit, _, error) = seen(&get.arg(&job).env("ARTICLE_API_KEY", KEY).output().unwrap());
+    assert_eq!(exit, Some(0), "{error}");
+    let exact: serde_json::Value = serde_json::from_slice(&fs::read(&job).unwrap()).unwrap();
+    has(exact["article"]["html"].as_str().unwrap(), &[&format!("authorization: Bearer {KEY}\r\n")]);
     assert!(!inbox.exists());
 }

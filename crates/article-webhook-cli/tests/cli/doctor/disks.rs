@@ -17,6 +17,14 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
+/// `doctor` of this file. `tests/load` preloads a library that slows each sync down: without it a sync is the file system's, and a
+/// user who may not read the library has no message of the loader about it.
+fn alone(file: &Path) -> Command {
+    let mut alone = doctor(&["--inbox", text(file)]);
+    alone.env_remove("LD_PRELOAD");
+    alone
+}
+
 /// The tool in a mount namespace of its own, in which `mount` has made the folder.
 fn mounted(folder: &Path, mount: &str) -> Option<Command> {
     let unshare = |script: &str| {
@@ -52,9 +60,9 @@ fn a_file_system_in_memory_and_its_sync_are_found() {
     }
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let file = folder.path().join("inbox.db");
-    let memory = found(&mut doctor(&["--inbox", text(&file)]));
+    let memory = found(&mut alone(&file));
     let folder = tempfile::tempdir().unwrap();
-    let disk = found(&mut doctor(&["--inbox", text(&folder.path().join("inbox.db"))]));
+    let disk = found(&mut alone(&folder.path().join("inbox.db")));
     if disk.of("disk.in_memory") == "fail" {
         memory.has("disk.sync_too_fast", "fail");
         return skipped("there is no folder on a disk");
@@ -94,7 +102,7 @@ fn little_or_no_space_and_a_layer_of_a_container_are_found() {
 #[test]
 fn a_folder_that_others_or_not_even_the_receiver_may_write_to_is_found() {
     let (folder, file) = sample::place();
-    let run = || doctor(&["--inbox", text(&file)]);
+    let run = || alone(&file);
     mode(folder.path(), 0o1777);
     assert_eq!(found(&mut run()).of("disk.folder_open_to_others"), "none", "as in /tmp");
     mode(folder.path(), 0o555);
