@@ -31,42 +31,64 @@ fn follow(text: &str) {
     thread::scope(|scope| {
         for section in format!("\n{text}").split("\n# ").skip(1) {
             let steps = section.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+            assert!(steps.iter().any(|line| is_command(line)), "no step: {section}");
             scope.spawn(move || take(&steps));
         }
     });
 }
 
+fn is_command(line: &str) -> bool {
+    line.starts_with("$ ") || line.starts_with("> ")
+}
+
 fn take(steps: &[String]) {
     let stage = Stage::new();
-    let is_command = |line: &str| line.starts_with("$ ") || line.starts_with("> ");
     let mut steps = steps.iter().peekable();
     while let Some(line) = steps.next() {
         if let Some(way) = line.strip_prefix("> ") {
             stage.works(way);
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            let mut text = String::new();
-            while let Some(line) = steps.next_if(|line| !is_command(line)) {
-                text = text + line + "\n";
-            }
-            let Some(finding) = text.trim_end().strip_prefix("finds ") else {
-                stage.refuses(command, text.trim_end());
-                continue;
-            };
+            continue;
+        }
+        let Some(command) = line.strip_prefix("$ ") else {
+            assert!(line.is_empty(), "it is neither a command nor a part of a refusal: {line}");
+            continue;
+        };
+        let code = steps.next_if(|line| line.starts_with("? "));
+        let mut text = String::new();
+        while let Some(line) = steps.next_if(|line| !is_command(line)) {
+            text = text + line + "\n";
+        }
+        let text = text.trim_end();
+        if let Some(finding) = text.strip_prefix("finds ") {
             let after = steps.next().unwrap().strip_prefix("> ").unwrap();
-            stage.cure(command, finding.split_once(": ").unwrap(), after);
+            stage.cure(command, finding, after);
+            continue;
+        }
+        let exit = stage.refuses(command, text);
+        if let Some(code) = code {
+            assert_eq!(format!("? {exit}"), *code, "{command}");
         }
     }
 }
 
 impl Stage {
-    fn cure(&self, command: &str, (code, fix): (&str, &str), after: &str) {
-        let fix_of = |command: &str| {
-            let findings = self.output(&format!("{command} --json"));
-            let findings = findings.lines().filter_map(|line| serde_json::from_str(line).ok());
-            let finding = findings.into_iter().find(|finding: &Value| finding["code"] == code);
-            finding.and_then(|finding| finding["fix"].as_str().map(str::to_owned))
+    /// A command finds `SEVERITY CODE: FIX`, and the one after it does not find the code.
+    #[track_caller]
+    fn cure(&self, command: &str, finding: &str, after: &str) {
+        let (what, fix) = finding.split_once(": ").unwrap();
+        let (severity, code) = what.split_once(' ').unwrap();
+        let find = |command: &str| {
+            let out = self.output(&format!("{command} --json"));
+            let lines: Vec<Value> =
+                out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            // Else it checked nothing.
+            assert_eq!(lines.last().unwrap()["type"], "summary", "{command}: {out}");
+            let finding = lines.into_iter().find(|line| line["code"] == code);
+            finding.map(|it| {
+                [&it["severity"], &it["fix"]].map(|it| it.as_str().unwrap_or_default().to_owned())
+            })
         };
-        assert_eq!(fix_of(command).as_deref(), Some(fix), "{command}: {code}");
-        assert_eq!(fix_of(after), None, "{after}: {code}");
+        assert_eq!(find(command), Some([severity, fix].map(str::to_owned)), "{command}: {code}");
+        assert_eq!(find(after), None, "{after}: {code}");
     }
 }
