@@ -1,7 +1,10 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, SystemTime},
 };
@@ -14,6 +17,7 @@ pub(crate) const KEY: &str = "sk-5f2b9c0e7a1d4e38";
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
+    is_flood_read: Arc<AtomicBool>,
 }
 
 /// A received request.
@@ -32,24 +36,28 @@ pub(crate) enum Line {
     Say(Vec<u8>),
     /// Sends these bytes and keeps the connection open.
     Hang(Vec<u8>),
-    /// Sends the first bytes once, and the second bytes without end.
+    /// Sends the first bytes once, and the second bytes until they are [`FLOOD`].
     Flood(Vec<u8>, Vec<u8>),
 }
+
+/// What no client reads, far more than the largest limit of a body and what sockets buffer.
+const FLOOD: usize = 64 << 20;
 
 impl Service {
     pub(crate) fn start(script: impl Into<Vec<Line>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback has a free port");
         let address = listener.local_addr().expect("it is bound");
-        let requests = Arc::default();
-        let (service, script) = (Self { address, requests: Arc::clone(&requests) }, script.into());
+        let service = Self { address, requests: Arc::default(), is_flood_read: Arc::default() };
+        let (requests, is_flood_read) = (service.requests.clone(), service.is_flood_read.clone());
+        let script = script.into();
         thread::spawn(move || {
             for (count, stream) in listener.incoming().flatten().enumerate() {
                 let line = script[count.min(script.len() - 1)].clone();
-                let requests = Arc::clone(&requests);
+                let (requests, is_flood_read) = (requests.clone(), is_flood_read.clone());
                 thread::spawn(move || {
                     let request = read(&stream);
                     requests.lock().expect("no thread panics").push(request);
-                    line.perform(&stream);
+                    line.perform(&stream, &is_flood_read);
                 });
             }
         });
@@ -73,6 +81,11 @@ impl Service {
 
     pub(crate) fn count(&self) -> usize {
         self.requests().len()
+    }
+
+    /// Whether a client has read on until a flood ended.
+    pub(crate) fn is_flood_read(&self) -> bool {
+        self.is_flood_read.load(Ordering::Relaxed)
     }
 }
 
@@ -107,7 +120,7 @@ pub(crate) fn torn(status: u16) -> Line {
 }
 
 impl Line {
-    fn perform(&self, mut stream: &TcpStream) {
+    fn perform(&self, mut stream: &TcpStream, is_flood_read: &AtomicBool) {
         match self {
             Self::Say(bytes) => {
                 let _ = stream.write_all(bytes);
@@ -119,7 +132,8 @@ impl Line {
             }
             Self::Flood(start, more) => {
                 let _ = stream.write_all(start);
-                while stream.write_all(more).is_ok() {}
+                let is_read = (0..FLOOD / more.len()).all(|_| stream.write_all(more).is_ok());
+                is_flood_read.fetch_or(is_read, Ordering::Relaxed);
             }
         }
     }
