@@ -50,11 +50,12 @@ fn delivery(report: &CheckReport) -> &CheckFinding {
     delivery
 }
 
-/// What a peer does with each connection, and what the check says of its first delivery.
-type Peer = (fn(TcpStream), &'static str);
+/// A peer, what it does with each connection, and what the check says of its first delivery.
+type Peer = (&'static str, fn(TcpStream), &'static str);
 
 const PEERS: [Peer; 8] = [
     (
+        "bytes that are no HTTP",
         |mut stream| {
             head(&stream);
             let _ = stream.write_all(b"\0\xff not \r\n\r\n HTTP \x1b[31m\r\n\r\n");
@@ -62,11 +63,17 @@ const PEERS: [Peer; 8] = [
         "no HTTP response: the status line or a header is not valid",
     ),
     (
+        "a head without end",
         |stream| endless(&stream, b"HTTP/1.1 200 OK\r\nx: ", &[b'x'; 65536]),
         "no HTTP response: a head without end",
     ),
-    (|stream| endless(&stream, b"HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 65536]), TOO_LONG),
     (
+        "a body without end",
+        |stream| endless(&stream, b"HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 65536]),
+        TOO_LONG,
+    ),
+    (
+        "the largest length",
         |stream| {
             let start = b"HTTP/1.1 200 OK\r\ncontent-length: 18446744073709551615\r\n\r\n";
             endless(&stream, start, &[b'x'; 65536]);
@@ -74,6 +81,7 @@ const PEERS: [Peer; 8] = [
         TOO_LONG,
     ),
     (
+        "the largest chunk",
         |stream| {
             let start =
                 b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n";
@@ -82,11 +90,13 @@ const PEERS: [Peer; 8] = [
         TOO_LONG,
     ),
     (
+        "interim responses without end",
         |stream| endless(&stream, b"", b"HTTP/1.1 102 Processing\r\n\r\n"),
         "no HTTP response: interim responses without end",
     ),
-    (|stream| head(&stream), "connection closed without a response"),
+    ("no response", |stream| head(&stream), "connection closed without a response"),
     (
+        "a TLS alert",
         |mut stream| {
             head(&stream);
             let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 10]);
@@ -99,11 +109,12 @@ const TOO_LONG: &str = "no HTTP response: a body over the limit of 256 KiB";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_is_no_receiver_fails_in_time_and_says_what_came() {
-    let reports = PEERS.map(|(peer, received)| (tokio::spawn(report(peer)), received));
-    for (report, received) in reports {
-        let report = report.await.expect(received);
-        assert_eq!(delivery(&report).received, received);
-        assert!(report.to_string().chars().all(|letter| letter == '\n' || !letter.is_control()));
+    let reports = PEERS.map(|(name, peer, received)| (name, tokio::spawn(report(peer)), received));
+    for (name, report, received) in reports {
+        let report = report.await.expect(name);
+        assert_eq!(delivery(&report).received, received, "{name}");
+        let is_control = |letter: char| letter != '\n' && letter.is_control();
+        assert!(!report.to_string().contains(is_control), "{name}: {report:?}");
         let stopped = report.stopped.unwrap_or_default();
         let names_tls = report.findings.len() == 1 && stopped.contains("TLS");
         assert!(names_tls || !received.contains("TLS"), "{report}");
