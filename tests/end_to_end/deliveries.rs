@@ -78,7 +78,7 @@ async fn a_body_over_the_limit_is_refused_and_the_next_one_stored() {
 
 /// Nothing is wrong with them.
 #[tokio::test]
-async fn chunks_and_a_slow_sender_are_let_in() {
+async fn chunks_a_slow_sender_and_an_unknown_event_are_let_in() {
     for framework in Framework::ALL {
         for fault in [Fault::Chunked, Fault::Slow(Duration::from_millis(100)), Fault::UnknownEvent]
         {

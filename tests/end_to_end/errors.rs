@@ -145,8 +145,10 @@ async fn invalid_request() {
 
 #[tokio::test]
 async fn plan_required() {
-    let error = refused(ready(), shoes().field("plan_feature", "bulk".into())).await;
-    is(&error, &ErrorCode::PlanRequired, 403);
+    let order = shoes().field("plan_feature", "bulk".into());
+    is(&refused(ready(), order.clone()).await, &ErrorCode::PlanRequired, 403);
+    let paid = start(ready().paid_plan()).await;
+    assert!(client(&paid, KEY).create_article(&order).await.is_ok());
 }
 
 #[tokio::test]
