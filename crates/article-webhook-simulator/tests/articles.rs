@@ -44,6 +44,16 @@ fn the_same_seed_and_specification_give_the_same_bytes() {
 }
 
 #[test]
+fn the_fields_are_in_the_order_of_the_document() {
+    let body = generate(7, &order(Length::Drawn));
+    let body = std::str::from_utf8(&body).unwrap();
+    let names = "job_id status article title html meta_title meta_description eeat_score word_count \
+                 featured_image url alt_text social_posts linkedin x credits_used";
+    let place = |name| body.find(&format!("\"{name}\":")).expect(name);
+    assert!(names.split(' ').map(place).is_sorted(), "{body}");
+}
+
+#[test]
 fn a_receiver_accepts_it_and_knows_every_field() {
     for seed in 0..50 {
         let order = ArticleSpec { job_id: "job_7c1e4a52", ..order(Length::Drawn) };
