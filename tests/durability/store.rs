@@ -26,30 +26,45 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let inbox = Inbox::open(file).await?;
-        // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
-        let findings = inbox.health().await.store.expect("the store is healthy").findings;
-        if let Some(finding) = findings.iter().find(|finding| !finding.starts_with("the log ")) {
-            return Err(finding.clone().into());
-        }
-        let mut rows = Vec::new();
-        let mut filter = Filter::default();
-        loop {
-            let page = inbox.list(filter.clone()).await?;
-            for entry in page.items {
-                let (_, bodies) = inbox
-                    .show(entry.key.clone())
-                    .await?
-                    .ok_or("an entry that is listed is there")?;
-                let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into()));
-                let (job_id, bodies) = (entry.key.job_id.to_string(), bodies.collect());
-                rows.push(Row { job_id, state: entry.state, bodies });
-            }
-            let Some(next) = page.next else { break };
-            filter.after = next;
-        }
+        check(&inbox).await?;
+        let rows = read(&inbox).await?;
         inbox.close().await?;
         Ok(rows)
     })
+}
+
+/// # Errors
+///
+/// Something is damaged, as far as the inbox has read.
+pub(crate) async fn check(inbox: &Inbox) -> Result<(), Failure> {
+    let findings = inbox.health().await.store.expect("the store is healthy").findings;
+    // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
+    match findings.into_iter().find(|finding| !finding.starts_with("the log ")) {
+        Some(finding) => Err(finding.into()),
+        None => Ok(()),
+    }
+}
+
+/// All entries.
+///
+/// # Errors
+///
+/// Not all can be read.
+pub(crate) async fn read(inbox: &Inbox) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    let mut filter = Filter::default();
+    loop {
+        let page = inbox.list(filter.clone()).await?;
+        for entry in page.items {
+            let shown = inbox.show(entry.key.clone()).await?;
+            let (_, bodies) = shown.ok_or("an entry that is listed is there")?;
+            let bodies = bodies.into_iter().filter_map(|body| Some(body.bytes?.into()));
+            let (job_id, bodies) = (entry.key.job_id.to_string(), bodies.collect());
+            rows.push(Row { job_id, state: entry.state, bodies });
+        }
+        let Some(next) = page.next else { return Ok(rows) };
+        filter.after = next;
+    }
 }
 
 /// The body of each job, as the inbox shows it.

@@ -75,7 +75,7 @@ impl Tape {
             };
             traces.push(trace);
             let child = Child::start(&folder, Role::Orders, Some(&strace));
-            let child = child.expect("it starts");
+            let mut child = child.expect("it starts");
             // The third repeats the orders of the second.
             let intents = |line| {
                 (0..form.choose(5, 12)).map(move |nth| format!("post-{}-{line}-{nth}", run.min(1)))
@@ -92,7 +92,7 @@ impl Tape {
                     answers.insert(port, ordered);
                 }
             });
-            super::finish(&child);
+            super::finish(&mut child);
             child.stop();
         }
         let recording = Recording::read(&folder, &traces, &answers);

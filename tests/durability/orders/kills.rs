@@ -58,13 +58,13 @@ pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
             *points.entry(point).or_insert(0) += 1;
         }
         customers.are_done.store(true, Ordering::Relaxed);
-        let child =
+        let mut child =
             Child::start(&folder, Role::Orders, None).expect("it starts after the last kill");
         customers.move_to(Some(child.address));
         for line in lines {
             line.join().expect("each order is answered");
         }
-        super::finish(&child);
+        super::finish(&mut child);
         assert!(child.stop().success(), "it stops in order");
     });
     check(&folder, &api, &customers);
@@ -102,7 +102,7 @@ fn kill_once(
     let Ok(mut child) = Child::start(folder, Role::Orders, strace.as_ref()) else {
         let stderr = fs::read_to_string(folder.join("stderr")).unwrap_or_default();
         assert!(strace.is_some(), "it starts after a kill: {stderr}");
-        return true;
+        return false;
     };
     customers.move_to(Some(child.address));
     let timeout = Duration::from_millis(if aim.is_some() { 1500 } else { rng.u64(20..400) });

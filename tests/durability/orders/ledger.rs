@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path, time::Duration, time::SystemTime};
 
 use article_webhook_inbox::{
-    Clock, ExpectedJob, Intent, JobFilter, SqliteSettings, SqliteStore,
-    store::{Bucket, BucketSettings, PollClaim, Store},
+    Clock, ExpectedJob, Inbox, Intent, JobFilter, SqliteSettings, SqliteStore,
+    store::{Bucket, BucketSettings, PollClaim},
 };
 use tokio::runtime;
 
@@ -31,18 +31,16 @@ pub(crate) struct Found {
 ///
 /// The store does not open, is damaged, or not all of it can be read.
 pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
-    let mut entries: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for row in store::rows(file)? {
-        entries.entry(row.job_id.clone()).or_default().push(row);
-    }
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let clock = Clock::stepped(SystemTime::now());
         let store = SqliteStore::open_with(file, SqliteSettings::default().clock(clock.clone()))?;
+        let inbox = Inbox::new(store);
+        let store = inbox.ledger();
         let mut found = Found {
             intents: BTreeMap::new(),
             jobs: BTreeMap::new(),
-            entries,
+            entries: BTreeMap::new(),
             bucket: store.bucket().await?,
             polled: Vec::new(),
         };
@@ -53,12 +51,17 @@ pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
         for intent in store.intents(None, 0, u32::MAX - 1).await?.items {
             found.intents.insert(intent.name.to_string(), intent);
         }
+        for row in store::read(&inbox).await? {
+            found.entries.entry(row.job_id.clone()).or_default().push(row);
+        }
         clock.advance(LATER);
         let bucket = BucketSettings { per_minute: 1_000_000, burst: 1_000_000, key: 1 };
         let claim = PollClaim { limit: 1_000_000, lease: LATER, bucket };
         let polls = store.claim_polls(claim).await?.polls;
         found.polled = polls.into_iter().map(|poll| poll.job.job_id.to_string()).collect();
-        store.close().await?;
+        // At the end, because much of it is checked when it is read.
+        store::check(&inbox).await?;
+        inbox.close().await?;
         Ok(found)
     })
 }
