@@ -82,7 +82,8 @@ impl Stage {
             let lines: Vec<Value> =
                 out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
             // Else it checked nothing.
-            assert_eq!(lines.last().unwrap()["type"], "summary", "{command}: {out}");
+            let last = lines.last().map(|line| &line["type"]);
+            assert_eq!(last, Some(&"summary".into()), "{command}: {out}");
             let finding = lines.into_iter().find(|line| line["code"] == code);
             finding.map(|it| {
                 [&it["severity"], &it["fix"]].map(|it| it.as_str().unwrap_or_default().to_owned())
