@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_by_half_up_to_an_hour() {
+    fn pauses_grow_by_half_up_to_an_hour_minus_a_random_part_of_at_most_a_half() {
         let longest = |schedule: Schedule| {
             (1..=6)
                 .map(|polls| schedule.pause(&polled(polls), HOUR, 0.0).as_secs())
@@ -114,7 +114,10 @@ mod tests {
         };
         assert_eq!(longest(Schedule::webhooks()), [900, 1350, 2025, 3037, 3600, 3600]);
         assert_eq!(longest(Schedule::polling()), [30, 45, 67, 101, 151, 227]);
-        assert_eq!(Schedule::polling().pause(&polled(u32::MAX), HOUR, 0.0), HOUR);
+        for (random, seconds) in [(0.0, 3600), (0.5, 2700), (0.999_999, 1800)] {
+            let pause = Schedule::polling().pause(&polled(u32::MAX), HOUR, random);
+            assert_eq!(pause.as_secs(), seconds, "{random}");
+        }
     }
 
     #[test]

@@ -84,6 +84,15 @@ mod tests {
     }
 
     #[test]
+    fn an_idle_connection_of_a_full_server_has_at_most_the_time_of_a_head() {
+        for (idle, of_full) in [(75, 3), (1, 1)] {
+            let idle_deadline = Duration::from_secs(idle);
+            let full = Settings { idle_deadline, ..Settings::default() }.of_a_full_server();
+            assert_eq!(full.idle_deadline, Duration::from_secs(of_full));
+        }
+    }
+
+    #[test]
     fn a_server_has_at_least_one_connection() {
         let message = "max_connections must be at least 1".to_owned();
         assert_eq!(error(|s| s.max_connections = 0), Some(message));

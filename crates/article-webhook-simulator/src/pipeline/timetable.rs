@@ -51,6 +51,14 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
+    fn a_timetable_depends_on_the_seed_and_on_the_job() {
+        let draw = |seed, job| Timetable::draw(seed, job, &(30 * SECOND..=180 * SECOND));
+        assert_eq!(draw(7, 1), draw(7, 1));
+        assert_ne!(draw(7, 1), draw(7, 2));
+        assert_ne!(draw(7, 1), draw(8, 1));
+    }
+
+    #[test]
     fn steps_follow_each_other_within_the_set_time() {
         for job in 0..1000 {
             let timetable = Timetable::draw(7, job, &(30 * SECOND..=180 * SECOND));
