@@ -177,33 +177,38 @@ impl Rate {
         now: Duration,
     ) -> Result<(), String> {
         let awake = now - self.asleep;
+        if pause.is_zero() {
+            // It could be stored only after its end. Each such pause is stored by a call of its own.
+            let is_over = |answered: &&mut Answered| {
+                answered.process == *process
+                    && !answered.is_stored
+                    && !answered.is_excused
+                    && answered.comes + answered.pause <= awake + SAME_TIME
+            };
+            if let Some(answered) = self.answered.iter_mut().find(is_over) {
+                answered.is_stored = true;
+                answered.is_in_time = true;
+            }
+            return Ok(());
+        }
         // What is left of it when it is stored.
-        let ends = (!pause.is_zero()).then_some(awake + pause);
+        let ends = awake + pause;
         let is_it = |answered: &&mut Answered| {
             let expected = answered.comes + answered.pause;
-            let fits = match ends {
-                // It could be stored only after its end.
-                None => expected <= awake + SAME_TIME,
-                Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
-            };
+            let fits = expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME;
             answered.process == *process && fits
         };
         let last = self.answered.iter_mut().filter(is_it).map(|answered| {
             answered.is_stored = true;
-            answered.is_in_time |= ends.is_none() || now < answered.limit;
+            answered.is_in_time |= now < answered.limit;
             answered.at + answered.pause
         });
-        match last.last() {
-            Some(until) if ends.is_some() => {
-                self.pauses.push((now, until));
-                // There is one pause.
-                self.refused = None;
-            }
-            None if ends.is_some() => {
-                return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
-            }
-            _ => {}
-        }
+        let Some(until) = last.last() else {
+            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
+        };
+        self.pauses.push((now, until));
+        // There is one pause.
+        self.refused = None;
         Ok(())
     }
 
