@@ -717,6 +717,8 @@ impl JobRows {
             // A handler that failed has had it, too.
             let (is_open, was_handed_out) = match entry.row.get() {
                 Some(row) if row.state == State::Waiting => (true, row.attempts > 0),
+                // No worker gets it again, and the one that has it loses its lease.
+                Some(row) if row.state == State::Leased => (true, true),
                 Some(row) if matches!(row.state, State::Unhandled | State::Corrupt) => {
                     (true, false)
                 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     LedgerSubject, Trial,
-    trial::{FIRST, arrival, job, key},
+    trial::{CLAIM, FIRST, arrival, job, key},
 };
 
 const INTENT: &str = "post-17";
@@ -163,16 +163,27 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubje
     assert_eq!(trial.job("job_1").await.intent.as_deref(), Some(INTENT));
 }
 
-/// What a handler may have had is not taken away under its lease, and is reported.
-pub async fn a_forged_job_that_was_handed_out_is_reported(trial: Trial<impl LedgerSubject>) {
-    trial.intended(INTENT).await;
-    trial.deliver("forged").await;
-    let lease = trial.lease("forged").await;
-    assert_eq!(trial.answer_order(INTENT, "job_1").await.as_deref(), Some("forged"));
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-    assert_eq!(trial.shown("forged").await.1[0].intent, None);
-    assert_eq!(trial.job("forged").await.intent, None);
-    assert!(trial.deliver("job_1").await.is_stored());
+/// What a handler may have had is reported. The worker that has it loses its lease, and no other gets it.
+pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl LedgerSubject>) {
+    for (name, is_done) in [("post-17", false), ("post-18", true)] {
+        let forged = format!("{name}_forged");
+        trial.intended(name).await;
+        trial.deliver_to(name, &forged).await;
+        let lease = trial.lease(&forged).await;
+        if is_done {
+            assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
+        }
+        assert_eq!(trial.answer_order(name, name).await.as_deref(), Some(&*forged));
+        let settled = if is_done { Settled::AlreadyDone } else { Settled::LostLease };
+        assert_eq!(trial.settle(lease, Outcome::Done).await, settled);
+        assert_eq!(trial.job(&forged).await.intent, None);
+        let is_kept = (trial.has_entry(key(&forged)).await, trial.in_quarantine(&forged).await);
+        assert_eq!(is_kept, (is_done, usize::from(!is_done)));
+        trial.advance_by(CLAIM.lease);
+        assert_eq!(trial.claim().await.claimed, []);
+        assert!(trial.deliver_to(name, name).await.is_stored());
+        trial.work(name, Outcome::Done).await;
+    }
 }
 
 /// The answer may name a job that a leaked URL of another order has brought.
