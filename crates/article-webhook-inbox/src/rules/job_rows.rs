@@ -420,7 +420,14 @@ impl JobRows {
     /// Whether the URL of the intent of this name is [good for](IntentRow::admits) the job.
     #[must_use]
     pub fn is_admitted(&self, name: &str, intent: &IntentRow) -> bool {
-        intent.admits((name, self.intent()), &self.job_id)
+        intent.admits((name, self.intent_since(intent)), &self.job_id)
+    }
+
+    /// The intent that the ledger has for the job, unless this one of that name is younger than the job: the job is then of an
+    /// order that took nothing and is gone.
+    fn intent_since(&self, intent: &IntentRow) -> Option<&str> {
+        let job = self.expected.get().filter(|job| job.expected_at >= intent.created_at)?;
+        job.intent.as_deref()
     }
 
     /// The intent that the ledger has for the job.
@@ -489,7 +496,7 @@ impl JobRows {
     /// The job was delivered to the URL of this intent, which is good for it. Returns when the API is polled about it, if nothing
     /// else says that it is the job of this order: no body came in another way, and retention removed none.
     fn bind(&self, name: &str, intent: &mut IntentRow, now: SystemTime) -> Option<SystemTime> {
-        let deadline = intent.bind((name, self.intent()), &self.job_id, now)?;
+        let deadline = intent.bind((name, self.intent_since(intent)), &self.job_id, now)?;
         let is_doubtful = match self.entry(&Event::ArticleComplete) {
             Some(entry) => entry.bodies().all(BodyRow::is_by_capability),
             None => !self.expected.get().is_some_and(JobRow::is_tombstone),

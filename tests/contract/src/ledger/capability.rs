@@ -424,6 +424,25 @@ pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl Ledge
     }
 }
 
+/// A delivery that was refused is noted when its order is gone already. The job is not one of the next order of that name.
+pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(
+    mut trial: Trial<impl LedgerSubject>,
+) {
+    let lease = trial.intended(INTENT).await;
+    assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+    let forged = Expect {
+        reason: Reason::Refused { code: "malformed_json".into() },
+        intent: Some(INTENT.into()),
+        ..Expect::job(job("forged"), trial.after(600))
+    };
+    trial.ledger().expect(vec![forged]).await.unwrap();
+    trial.advance(1);
+    trial.intended(INTENT).await;
+    assert_eq!(trial.answer_order(INTENT, "job_1").await, None);
+    assert_eq!(trial.deliver("forged").await, Recorded::OtherJob);
+    assert!(trial.deliver("job_1").await.is_stored());
+}
+
 /// A second job that was delivered to the URL of such a call is of no order, and its poll ends.
 pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(
     mut trial: Trial<impl LedgerSubject>,
