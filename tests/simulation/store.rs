@@ -307,14 +307,21 @@ impl Store for Connection {
         let names = ids.clone();
         let call = Box::pin(async move {
             self.look_for_a_trace(&names).await?;
-            let mut opened = Vec::new();
+            let mut seen = Vec::new();
             for expect in &jobs {
-                opened.push(self.opened(expect).await?);
+                seen.push((self.opened(expect).await?, expect.intent.clone()));
             }
-            Ok((self.world.store.expect(jobs).await?, opened))
+            let states = self.world.store.expect(jobs).await?;
+            let mut noted = Vec::new();
+            for ((opened, intent), id) in seen.into_iter().zip(names) {
+                let stored = self.world.store.job(id).await?.and_then(|job| job.intent);
+                noted.push((opened, intent.is_some() && intent != stored));
+            }
+            Ok((states, noted))
         });
-        let call = self.through("expect", call, move |(states, opened), observed, now| {
-            for ((id, state), opened) in ids.iter().zip(states).zip(opened) {
+        let call = self.through("expect", call, move |(states, noted), observed, now| {
+            for ((id, state), (opened, is_of_another)) in ids.iter().zip(states).zip(noted) {
+                observed.job(id.as_str()).is_candidate |= *is_of_another;
                 observed.expected_now(id.as_str(), *state, *opened, now);
             }
             Ok(())
