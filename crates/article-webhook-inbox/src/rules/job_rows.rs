@@ -722,14 +722,12 @@ impl JobRows {
         if let Some(entry) = self.entry_mut(&article.event) {
             let is_unvouched = entry.bodies().all(BodyRow::is_by_capability);
             // A handler that failed has had it, too.
-            let (is_open, was_handed_out) = match entry.row.get() {
-                Some(row) if row.state == State::Waiting => (true, row.attempts > 0),
+            let (is_open, was_handed_out) = match entry.row.get().map(|row| (row.state, row)) {
+                Some((State::Waiting, row)) => (true, row.attempts > 0),
                 // No worker gets it again, and the one that has it loses its lease.
-                Some(row) if row.state == State::Leased => (true, true),
-                Some(row) if matches!(row.state, State::Unhandled | State::Corrupt) => {
-                    (true, false)
-                }
-                _ => (false, true),
+                Some((State::Leased, _)) => (true, true),
+                Some((State::Unhandled | State::Corrupt, _)) => (true, false),
+                Some((State::Done | State::Dead | State::Quarantined, _)) | None => (false, true),
             };
             is_set_aside = is_unvouched && is_open;
             was_handled = is_unvouched && was_handed_out;

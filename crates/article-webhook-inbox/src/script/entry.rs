@@ -29,7 +29,7 @@ impl Script for Record {
         let named = self.0.iter().map(|arrival| &arrival.key.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
         let now = tables.now();
-        let names = self.0.iter().filter_map(|arrival| arrival.intent.as_ref());
+        let names = self.0.iter().filter_map(|arrival| arrival.intent.clone());
         let mut intents = intents_of(tables, names).await?;
         let mut recorded = Vec::with_capacity(self.0.len());
         for arrival in &self.0 {
@@ -75,12 +75,14 @@ impl NamedJobs {
     }
 }
 
-/// The intents of these names.
+/// The intents of these names, each once, so that all that a call changes of an intent is in one row.
 pub(super) async fn intents_of(
     tables: &mut dyn Tables,
-    names: impl Iterator<Item = &Box<str>> + Send,
+    names: impl Iterator<Item = Box<str>> + Send,
 ) -> Result<Vec<IntentRows>, Error> {
-    let names: Vec<_> = names.cloned().collect();
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names.dedup();
     match names.is_empty() {
         true => Ok(Vec::new()),
         false => tables.intents(Intents::Named(names)).await,
@@ -190,7 +192,7 @@ async fn decode_quarantine(
     let decoded = bodies.filter_map(|loaded| decode_again(key, &loaded.body));
     let decoded: Vec<_> = decoded.collect();
     // What came to the URL of an order that is another job stays where it is.
-    let names = decoded.iter().filter_map(|arrival| arrival.intent.as_ref());
+    let names = decoded.iter().filter_map(|arrival| arrival.intent.clone());
     let mut intents = intents_of(tables, names).await?;
     for arrival in &decoded {
         let intent = row_of(&mut intents, arrival.intent.as_deref()).map(|(_, row)| row);

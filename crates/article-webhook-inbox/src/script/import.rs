@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use article_webhook::JobId;
 use bytes::Bytes;
 
-use super::{Effect, IntentRows, Intents, Mark, NamedJobs, Script, Tables};
+use super::{Effect, IntentRows, Mark, NamedJobs, Script, Tables, intents_of};
 use crate::{
     Error,
     call::{Imported, Since},
@@ -116,10 +116,7 @@ async fn add(
 ) -> Result<Imported, Error> {
     let named = lines.iter().filter_map(ExportLine::job_id);
     let mut jobs = NamedJobs::load(tables, named).await?;
-    let mut names: Vec<_> = lines.iter().filter_map(ExportLine::intent).collect();
-    names.sort_unstable();
-    names.dedup();
-    let mut intents = tables.intents(Intents::Named(names)).await?;
+    let mut intents = intents_of(tables, lines.iter().filter_map(ExportLine::intent)).await?;
     let now = tables.now();
     let mut imported = Imported::default();
 

@@ -355,7 +355,7 @@ impl Script for Expecting {
     async fn run(&self, tables: &mut dyn Tables) -> Result<Vec<JobState>, Error> {
         let named = self.0.iter().map(|expect| &expect.job_id);
         let mut jobs = NamedJobs::load(tables, named).await?;
-        let names = self.0.iter().filter_map(|expect| expect.intent.as_ref());
+        let names = self.0.iter().filter_map(|expect| expect.intent.clone());
         let mut intents = intents_of(tables, names).await?;
         let now = tables.now();
         let mut states = Vec::with_capacity(self.0.len());

@@ -18,7 +18,7 @@ impl Script for Quarantine {
         let Self { arrival, cause, expect, statement, budget } = self;
         let named = Jobs::Named(vec![arrival.key.job_id.clone()]);
         let mut jobs = tables.jobs(named).await?;
-        let mut intents = intents_of(tables, arrival.intent.iter()).await?;
+        let mut intents = intents_of(tables, arrival.intent.clone().into_iter()).await?;
         let now = tables.now();
         let mut quarantined = Quarantined::NotNeeded;
         for job in &mut jobs {

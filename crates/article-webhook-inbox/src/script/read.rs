@@ -186,7 +186,7 @@ impl Script for ShowJob {
 
 /// Adds to jobs what was ordered with their intents.
 async fn add_topics(tables: &mut dyn Tables, jobs: &mut [ExpectedJob]) -> Result<(), Error> {
-    let intents = intents_of(tables, jobs.iter().filter_map(|job| job.intent.as_ref())).await?;
+    let intents = intents_of(tables, jobs.iter().filter_map(|job| job.intent.clone())).await?;
     let topic = |intent: &IntentRows| Some((intent.name.clone(), intent.row.get()?.topic.clone()?));
     let topics: HashMap<_, _> = intents.iter().filter_map(topic).collect();
     for job in jobs {

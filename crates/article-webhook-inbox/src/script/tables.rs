@@ -200,7 +200,7 @@ pub enum Next {
 /// Which intents to load.
 #[derive(Debug, Clone)]
 pub enum Intents {
-    /// The intents of these names, in this order.
+    /// The intents of these names, each of which is there once.
     Named(Vec<Box<str>>),
     /// The intent with this id.
     Of(i64),

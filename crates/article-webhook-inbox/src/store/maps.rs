@@ -311,11 +311,7 @@ impl Tables for MapTables<'_> {
     }
 
     fn save_intents<'a>(&'a mut self, intents: &'a mut [IntentRows]) -> Pending<'a, ()> {
-        // A call that names an intent twice has loaded it twice: what is unchanged is not written over what changed.
         for intent in intents {
-            if matches!(intent.row.change(), Change::Nothing) {
-                continue;
-            }
             let saved = self.maps.saved(&intent.row);
             match saved.get() {
                 Some(row) => {

@@ -48,9 +48,7 @@ pub(super) async fn load(
 ) -> Result<Vec<IntentRows>, Fault> {
     let (select, names) = match which {
         Intents::Named(names) if names.is_empty() => return Ok(Vec::new()),
-        Intents::Named(mut names) => {
-            names.sort_unstable();
-            names.dedup();
+        Intents::Named(names) => {
             let wanted: Vec<_> = names.iter().map(ToString::to_string).collect();
             (Statement::new(select!("WHERE name = ANY($1)")).with(wanted), names)
         }
