@@ -14,8 +14,8 @@ use std::{
 
 use crate::{child::Child, service::Line};
 
-/// Waits until no article is missing, or the child has died.
-fn finish(child: &mut Child) {
+/// Waits this long at most until no article is missing, or the child has died.
+fn finish(child: &mut Child, limit: Duration) {
     let start = Instant::now();
     loop {
         let open = match Line::open(child.address).and_then(|mut line| line.ask("/open")) {
@@ -26,10 +26,7 @@ fn finish(child: &mut Child) {
         if open == "0" {
             return;
         }
-        assert!(
-            start.elapsed() < Duration::from_secs(120),
-            "{open} are not done after two minutes"
-        );
+        assert!(start.elapsed() < limit, "{open} are not done after {limit:?}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Rate {
     pauses: Vec<(Duration, Duration)>,
     /// The pauses that each process was answered with.
     answered: Vec<Answered>,
+    /// The pauses that each process has stored.
+    stored: Vec<Stored>,
     /// For how long the machines of the application were suspended.
     asleep: Duration,
     /// How often the service refused the key, or forbade a job.
@@ -52,10 +54,31 @@ struct Answered {
     is_lifted: bool,
     /// The process has stored a pause that may be this one.
     is_stored: bool,
-    /// It has before the limit.
-    is_in_time: bool,
     /// The store of the process failed when something was reported to it.
     is_excused: bool,
+}
+
+/// A pause that a process stored.
+struct Stored {
+    process: Process,
+    at: Duration,
+    /// When it ends, in time in which the machines are not suspended. `None`: nothing was left of it.
+    ends: Option<Duration>,
+    /// The same time when it was stored.
+    awake: Duration,
+}
+
+impl Stored {
+    /// Whether it may be this pause.
+    fn is_of(&self, answered: &Answered) -> bool {
+        let expected = answered.comes + answered.pause;
+        let is_it = match self.ends {
+            // It could be stored only after its end.
+            None => expected <= self.awake + SAME_TIME,
+            Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
+        };
+        answered.process == self.process && is_it
+    }
 }
 
 /// A key that is refused.
@@ -136,7 +159,6 @@ impl Rate {
             limit: now + REPORTED,
             is_lifted: false,
             is_stored: false,
-            is_in_time: false,
             is_excused: false,
         });
     }
@@ -156,17 +178,46 @@ impl Rate {
     }
 
     /// Every pause was stored that the service asked a process for, unless the process or its store failed. The faults
-    /// have ended. Of several pauses that overlap, a stored one may be any.
+    /// have ended.
+    ///
+    /// Of several pauses that overlap, a stored one may be any: each must have one of its own.
     pub(crate) fn all_pauses_are_stored(&self) -> Result<(), String> {
-        let is_missing = |answered: &&Answered| {
-            !answered.is_in_time && !answered.is_excused && !answered.process.has_crashed()
-        };
-        match self.answered.iter().find(is_missing) {
-            None => Ok(()),
-            Some(Answered { process, at, pause, .. }) => Err(format!(
+        let mut of_stored = vec![None; self.stored.len()];
+        for (place, answered) in self.answered.iter().enumerate() {
+            let is_excused = answered.is_excused || answered.process.has_crashed();
+            if is_excused || self.finds_its_own(place, &mut of_stored, &mut Vec::new()) {
+                continue;
+            }
+            let Answered { process, at, pause, .. } = answered;
+            return Err(format!(
                 "{process} was asked for a pause of {pause:?} at {at:?}, and stored none"
-            )),
+            ));
         }
+        Ok(())
+    }
+
+    /// Finds a stored pause for an answer, if need be by giving that of another answer away, which finds another.
+    /// `of_stored` is the answer of each stored pause; those in `tried` were tried.
+    fn finds_its_own(
+        &self,
+        of: usize,
+        of_stored: &mut [Option<usize>],
+        tried: &mut Vec<usize>,
+    ) -> bool {
+        for place in 0..self.stored.len() {
+            let (stored, answered) = (&self.stored[place], &self.answered[of]);
+            let is_in_time = stored.ends.is_none() || stored.at < answered.limit;
+            if tried.contains(&place) || !stored.is_of(answered) || !is_in_time {
+                continue;
+            }
+            tried.push(place);
+            let other = of_stored[place];
+            if other.is_none_or(|other| self.finds_its_own(other, of_stored, tried)) {
+                of_stored[place] = Some(of);
+                return true;
+            }
+        }
+        false
     }
 
     /// The application stored a pause.
@@ -177,38 +228,26 @@ impl Rate {
         now: Duration,
     ) -> Result<(), String> {
         let awake = now - self.asleep;
-        if pause.is_zero() {
-            // It could be stored only after its end. Each such pause is stored by a call of its own.
-            let is_over = |answered: &&mut Answered| {
-                answered.process == *process
-                    && !answered.is_stored
-                    && !answered.is_excused
-                    && answered.comes + answered.pause <= awake + SAME_TIME
-            };
-            if let Some(answered) = self.answered.iter_mut().find(is_over) {
-                answered.is_stored = true;
-                answered.is_in_time = true;
-            }
-            return Ok(());
-        }
         // What is left of it when it is stored.
-        let ends = awake + pause;
-        let is_it = |answered: &&mut Answered| {
-            let expected = answered.comes + answered.pause;
-            let fits = expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME;
-            answered.process == *process && fits
-        };
-        let last = self.answered.iter_mut().filter(is_it).map(|answered| {
+        let ends = (!pause.is_zero()).then_some(awake + pause);
+        let stored = Stored { process: process.clone(), at: now, ends, awake };
+        let of = self.answered.iter_mut().filter(|answered| stored.is_of(answered));
+        let last = of.map(|answered| {
             answered.is_stored = true;
-            answered.is_in_time |= now < answered.limit;
             answered.at + answered.pause
         });
-        let Some(until) = last.last() else {
-            return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
-        };
-        self.pauses.push((now, until));
-        // There is one pause.
-        self.refused = None;
+        match last.last() {
+            Some(until) if ends.is_some() => {
+                self.pauses.push((now, until));
+                // There is one pause.
+                self.refused = None;
+            }
+            None if ends.is_some() => {
+                return Err(format!("a pause of {pause:?} is stored, and no answer asked for it"));
+            }
+            _ => {}
+        }
+        self.stored.push(stored);
         Ok(())
     }
 

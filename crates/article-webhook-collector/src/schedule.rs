@@ -121,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn an_overdue_job_is_polled_once_a_day_however_often_it_was() {
+        for polls in [1, 100, u32::MAX] {
+            assert_eq!(Schedule::webhooks().pause(&polled(polls), OVERDUE_AFTER, 0.9), DAY);
+            let before = OVERDUE_AFTER - Duration::from_millis(1);
+            assert!(Schedule::webhooks().pause(&polled(polls), before, 0.0) <= HOUR);
+        }
+    }
+
+    #[test]
     fn a_schedule_that_cannot_be_kept_is_refused() {
         let second = Duration::from_secs(1);
         for (first, longest, message) in [

@@ -92,7 +92,7 @@ impl Tape {
                     answers.insert(port, ordered);
                 }
             });
-            super::finish(&mut child);
+            super::finish(&mut child, Duration::from_secs(60));
             child.stop();
         }
         let recording = Recording::read(&folder, &traces, &answers);

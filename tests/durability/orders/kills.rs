@@ -64,7 +64,7 @@ pub(crate) fn lose_no_order(form: Form, obstacle: Option<&str>) {
         for line in lines {
             line.join().expect("each order is answered");
         }
-        super::finish(&mut child);
+        super::finish(&mut child, Duration::from_secs(120));
         assert!(child.stop().success(), "it stops in order");
     });
     check(&folder, &api, &customers);

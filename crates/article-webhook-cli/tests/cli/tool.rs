@@ -5,7 +5,12 @@ use std::{
     io::{self, Write},
     path::Path,
     process::{Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A token that a receiver can have.
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
@@ -22,10 +27,19 @@ pub(crate) fn tool<const N: usize>(arguments: [&str; N]) -> Command {
     tool
 }
 
-/// What a command prints that has a token, and how it ends.
+/// What a command prints that has a token, and how it ends, which it does within half a minute.
 pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut run = tool([]);
-    seen(&run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).output().unwrap())
+    run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
+    let process = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let id = Pid::from_child(&process);
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || sender.send(process.wait_with_output()));
+    let output = ended.recv_timeout(Duration::from_secs(30)).unwrap_or_else(|_| {
+        kill_process(id, Signal::KILL).unwrap();
+        panic!("{arguments:?}: it does not end");
+    });
+    seen(&output.unwrap())
 }
 
 /// A command fails with this exit code, and its error has these words.

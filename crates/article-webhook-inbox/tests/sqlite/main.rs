@@ -86,13 +86,19 @@ impl Fixture {
         other
     }
 
-    /// What a start says that is refused, and that leaves every file as it is. It may make a lock and an index of the log.
+    /// What a start says that is refused, and that leaves every file as it is.
     #[cfg(unix)]
     fn refused(&self) -> String {
+        self.refused_beside(&[])
+    }
+
+    /// The same. It may make these files.
+    #[cfg(unix)]
+    fn refused_beside(&self, may_be_made: &[&str]) -> String {
         let before = FILES.map(|ending| state(&self.beside(ending)));
         let error = SqliteStore::open_with(&self.path, self.settings()).unwrap_err();
         for (ending, before) in FILES.iter().zip(before) {
-            let is_made = before.is_none() && ["-shm", "-lock"].contains(ending);
+            let is_made = before.is_none() && may_be_made.contains(ending);
             let is_same = is_made || before == state(&self.beside(ending));
             assert!(is_same, "the start was refused and has changed {ending:?}: {error}");
         }
