@@ -347,17 +347,6 @@ async fn begin_with(session: &Session, begin: &str) -> Result<i64, Fault> {
 
 /// The fault of what begins a transaction.
 fn refused(error: tokio_postgres::Error) -> Fault {
-    // What PgBouncer answers to BEGIN where each statement may run on another connection. It uses this code for much else,
-    // which passes.
-    let refused = error.as_db_error().filter(|answer| {
-        *answer.code() == SqlState::PROTOCOL_VIOLATION
-            && answer.message().contains("statement pooling")
-    });
-    if refused.is_some() {
-        return Fault::Unsuitable(
-            "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session".to_owned(),
-        );
-    }
     match error.code() {
         // What a standby answers to READ WRITE.
         Some(&SqlState::FEATURE_NOT_SUPPORTED) => Fault::ReadOnly,

@@ -6,6 +6,7 @@ use tokio_postgres::error::{DbError, SqlState};
 const WRONG_DATABASE: &[&str] = &["no such database"];
 const WRONG_LOGIN: &[&str] =
     &["authentication failed", "auth failed", "no such user", "login rejected"];
+const STATEMENT_POOLING: &[&str] = &["statement pooling"];
 const NO_SERVER: &[&str] = &["server login", "cannot connect to server", "server conn crashed"];
 
 fn says(answer: &DbError, parts: &[&str]) -> bool {
@@ -29,6 +30,8 @@ pub(super) fn refusal(answer: &DbError) -> Option<String> {
         "start PostgreSQL, or correct the host and the login that the pooler has for it; its log says more"
     } else if says(answer, WRONG_LOGIN) {
         "correct the role and the password of the URL, or those that the pooler knows, such as in its auth_file"
+    } else if says(answer, STATEMENT_POOLING) {
+        "set pool_mode to transaction or session"
     } else {
         "look at its log and its settings"
     };
@@ -37,6 +40,8 @@ pub(super) fn refusal(answer: &DbError) -> Option<String> {
 
 /// Whether it goes on refusing until something is corrected.
 pub(super) fn needs_an_operator(answer: &DbError) -> bool {
-    let is_wrong = says(answer, WRONG_DATABASE) || says(answer, WRONG_LOGIN);
-    is_of_a_pooler(answer) && is_wrong && !says(answer, NO_SERVER)
+    let wrong = [WRONG_DATABASE, WRONG_LOGIN, STATEMENT_POOLING];
+    is_of_a_pooler(answer)
+        && wrong.iter().any(|parts| says(answer, parts))
+        && !says(answer, NO_SERVER)
 }

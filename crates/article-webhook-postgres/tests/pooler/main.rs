@@ -68,8 +68,8 @@ fn a_pooler_that_gives_each_statement_another_connection_is_refused() {
     let Some(url) = shared_url("by_statement") else { return };
     let start = Instant::now();
     let error = scene::wait(connect(&url)).unwrap_err();
-    let reported =
-        "a pooler before PostgreSQL refuses transactions: set pool_mode to transaction or session";
+    let reported = "the pooler before PostgreSQL refuses: transaction blocks not allowed in statement pooling mode: set \
+        pool_mode to transaction or session";
     assert_eq!(error.to_string(), reported);
     assert!(!error.is_transient());
     assert!(start.elapsed() < Duration::from_secs(10));
