@@ -1,4 +1,6 @@
-use crate::{pair::Pair, shrink, step};
+use fastrand::Rng;
+
+use crate::pair::{Difference, Pair};
 
 /// How many sequences share a pair of stores. After each, all its jobs are erased.
 const SHARED: u64 = 500;
@@ -19,6 +21,12 @@ pub(crate) fn run(short: u64, long: u64) {
     println!("model: {sequences} sequences from seed {first}, {steps} calls: no difference");
 }
 
+/// The steps of a seed, each with a seed of its own: a sequence stays valid when steps are taken out.
+fn sequence(seed: u64) -> Vec<u64> {
+    let mut rng = Rng::with_seed(seed);
+    (0..rng.usize(20..=50)).map(|_| rng.u64(..)).collect()
+}
+
 /// Runs the sequences of consecutive seeds, and returns how many steps they had.
 async fn compare(first: u64, sequences: u64) -> usize {
     let (mut steps, mut pair) = (0, Pair::fresh());
@@ -26,24 +34,38 @@ async fn compare(first: u64, sequences: u64) -> usize {
         if number % SHARED == SHARED - 1 {
             pair = Pair::fresh();
         }
-        let sequence = step::sequence(first + number);
+        let sequence = sequence(first + number);
         if let Err(difference) = pair.run(&sequence).await {
-            let seed = first + number;
-            let (reported, steps, again) = match shrink::shrunk(&sequence).await {
-                Some((steps, difference)) => (difference.reported, steps, "shows it again"),
-                None => {
-                    let steps = sequence[..difference.steps].to_vec();
-                    (
-                        difference.reported,
-                        steps,
-                        "alone does not show it: it needs sequences before it",
-                    )
-                }
+            let (difference, again) = match shrunk(&sequence).await {
+                Some(shrunk) => (shrunk, "shows it again"),
+                None => (difference, "alone does not show it: it needs sequences before it"),
             };
-            println!("seed {seed}, {steps:#?}\n\nthe stores differ about {reported}");
-            panic!("the stores differ: `-- --seed {seed}` {again}");
+            println!("{}", difference.reported);
+            panic!("the stores differ: `-- --seed {}` {again}", first + number);
         }
         steps += sequence.len();
     }
     steps
+}
+
+/// The same difference, or another one, with as few steps as possible: no step can be left out. `None` if new stores show
+/// no difference.
+async fn shrunk(steps: &[u64]) -> Option<Difference> {
+    let mut difference = difference(steps).await?;
+    let mut steps = steps[..difference.steps].to_vec();
+    let mut at = 0;
+    while at < steps.len() {
+        let mut fewer = steps.clone();
+        fewer.remove(at);
+        match self::difference(&fewer).await {
+            // A step that was needed before may not be needed now.
+            Some(found) => (steps, difference, at) = (fewer, found, 0),
+            None => at += 1,
+        }
+    }
+    Some(difference)
+}
+
+async fn difference(steps: &[u64]) -> Option<Difference> {
+    Pair::fresh().run(steps).await.err()
 }

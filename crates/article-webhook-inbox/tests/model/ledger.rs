@@ -1,136 +1,196 @@
 //! Calls of the ledger.
 
-use std::{
-    collections::VecDeque,
-    fmt::Debug,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
-use article_webhook::JobId;
 use article_webhook_inbox::{
-    Digest, Error, ExpectedJob, IntentState, JobFilter, JobState, Missing, PauseReason, Reason,
-    Topic,
+    Digest, Error, ExpectedJob, Intent, IntentState, JobFilter, JobState, Missing, PauseReason,
+    Reason, Topic,
     store::{
-        Bucket, BucketEvent, BucketSettings, Expect, ExportLine, IntentLease, IntentRow, JobRow,
-        Pause, PollClaim, PollLease, Store, from_millis, to_millis,
+        ApiAnswer, Bucket, BucketEvent, BucketSettings, Expect, ExportLine, IntentRow, JobRow,
+        Pause, PollClaim, PollOutcome, Store, from_millis, to_millis,
     },
 };
 use article_webhook_inbox_contract::lines::{intent_line, job_line};
+use fastrand::Rng;
 
 use crate::{
-    ledger_step::LedgerStep,
-    pair::{Answer, Given},
-    step::{CODES, INTENTS},
+    pair::{Answer, Call, text},
+    step::{BODIES, CODES, INTENTS, job, jobs, pause},
 };
 
-/// The item of that age, or one that does not exist.
-pub(crate) fn aged<T: Copy>(items: &VecDeque<T>, age: usize, otherwise: T) -> T {
-    if items.is_empty() { otherwise } else { items[age % items.len()] }
-}
-
-fn settings(key: u64) -> BucketSettings {
-    BucketSettings { per_minute: 60, burst: 6, key }
-}
-
-pub(crate) async fn call(
-    store: &dyn Store,
-    (given, now): (&Given, SystemTime),
-    step: &LedgerStep,
-) -> Result<Answer, Error> {
-    let answer = match step.clone() {
-        LedgerStep::Intend { intent, within, again, key, topic } => {
-            let intended = if again {
-                store.order_again(INTENTS[intent], within, key, topic).await?
+pub(crate) async fn call(call: &mut Call<'_>) -> Result<Answer, Error> {
+    let Call { store, rng, given, now, about } = call;
+    let choice = rng.u32(..100);
+    *about = format!("call {choice} of the ledger");
+    Ok(match choice {
+        0..10 => {
+            let (intent, within, is_again, key) = (intent(rng), pause(rng), rng.bool(), key(rng));
+            let topic = Topic::of(["", "shoes", "knees"][rng.usize(..3)]);
+            *about = format!("intend {intent} {within:?} {is_again} {key} {topic:?}");
+            Answer::Intended(if is_again {
+                store.order_again(intent, within, key, topic).await?
             } else {
-                store.intend(INTENTS[intent], within, key, topic).await?
+                store.intend(intent, within, key, topic).await?
+            })
+        }
+        10..17 => {
+            let (intent, job, at) = (intent(rng), job(rng), *now + pause(rng));
+            *about = format!("ordered {intent} {job} {at:?}");
+            text(store.ordered(intent, job, at, 1).await?)
+        }
+        17..20 => {
+            let lease = given.intent(rng);
+            *about = format!("not ordered {lease:?}");
+            text(store.not_ordered(lease).await?)
+        }
+        20..22 => {
+            let intent = intent(rng);
+            *about = format!("abandon {intent}");
+            text(store.abandon(intent).await?)
+        }
+        22..38 => {
+            let mut jobs: Vec<_> = (0..rng.usize(1..4)).map(|_| expected(rng, *now)).collect();
+            // A store for many nodes takes the jobs of a call in this order, and numbers new ones by it.
+            jobs.sort_by(|one, other| one.job_id.as_str().cmp(other.job_id.as_str()));
+            *about = format!("{jobs:?}");
+            text(store.expect(jobs).await?)
+        }
+        38..58 => {
+            let bucket = BucketSettings { per_minute: 60, burst: 6, key: key(rng) };
+            let claim = PollClaim { limit: limit(rng), lease: pause(rng), bucket };
+            *about = format!("{claim:?}");
+            Answer::Polls(store.claim_polls(claim).await?)
+        }
+        58..76 => {
+            let (lease, outcome, key) = (given.poll(rng), polled(rng), key(rng));
+            *about = format!("settle {lease:?} {outcome:?} {key}");
+            text(store.settle_poll(lease, outcome, key).await?)
+        }
+        76 => {
+            let lease = given.intent(rng);
+            *about = format!("outcome lost {lease:?}");
+            text(store.outcome_lost(lease).await?)
+        }
+        77 => {
+            let event = match rng.u32(..7) {
+                0 => BucketEvent::RateLimited { retry_after: pause(rng) },
+                1 => BucketEvent::KeyRefused { key: key(rng) },
+                2 => BucketEvent::KeyAccepted { key: key(rng) },
+                3 => BucketEvent::Unavailable { retry_after: pause(rng) },
+                _ => BucketEvent::Resumed,
             };
-            return Ok(Answer::Intended(intended));
+            *about = format!("{event:?}");
+            text(store.report(event).await?)
         }
-        LedgerStep::ClaimAsks { limit, lease, key } => {
-            let claim = PollClaim { limit, lease, bucket: settings(key) };
-            return store.claim_polls(claim).await.map(Answer::Polls);
+        78 => text(store.bucket().await?),
+        79..82 => {
+            let job = job(rng);
+            *about = format!("show {job}");
+            text(store.job(job).await?)
         }
-        LedgerStep::Ordered { intent, job, after } => {
-            text(store.ordered(INTENTS[intent], job, now + after, 1).await?)
-        }
-        LedgerStep::NotOrdered(age) => {
-            let none = IntentLease { id: given.first + 1, fence: 1 };
-            text(store.not_ordered(aged(&given.intents, age, none)).await?)
-        }
-        LedgerStep::OutcomeLost(age) => {
-            let none = IntentLease { id: given.first + 1, fence: 1 };
-            text(store.outcome_lost(aged(&given.intents, age, none)).await?)
-        }
-        LedgerStep::Abandon(intent) => text(store.abandon(INTENTS[intent]).await?),
-        LedgerStep::Expect(jobs) => {
-            let expect = |(job_id, reason, intent, after): (_, usize, Option<usize>, _)| Expect {
-                job_id,
-                reason: match reason {
-                    0 => Reason::Backfill,
-                    1 => Reason::Refused { code: CODES[0].into() },
-                    2 => Reason::Ordered,
-                    _ => Reason::OrderedElsewhere,
-                },
-                key: intent.map(|intent| u64::try_from(intent).unwrap_or_default()),
-                intent: intent.map(|intent| INTENTS[intent].into()),
-                at: now + after,
+        82..85 => {
+            let filter = JobFilter {
+                state: rng.bool().then(|| job_state(rng)),
+                intent: (rng.u32(..4) == 0).then(|| intent(rng).into()),
+                expected_before: (rng.u32(..4) == 0).then(|| *now - pause(rng)),
+                after: given.first + rng.i64(..12),
+                limit: rng.u32(1..4),
+                ..JobFilter::default()
             };
-            text(store.expect(jobs.into_iter().map(expect).collect()).await?)
+            *about = format!("{filter:?}");
+            text(store.jobs(filter).await?)
         }
-        LedgerStep::SettlePoll { lease, outcome, key } => {
-            let none = PollLease { id: given.first + 1, fence: 1 };
-            text(store.settle_poll(aged(&given.polls, lease, none), outcome, key).await?)
+        85 => {
+            let intent = intent(rng);
+            *about = format!("show {intent}");
+            text(store.intent(intent).await?)
         }
-        LedgerStep::Report(event) => text(store.report(event).await?),
-        LedgerStep::Bucket => text(store.bucket().await?),
-        LedgerStep::Job(job) => text(store.job(job).await?),
-        LedgerStep::Jobs { filter, expected_ago } => {
-            let expected_before = expected_ago.map(|ago| now - ago);
-            let after = given.first + filter.after;
-            text(store.jobs(JobFilter { expected_before, after, ..filter }).await?)
+        86..88 => {
+            let state = rng.bool().then(|| intent_state(rng));
+            let (after, limit) = (given.first + rng.i64(..12), rng.u32(1..4));
+            *about = format!("list intents {state:?} {after} {limit}");
+            text(store.intents(state, after, limit).await?)
         }
-        LedgerStep::Intent(intent) => text(store.intent(INTENTS[intent]).await?),
-        LedgerStep::Intents { state, after, limit } => {
-            text(store.intents(state, given.first + after, limit).await?)
+        88..92 => text(store.ledger_counts().await?),
+        92..95 => {
+            let (before, limit) = (*now - pause(rng), limit(rng));
+            *about = format!("prune the ledger {before:?} {limit}");
+            text(store.prune_ledger(before, limit).await?)
         }
-        LedgerStep::Counts => text(store.ledger_counts().await?),
-        LedgerStep::Prune { ago, limit } => text(store.prune_ledger(now - ago, limit).await?),
-        LedgerStep::ImportJob { job, state, ago } => {
-            let job = imported(job, state, now - ago);
-            text(store.import(vec![job_line(job)]).await?)
+        _ => {
+            let line = match rng.u32(..5) {
+                0..2 => job_line(imported_job(rng, *now)),
+                2..4 => intent_line(imported_intent(rng, *now)),
+                _ => imported_bucket(rng, *now),
+            };
+            *about = format!("{line:?}");
+            text(store.import(vec![line]).await?)
         }
-        LedgerStep::ImportIntent { intent, state, ago } => {
-            let created_at = now - ago;
-            let row = IntentRow::new(Duration::from_secs(60), created_at);
-            let mut intent = row.into_intent(1, INTENTS[intent].into(), created_at);
-            intent.state = state;
-            intent.job_id =
-                (state == IntentState::Ordered).then(|| "job_1".parse().expect("a job id"));
-            intent.topic = Topic::of("boots");
-            text(store.import(vec![intent_line(intent)]).await?)
-        }
-        LedgerStep::ImportBucket { full_in, ago } => {
-            // As in JSON, times are whole milliseconds.
-            let rounded = |time| from_millis(to_millis(time));
-            let since = rounded(now - ago);
-            let why = PauseReason::RateLimited;
-            let pause = Some(Pause::new(since, since + Duration::from_millis(2), why));
-            let (full_at, key_refused_at) = (rounded(now + full_in), None);
-            text(
-                store
-                    .import(vec![ExportLine::Bucket(Bucket { full_at, pause, key_refused_at })])
-                    .await?,
-            )
-        }
-    };
-    Ok(answer)
+    })
 }
 
-pub(crate) fn text(answer: impl Debug) -> Answer {
-    Answer::Text(format!("{answer:?}"))
+fn intent(rng: &mut Rng) -> &'static str {
+    INTENTS[rng.usize(..INTENTS.len())]
 }
 
-fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
+fn key(rng: &mut Rng) -> u64 {
+    rng.u64(..8) / 7
+}
+
+fn limit(rng: &mut Rng) -> u32 {
+    if rng.bool() { rng.u32(1..4) } else { 100 }
+}
+
+fn job_state(rng: &mut Rng) -> JobState {
+    JobState::ALL[rng.usize(..JobState::ALL.len())]
+}
+
+fn intent_state(rng: &mut Rng) -> IntentState {
+    IntentState::ALL[rng.usize(..IntentState::ALL.len())]
+}
+
+fn expected(rng: &mut Rng, now: SystemTime) -> Expect {
+    let (job_id, reason) = (job(rng), rng.u32(..4));
+    let intent = rng.bool().then(|| rng.usize(..INTENTS.len()));
+    Expect {
+        job_id,
+        reason: match reason {
+            0 => Reason::Backfill,
+            1 => Reason::Refused { code: CODES[0].into() },
+            2 => Reason::Ordered,
+            _ => Reason::OrderedElsewhere,
+        },
+        key: intent.map(|intent| u64::try_from(intent).unwrap_or_default()),
+        intent: intent.map(|intent| INTENTS[intent].into()),
+        at: now + pause(rng),
+    }
+}
+
+fn polled(rng: &mut Rng) -> PollOutcome {
+    let cause = String::from("job_not_found");
+    match rng.u32(..14) {
+        0..5 => PollOutcome::Answered(answer(rng)),
+        5 => PollOutcome::Failed { answer: answer(rng), cause },
+        6 => PollOutcome::NotFound { cause },
+        7 => PollOutcome::Unfinished { after: pause(rng), cause },
+        8 => PollOutcome::Missing { after: pause(rng), cause },
+        9..11 => PollOutcome::Again { after: pause(rng), cause },
+        11 => {
+            let (after, statement) = (pause(rng), answer(rng).digest);
+            PollOutcome::Unconfirmed { after, cause, statement }
+        }
+        12 => PollOutcome::Rejected { after: pause(rng), cause },
+        _ => PollOutcome::Released,
+    }
+}
+
+fn answer(rng: &mut Rng) -> ApiAnswer {
+    let body = BODIES[rng.usize(..BODIES.len())];
+    ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes: body.into() }
+}
+
+fn imported_job(rng: &mut Rng, now: SystemTime) -> ExpectedJob {
+    let (job_id, state, then) = (job(rng), job_state(rng), now - pause(rng));
     let row = JobRow {
         state,
         reason: Reason::Refused { code: CODES[1].into() },
@@ -149,14 +209,37 @@ fn imported(job_id: JobId, state: JobState, then: SystemTime) -> ExpectedJob {
     row.into_job(1, job_id)
 }
 
-/// Removes every job and every intent, so that nothing is left for the next sequence.
-pub(crate) async fn clear(store: &dyn Store, jobs: &[JobId]) -> Result<(), Error> {
-    for intent in INTENTS {
-        store.ordered(intent, jobs[0].clone(), store.now(), 1).await?;
-    }
-    for job_id in jobs {
-        store.erase(vec![job_id.clone()]).await?;
-    }
-    store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
-    store.report(BucketEvent::Resumed).await
+fn imported_intent(rng: &mut Rng, now: SystemTime) -> Intent {
+    let (name, state, created_at) = (intent(rng), intent_state(rng), now - pause(rng));
+    let row = IntentRow::new(Duration::from_secs(60), created_at);
+    let mut intent = row.into_intent(1, name.into(), created_at);
+    intent.state = state;
+    intent.job_id = (state == IntentState::Ordering).then(|| jobs()[0].clone());
+    intent.topic = Topic::of("boots");
+    intent
+}
+
+fn imported_bucket(rng: &mut Rng, now: SystemTime) -> ExportLine {
+    // As in JSON, times are whole milliseconds.
+    let rounded = |time| from_millis(to_millis(time));
+    let (full_at, since) = (rounded(now + pause(rng)), rounded(now - pause(rng)));
+    let pause = Pause::new(since, since + Duration::from_millis(2), PauseReason::RateLimited);
+    ExportLine::Bucket(Bucket { full_at, pause: Some(pause), key_refused_at: None })
+}
+
+/// Removes every job and every intent, so that nothing is left for the next sequence, and returns how many entries each job had.
+pub(crate) async fn clear(store: &dyn Store) -> Vec<Vec<u64>> {
+    let cleared = async {
+        let mut erased = Vec::new();
+        for intent in INTENTS {
+            store.ordered(intent, jobs()[0].clone(), store.now(), 1).await?;
+        }
+        for job in jobs() {
+            erased.push(store.erase(vec![job]).await?);
+        }
+        store.prune_ledger(store.now() + Duration::from_secs(1), 1_000).await?;
+        store.report(BucketEvent::Resumed).await?;
+        Ok::<_, Error>(erased)
+    };
+    cleared.await.expect("the store can be emptied")
 }

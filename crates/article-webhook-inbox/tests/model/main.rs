@@ -9,9 +9,7 @@
 
 mod compare;
 mod ledger;
-mod ledger_step;
 mod pair;
-mod shrink;
 mod step;
 mod subject;
 

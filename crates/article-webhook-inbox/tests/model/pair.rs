@@ -5,19 +5,15 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Body, CauseCount, Clock, Counts, Digest, Entry, EntryKey, Error, ExpectedJob, Failure, Filter,
-    HourCount, Intent, JobFilter, LedgerCounts, MemoryStore, Page, Prune, Reason, Source,
-    store::{
-        Arrival, Bucket, Claims, Expect, Intended, IntentLease, Lease, PollLease, Polls,
-        Quarantine, Row, Store,
-    },
+    Body, CauseCount, Clock, Counts, Entry, Error, ExpectedJob, Filter, HourCount, Intent,
+    JobFilter, LedgerCounts, MemoryStore, Page,
+    store::{Bucket, Claims, Intended, IntentLease, Lease, PollLease, Polls, Store},
 };
-use article_webhook_inbox_contract::lines::entry_line;
-use bytes::Bytes;
+use fastrand::Rng;
 
 use crate::{
-    ledger::{self, aged, text},
-    step::{self, BODIES, CODES, REQUEUED_AT, Step, jobs, keys, quarantines},
+    ledger,
+    step::{self, REQUEUED_AT, jobs, keys, quarantines},
     subject::Subject,
 };
 
@@ -34,10 +30,40 @@ pub(crate) struct Pair {
 #[derive(Default)]
 pub(crate) struct Given {
     leases: VecDeque<Lease>,
-    pub(crate) polls: VecDeque<PollLease>,
-    pub(crate) intents: VecDeque<IntentLease>,
+    polls: VecDeque<PollLease>,
+    intents: VecDeque<IntentLease>,
     /// The last id that was used before this sequence.
     pub(crate) first: i64,
+}
+
+impl Given {
+    pub(crate) fn lease(&self, rng: &mut Rng) -> Lease {
+        one_of(&self.leases, rng).unwrap_or(Lease { id: self.first + 1, fence: 1 })
+    }
+
+    pub(crate) fn poll(&self, rng: &mut Rng) -> PollLease {
+        one_of(&self.polls, rng).unwrap_or(PollLease { id: self.first + 1, fence: 1 })
+    }
+
+    pub(crate) fn intent(&self, rng: &mut Rng) -> IntentLease {
+        one_of(&self.intents, rng).unwrap_or(IntentLease { id: self.first + 1, fence: 1 })
+    }
+}
+
+/// Mostly one of the latest leases, sometimes one that was lost long ago.
+fn one_of<T: Copy>(leases: &VecDeque<T>, rng: &mut Rng) -> Option<T> {
+    let age = if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) };
+    leases.get(age % leases.len().max(1)).copied()
+}
+
+/// A call of one store. Its random numbers choose the call and its arguments, and are the same for both stores.
+pub(crate) struct Call<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) rng: Rng,
+    pub(crate) given: &'a Given,
+    pub(crate) now: SystemTime,
+    /// What was called, with its arguments.
+    pub(crate) about: String,
 }
 
 /// What a store answers to a step. What has no article and no topic, which `Debug` leaves out, is compared as text.
@@ -48,7 +74,12 @@ pub(crate) enum Answer {
     Shown(Option<Box<(Entry, Vec<Body>)>>),
     Polls(Polls),
     Intended(Intended),
+    Probed,
     Text(String),
+}
+
+pub(crate) fn text(answer: impl Debug) -> Answer {
+    Answer::Text(format!("{answer:?}"))
 }
 
 /// The whole content of a store.
@@ -71,18 +102,18 @@ struct Everything {
 pub(crate) struct Difference {
     /// After how many steps it appeared.
     pub(crate) steps: usize,
-    /// The last step, and both answers.
+    /// The steps, and both answers to the last.
     pub(crate) reported: String,
 }
 
-/// Fails if the stores differ about this, after so many steps.
-fn compare<T: Debug + PartialEq>(
-    (steps, about): (usize, String),
-    model: &T,
-    store: &T,
-) -> Result<(), Difference> {
-    let reported = || format!("{about}\nmodel: {model:#?}\nstore: {store:#?}");
-    if model == store { Ok(()) } else { Err(Difference { steps, reported: reported() }) }
+/// Fails if the stores differ after these steps.
+fn compare<T: Debug + PartialEq>(steps: &[String], model: &T, store: &T) -> Result<(), Difference> {
+    if model == store {
+        return Ok(());
+    }
+    let shown = steps.join("\n");
+    let reported = format!("{shown}\n\nthe stores differ\nmodel: {model:#?}\nstore: {store:#?}");
+    Err(Difference { steps: steps.len(), reported })
 }
 
 impl Pair {
@@ -93,168 +124,58 @@ impl Pair {
     }
 
     /// Makes all steps, compares everything, and erases all jobs. Stops at the first difference.
-    pub(crate) async fn run(&mut self, steps: &[Step]) -> Result<(), Difference> {
+    pub(crate) async fn run(&mut self, steps: &[u64]) -> Result<(), Difference> {
         self.given = Given { first: self.given.first, ..Given::default() };
-        for (number, step) in (1..).zip(steps) {
-            match (step, self.answer(number, step).await?) {
-                (Step::Advance(by), _) => self.clock.advance(*by),
-                (Step::Probe, _) => self.subject.probed(),
-                (_, Answer::Claims(claims)) => {
+        let mut made = Vec::new();
+        for seed in steps {
+            let mut rng = Rng::with_seed(*seed);
+            if rng.u32(..14) == 0 {
+                let by = step::pause(&mut rng);
+                made.push(format!("the clock advances by {by:?}"));
+                self.clock.advance(by);
+                continue;
+            }
+            match self.answer(&rng, &mut made).await? {
+                Answer::Probed => self.subject.probed(),
+                Answer::Claims(claims) => {
                     let leases = claims.claimed.iter().map(|claimed| claimed.lease);
                     leases.for_each(|lease| self.given.leases.push_front(lease));
                 }
-                (_, Answer::Polls(polls)) => {
+                Answer::Polls(polls) => {
                     polls.polls.iter().for_each(|poll| self.given.polls.push_front(poll.lease));
                 }
-                (_, Answer::Intended(Intended::Begun(lease))) => {
-                    self.given.intents.push_front(lease);
-                }
+                Answer::Intended(Intended::Begun(lease)) => self.given.intents.push_front(lease),
                 _ => {}
             }
         }
-        let end = (steps.len(), "at the end".to_owned());
         let model = everything(&self.model).await;
-        compare(end, &model, &everything(self.subject.store()).await)?;
+        compare(&made, &model, &everything(self.subject.store()).await)?;
         let last = [model.listed.last().map(|it| it.id), model.jobs.last().map(|it| it.id)];
         self.given.first = last.into_iter().flatten().fold(self.given.first, i64::max);
-        for job_id in jobs() {
-            self.answer(steps.len(), &Step::Erase(job_id)).await?;
-        }
-        for store in [&self.model as &dyn Store, self.subject.store()] {
-            ledger::clear(store, &jobs()).await.expect("the ledger can be emptied");
-        }
-        Ok(())
+        let erased = ledger::clear(&self.model).await;
+        compare(&made, &erased, &ledger::clear(self.subject.store()).await)
     }
 
-    /// What both stores answer to a step, the last of so many.
-    async fn answer(&self, steps: usize, step: &Step) -> Result<Answer, Difference> {
+    /// What both stores answer to a step, which is added to those that were made.
+    async fn answer(&self, rng: &Rng, made: &mut Vec<String>) -> Result<Answer, Difference> {
+        let mut call = self.call(&self.model, rng);
         // Both run the same scripts, so that an error of a script would be the same.
-        let model = self.call(&self.model, step).await.expect("memory does not fail");
+        let model = step::call(&mut call).await.expect("memory does not fail");
+        made.push(call.about);
         let failed = |error: Error| Answer::Text(error.to_string());
-        let store = self.call(self.subject.store(), step).await.unwrap_or_else(failed);
-        compare((steps, format!("{step:?}")), &model, &store)?;
+        let store = step::call(&mut self.call(self.subject.store(), rng)).await;
+        compare(made, &model, &store.unwrap_or_else(failed))?;
         Ok(model)
     }
 
-    async fn call(&self, store: &dyn Store, step: &Step) -> Result<Answer, Error> {
-        Ok(match step.clone() {
-            Step::Advance(_) => text(()),
-            Step::Record(arrival) => text(store.record(arrival).await?),
-            Step::Quarantine { arrival, budget, expected_after } => {
-                let expect = expected_after.map(|after| Expect {
-                    reason: Reason::Refused { code: CODES[0].into() },
-                    intent: arrival.intent.clone(),
-                    ..Expect::job(arrival.key.job_id.clone(), self.clock.now() + after)
-                });
-                let cause = CODES[0].to_owned();
-                let quarantine = Quarantine { arrival, cause, expect, statement: None, budget };
-                text(store.quarantine(quarantine).await?)
-            }
-            Step::Claim(claim) => Answer::Claims(store.claim(claim).await?),
-            Step::Extend { leases, by } => {
-                let leases: Vec<_> = leases.into_iter().map(|age| self.lease(age)).collect();
-                let mut held = store.extend(&leases, by).await?;
-                // Their order is not defined.
-                held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
-                text(held)
-            }
-            Step::Settle { lease, outcome } => {
-                text(store.settle(self.lease(lease), outcome).await?)
-            }
-            Step::Prune { bodies_ago, entries_ago, dead_ago, limit } => {
-                let now = self.clock.now();
-                let (bodies_before, entries_before) = (now - bodies_ago, now - entries_ago);
-                let dead_before = dead_ago.map(|ago| now - ago);
-                let prune =
-                    Prune { bodies_before, entries_before, dead_before, limit, ..Prune::default() };
-                text(store.prune(prune).await?)
-            }
-            Step::Counts => text(store.counts().await?),
-            Step::DueSince => text(store.due_since().await?),
-            Step::List { filter, received_ago, since_now } => {
-                let now = self.clock.now();
-                let filter = Filter {
-                    after: self.given.first + filter.after,
-                    received_before: received_ago.map(|ago| now - ago),
-                    received_since: since_now.then_some(now),
-                    ..filter
-                };
-                let page = store.list(filter).await?;
-                Answer::Page(Page::new(without_nodes(page.items), page.next))
-            }
-            Step::Show(key) => Answer::Shown(store.show(key).await?.map(|(mut entry, bodies)| {
-                entry.node = None;
-                Box::new((entry, bodies))
-            })),
-            Step::Requeue { key, from } => {
-                text(store.requeue(vec![(key, from)], REQUEUED_AT).await?)
-            }
-            Step::Discard(key) => text(store.discard(vec![key], "not wanted".into()).await?),
-            Step::Erase(job_id) => text(store.erase(vec![job_id]).await?),
-            Step::Import { key, state, attempts, ago, bodies, has_cause } => {
-                let then = self.clock.now() - ago;
-                let row = Row {
-                    state,
-                    attempts,
-                    conflicts: attempts,
-                    cause: has_cause.then(|| "no network".into()),
-                    failures: if has_cause { failures(then, attempts) } else { Vec::new() },
-                    ..Row::new(then + Duration::from_micros(1_500))
-                };
-                let first = ("default".into(), Source::Webhook, None);
-                let entry = row.into_entry(1, key, then, first, None);
-                let bodies =
-                    bodies.into_iter().map(|(body, bytes)| imported(then, body, bytes)).collect();
-                text(store.import(vec![entry_line(entry, bodies)]).await?)
-            }
-            // The sentences differ between stores.
-            Step::Check => text(store.check().await?.is_empty()),
-            Step::Probe => text(store.probe().await?),
-            Step::Ledger(step) => {
-                let scene = (&self.given, self.clock.now());
-                ledger::call(store, scene, &step).await?
-            }
-        })
+    fn call<'a>(&'a self, store: &'a dyn Store, rng: &Rng) -> Call<'a> {
+        let (rng, now) = (rng.clone(), self.clock.now());
+        Call { store, rng, given: &self.given, now, about: String::new() }
     }
-
-    fn lease(&self, age: usize) -> Lease {
-        aged(&self.given.leases, age, Lease { id: self.given.first + 1, fence: 1 })
-    }
-}
-
-/// Some failures, in some cases more than are kept.
-fn failures(then: SystemTime, attempts: u32) -> Vec<Failure> {
-    let failure = |attempt| {
-        Failure::new(
-            then + Duration::from_micros(700) * attempt,
-            attempt,
-            format!("no network {attempt}"),
-        )
-    };
-    (0..attempts * 4).map(failure).collect()
-}
-
-fn imported(received_at: SystemTime, body: usize, bytes: step::Bytes) -> Body {
-    let sent = BODIES[body].as_bytes();
-    let sent = Arrival {
-        key: EntryKey::article("job_1".parse().expect("a job id")),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(sent),
-        bytes: Bytes::from_static(sent),
-    };
-    let mut body = sent.into_body(received_at);
-    match bytes {
-        step::Bytes::Intact => {}
-        step::Bytes::Damaged => body.bytes = Some(Bytes::from_static(b"flipped")),
-        step::Bytes::Removed => body.bytes = None,
-    }
-    body
 }
 
 /// The store in memory has none.
-fn without_nodes(mut entries: Vec<Entry>) -> Vec<Entry> {
+pub(crate) fn without_nodes(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries.iter_mut().for_each(|entry| entry.node = None);
     entries
 }

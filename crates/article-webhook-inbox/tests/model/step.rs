@@ -1,77 +1,20 @@
+//! Which calls a sequence makes, and their arguments.
+
 use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
-    Digest, EntryKey, Filter, ListOrder, Source, State, cause_group,
-    store::{Arrival, Claim, Events, Outcome},
+    Digest, EntryKey, Error, Failure, Filter, ListOrder, Page, Prune, Reason, Source, State,
+    cause_group,
+    store::{Arrival, Claim, Events, Expect, ExportLine, Outcome, Quarantine, Row},
 };
+use article_webhook_inbox_contract::lines::entry_line;
 use fastrand::Rng;
 
-use crate::ledger_step::{self, LedgerStep};
-
-/// One call, or a pause before the next. Steps refer to things by number, so that a sequence stays valid when steps are
-/// taken out.
-#[derive(Debug, Clone)]
-pub(crate) enum Step {
-    Advance(Duration),
-    Record(Arrival),
-    /// Keeps a refused body, which was delivered if its job is expected, and otherwise polled.
-    Quarantine {
-        arrival: Arrival,
-        budget: u64,
-        expected_after: Option<Duration>,
-    },
-    Claim(Claim),
-    /// Leases by their age: 0 is the one that was claimed last.
-    Extend {
-        leases: Vec<usize>,
-        by: Duration,
-    },
-    Settle {
-        lease: usize,
-        outcome: Outcome,
-    },
-    Prune {
-        bodies_ago: Duration,
-        entries_ago: Duration,
-        dead_ago: Option<Duration>,
-        limit: u32,
-    },
-    Counts,
-    DueSince,
-    /// The first id of the sequence is added to that of the filter.
-    List {
-        filter: Filter,
-        received_ago: Option<Duration>,
-        since_now: bool,
-    },
-    Show(EntryKey),
-    Requeue {
-        key: EntryKey,
-        from: Option<State>,
-    },
-    Discard(EntryKey),
-    Erase(JobId),
-    Import {
-        key: EntryKey,
-        state: State,
-        attempts: u32,
-        ago: Duration,
-        bodies: Vec<(usize, Bytes)>,
-        has_cause: bool,
-    },
-    Check,
-    Probe,
-    Ledger(LedgerStep),
-}
-
-/// The bytes of an imported body.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Bytes {
-    Intact,
-    Damaged,
-    Removed,
-}
+use crate::{
+    ledger,
+    pair::{Answer, Call, text, without_nodes},
+};
 
 /// The last is that of a failure.
 const EVENTS: [&str; 3] = ["article.complete", "article.updated", "generation failed"];
@@ -97,12 +40,10 @@ pub(crate) const CODES: [&str; 2] = ["malformed_json", "body_too_large"];
 /// What entries remember that were requeued.
 pub(crate) const REQUEUED_AT: SystemTime = SystemTime::UNIX_EPOCH;
 
-/// The steps of a seed.
-pub(crate) fn sequence(seed: u64) -> Vec<Step> {
-    let mut rng = Rng::with_seed(seed);
-    let length = rng.usize(20..=50);
-    (0..length).map(|_| step(&mut rng)).collect()
-}
+/// What a body in quarantine takes of the budget at least.
+const MIN_COST: u64 = 64 << 10;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Every job that a sequence may name.
 pub(crate) fn jobs() -> [JobId; 5] {
@@ -122,34 +63,18 @@ pub(crate) fn quarantines() -> impl Iterator<Item = EntryKey> {
 }
 
 /// Recording, claiming and settling are frequent, so that there are entries for the other calls.
-fn step(rng: &mut Rng) -> Step {
-    if rng.u32(..5) < 2 {
-        return Step::Ledger(ledger_step::step(rng));
+pub(crate) async fn call(call: &mut Call<'_>) -> Result<Answer, Error> {
+    if call.rng.u32(..5) < 2 {
+        return ledger::call(call).await;
     }
-    match rng.u32(..100) {
-        0..12 => Step::Advance(pause(rng)),
+    let Call { store, rng, given, now, about } = call;
+    let choice = rng.u32(12..100);
+    *about = format!("call {choice}");
+    Ok(match choice {
         12..20 => {
-            // Of what is polled, only answers about the article can be refused.
-            let expected_after = (rng.u32(..4) > 0).then(|| pause(rng));
-            let quarantined = quarantine(rng).quarantined().expect("it is that of a quarantine");
-            let key = match expected_after {
-                Some(_) => quarantined,
-                None => EntryKey::article(quarantined.job_id),
-            };
-            let budgets = [0, MIN_COST - 1, MIN_COST, 2 * MIN_COST, 4 * MIN_COST, 8 * MIN_COST];
-            // Half of the time an article, as a later version may read it.
-            let body =
-                if rng.bool() { rng.usize(6..BODIES.len()) } else { rng.usize(..BODIES.len()) };
-            let intent = (rng.u32(..4) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
-            // Without the intent, a delivery to the URL whose order is not known.
-            let target = if intent.is_some() { URL } else { 0 };
-            let intent = intent.filter(|_| expected_after.is_some());
-            let source = if expected_after.is_some() { Source::Webhook } else { Source::Api };
-            Step::Quarantine {
-                arrival: Arrival { source, ..arrival(key, BODIES[body], (target, intent)) },
-                budget: if rng.bool() { 256 << 20 } else { budgets[rng.usize(..6)] },
-                expected_after,
-            }
+            let quarantine = quarantined(rng, *now);
+            *about = format!("{quarantine:?}");
+            text(store.quarantine(quarantine).await?)
         }
         20..36 => {
             let intent = (rng.u32(..3) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
@@ -160,79 +85,120 @@ fn step(rng: &mut Rng) -> Step {
             let sent = arrival(key(rng), BODIES[body], (target, intent));
             let is_damaged = rng.u32(..8) == 0;
             let bytes = if is_damaged { "flipped".into() } else { sent.bytes.clone() };
-            Step::Record(Arrival { source, bytes, ..sent })
+            let arrival = Arrival { source, bytes, ..sent };
+            *about = format!("{arrival:?}");
+            text(store.record(arrival).await?)
         }
         36..52 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
-            Step::Claim(Claim {
+            let claim = Claim {
                 limit,
                 lease: pause(rng).min(DAY),
                 attempts: rng.u32(1..7),
                 running: rng.u32(..3) / 2,
                 events: if rng.bool() { Events::All } else { Events::ExceptFailures },
                 retries_first: rng.u32(..4) == 0,
-            })
+            };
+            *about = format!("{claim:?}");
+            Answer::Claims(store.claim(claim).await?)
         }
-        52..55 => Step::Extend {
-            leases: (0..rng.usize(..4)).map(|_| lease(rng)).collect(),
-            by: pause(rng),
-        },
-        55..78 => Step::Settle { lease: lease(rng), outcome: ending(rng) },
+        52..55 => {
+            let leases: Vec<_> = (0..rng.usize(..4)).map(|_| given.lease(rng)).collect();
+            let by = pause(rng);
+            *about = format!("extend {leases:?} by {by:?}");
+            let mut held = store.extend(&leases, by).await?;
+            // Their order is not defined.
+            held.sort_unstable_by_key(|lease| (lease.id, lease.fence));
+            text(held)
+        }
+        55..78 => {
+            let (lease, outcome) = (given.lease(rng), ending(rng));
+            *about = format!("settle {lease:?} {outcome:?}");
+            text(store.settle(lease, outcome).await?)
+        }
         78..82 => {
             let limit = if rng.bool() { rng.u32(1..3) } else { 100 };
             // Entries must outlive their bodies, or the removal of bodies has no visible effect.
             let entries_ago = if rng.bool() { DAY * 40 } else { pause(rng) };
-            let dead_ago = rng.bool().then(|| pause(rng));
-            Step::Prune { bodies_ago: pause(rng), entries_ago, dead_ago, limit }
+            let prune = Prune {
+                bodies_before: *now - pause(rng),
+                entries_before: *now - entries_ago,
+                dead_before: rng.bool().then(|| *now - pause(rng)),
+                limit,
+                ..Prune::default()
+            };
+            *about = format!("{prune:?}");
+            text(store.prune(prune).await?)
         }
-        82 => Step::Counts,
-        83 => Step::DueSince,
+        82 => text(store.counts().await?),
+        83 => text(store.due_since().await?),
         84..86 => {
-            let mut filter = Filter {
-                state: rng.bool().then(|| state(rng)),
-                event: rng.bool().then(|| EVENTS[rng.usize(..EVENTS.len())].into()),
-                job_id: (rng.u32(..4) == 0).then(|| job(rng)),
-                target: (rng.u32(..4) == 0).then(|| TARGETS[rng.usize(..TARGETS.len())].into()),
-                after: rng.i64(..12),
-                order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
-                limit: rng.u32(1..6),
-                ..Filter::default()
-            };
-            let more = rng.u32(..6);
-            match more {
-                0 => filter.search = Some("JOB_1".into()),
-                1 => filter.search = Some("No Netw".into()),
-                2 => filter.cause = Some(cause_group("no network").into()),
-                3 => filter.requeued_at = Some(REQUEUED_AT),
-                _ => {}
-            }
-            let received_ago = (rng.u32(..4) == 0).then(|| pause(rng));
-            Step::List { filter, received_ago, since_now: more == 4 }
+            let filter = filter(rng, given.first, *now);
+            *about = format!("list {filter:?}");
+            let page = store.list(filter).await?;
+            Answer::Page(Page::new(without_nodes(page.items), page.next))
         }
-        86..88 => Step::Show(any_key(rng)),
-        88..91 => Step::Requeue { key: any_key(rng), from: rng.bool().then(|| state(rng)) },
-        91..93 => Step::Discard(any_key(rng)),
-        93..95 => Step::Erase(job(rng)),
-        95..98 => {
+        86..88 => {
             let key = any_key(rng);
-            let state = match state(rng) {
-                _ if key.is_quarantine() => State::Quarantined,
-                State::Quarantined => State::Waiting,
-                state => state,
-            };
-            let bodies = imported(rng);
-            Step::Import {
-                key,
-                state,
-                attempts: rng.u32(..4),
-                ago: pause(rng),
-                bodies,
-                has_cause: rng.bool(),
-            }
+            *about = format!("show {key}");
+            Answer::Shown(store.show(key).await?.map(|(mut entry, bodies)| {
+                entry.node = None;
+                Box::new((entry, bodies))
+            }))
         }
-        98 => Step::Check,
-        _ => Step::Probe,
-    }
+        88..91 => {
+            let (key, from) = (any_key(rng), rng.bool().then(|| state(rng)));
+            *about = format!("requeue {key} from {from:?}");
+            text(store.requeue(vec![(key, from)], REQUEUED_AT).await?)
+        }
+        91..93 => {
+            let key = any_key(rng);
+            *about = format!("discard {key}");
+            text(store.discard(vec![key], "not wanted".into()).await?)
+        }
+        93..95 => {
+            let job = job(rng);
+            *about = format!("erase {job}");
+            text(store.erase(vec![job]).await?)
+        }
+        95..98 => {
+            let line = imported(rng, *now);
+            *about = format!("{line:?}");
+            text(store.import(vec![line]).await?)
+        }
+        98 => text(store.check().await?.is_empty()), // the sentences differ between stores
+        _ => {
+            store.probe().await?;
+            Answer::Probed
+        }
+    })
+}
+
+/// A refused body, which was delivered if its job is expected, and otherwise polled.
+fn quarantined(rng: &mut Rng, now: SystemTime) -> Quarantine {
+    // Of what is polled, only answers about the article can be refused.
+    let expected_after = (rng.u32(..4) > 0).then(|| pause(rng));
+    let quarantined = quarantine(rng).quarantined().expect("it is that of a quarantine");
+    let key = match expected_after {
+        Some(_) => quarantined,
+        None => EntryKey::article(quarantined.job_id),
+    };
+    let budgets = [0, MIN_COST - 1, MIN_COST, 2 * MIN_COST, 4 * MIN_COST, 8 * MIN_COST];
+    // Half of the time an article, as a later version may read it.
+    let body = if rng.bool() { rng.usize(6..BODIES.len()) } else { rng.usize(..BODIES.len()) };
+    let intent = (rng.u32(..4) == 0).then(|| INTENTS[rng.usize(..INTENTS.len())]);
+    // Without the intent, a delivery to the URL whose order is not known.
+    let target = if intent.is_some() { URL } else { 0 };
+    let intent = intent.filter(|_| expected_after.is_some());
+    let source = if expected_after.is_some() { Source::Webhook } else { Source::Api };
+    let arrival = Arrival { source, ..arrival(key, BODIES[body], (target, intent)) };
+    let expect = expected_after.map(|after| Expect {
+        reason: Reason::Refused { code: CODES[0].into() },
+        intent: arrival.intent.clone(),
+        ..Expect::job(arrival.key.job_id.clone(), now + after)
+    });
+    let budget = if rng.bool() { 256 << 20 } else { budgets[rng.usize(..6)] };
+    Quarantine { arrival, cause: CODES[0].to_owned(), expect, statement: None, budget }
 }
 
 /// What arrives from the service.
@@ -242,10 +208,28 @@ fn arrival(key: EntryKey, body: &'static str, to: (usize, Option<&str>)) -> Arri
     Arrival { key, source: Source::Webhook, target, intent, digest, bytes }
 }
 
-/// What a body in quarantine takes of the budget at least.
-const MIN_COST: u64 = 64 << 10;
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+fn filter(rng: &mut Rng, first: i64, now: SystemTime) -> Filter {
+    let mut filter = Filter {
+        state: rng.bool().then(|| state(rng)),
+        event: rng.bool().then(|| EVENTS[rng.usize(..EVENTS.len())].into()),
+        job_id: (rng.u32(..4) == 0).then(|| job(rng)),
+        target: (rng.u32(..4) == 0).then(|| TARGETS[rng.usize(..TARGETS.len())].into()),
+        received_before: (rng.u32(..4) == 0).then(|| now - pause(rng)),
+        after: first + rng.i64(..12),
+        order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
+        limit: rng.u32(1..6),
+        ..Filter::default()
+    };
+    match rng.u32(..6) {
+        0 => filter.search = Some("JOB_1".into()),
+        1 => filter.search = Some("No Netw".into()),
+        2 => filter.cause = Some(cause_group("no network").into()),
+        3 => filter.requeued_at = Some(REQUEUED_AT),
+        4 => filter.received_since = Some(now),
+        _ => {}
+    }
+    filter
+}
 
 /// From zero and fractions of a millisecond to longer than anything is kept.
 pub(crate) fn pause(rng: &mut Rng) -> Duration {
@@ -276,18 +260,41 @@ fn ending(rng: &mut Rng) -> Outcome {
     }
 }
 
-/// Bodies that all differ.
-fn imported(rng: &mut Rng) -> Vec<(usize, Bytes)> {
-    let mut bodies: Vec<_> = (0..BODIES.len()).collect();
+/// An entry of another store, with bodies that all differ, and some failures, in some cases more than are kept.
+fn imported(rng: &mut Rng, now: SystemTime) -> ExportLine {
+    let key = any_key(rng);
+    let state = match state(rng) {
+        _ if key.is_quarantine() => State::Quarantined,
+        State::Quarantined => State::Waiting,
+        state => state,
+    };
+    let (then, attempts) = (now - pause(rng), rng.u32(..4));
+    let mut row = Row {
+        state,
+        attempts,
+        conflicts: attempts,
+        ..Row::new(then + Duration::from_micros(1_500))
+    };
+    if rng.bool() {
+        row.cause = Some("no network".into());
+        let at = |attempt| then + Duration::from_micros(700) * attempt;
+        let failure = |attempt| Failure::new(at(attempt), attempt, format!("no network {attempt}"));
+        row.failures = (0..attempts * 4).map(failure).collect();
+    }
+    let mut bodies = BODIES;
     rng.shuffle(&mut bodies);
-    bodies.truncate(rng.usize(1..=4));
-    let bytes = [Bytes::Intact, Bytes::Intact, Bytes::Intact, Bytes::Damaged, Bytes::Removed];
-    bodies.into_iter().map(|body| (body, bytes[rng.usize(..bytes.len())])).collect()
-}
-
-/// Mostly one of the latest leases, sometimes one that was lost long ago.
-pub(crate) fn lease(rng: &mut Rng) -> usize {
-    if rng.u32(..4) == 0 { rng.usize(..12) } else { rng.usize(..3) }
+    let bodies = bodies[..rng.usize(1..=4)].iter().map(|&body| {
+        let key = EntryKey::article(jobs()[0].clone());
+        let mut body = arrival(key, body, (0, None)).into_body(then);
+        match rng.u32(..5) {
+            0 => body.bytes = None,
+            1 => body.bytes = Some("flipped".into()),
+            _ => {}
+        }
+        body
+    });
+    let first = ("default".into(), Source::Webhook, None);
+    entry_line(row.into_entry(1, key, then, first, None), bodies.collect())
 }
 
 /// Half of the time one of two keys, so that many steps are about them.

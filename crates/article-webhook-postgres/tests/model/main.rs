@@ -18,12 +18,8 @@ mod server;
 mod compare;
 #[path = "../../../article-webhook-inbox/tests/model/ledger.rs"]
 mod ledger;
-#[path = "../../../article-webhook-inbox/tests/model/ledger_step.rs"]
-mod ledger_step;
 #[path = "../../../article-webhook-inbox/tests/model/pair.rs"]
 mod pair;
-#[path = "../../../article-webhook-inbox/tests/model/shrink.rs"]
-mod shrink;
 #[path = "../../../article-webhook-inbox/tests/model/step.rs"]
 mod step;
 mod subject;
