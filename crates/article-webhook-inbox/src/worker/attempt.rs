@@ -494,17 +494,6 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_and_a_handler_that_does_not_end_are_failures() {
-        let panicked = AttemptResult::Panicked { message: "oh".to_owned() };
-        let cause = "the handler panicked: oh".to_owned();
-        assert_eq!(outcome(panicked.clone(), 3), Outcome::Dead { cause });
-        assert!(matches!(outcome(panicked, 2), Outcome::Retry { .. }));
-        let late = AttemptResult::TimedOut { limit: Duration::from_secs(300) };
-        let cause = "the handler did not end within 300s".to_owned();
-        assert_eq!(outcome(late, 3), Outcome::Dead { cause });
-    }
-
-    #[test]
     fn a_result_that_costs_no_attempt_is_never_dead() {
         assert_eq!(outcome(AttemptResult::Stopped, 3), Outcome::Released);
         let after = Duration::from_secs(7);

@@ -149,27 +149,6 @@ impl fmt::Debug for Failed {
 mod tests {
     use super::*;
 
-    #[derive(Debug)]
-    struct Outer(std::io::Error);
-
-    impl fmt::Display for Outer {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("cannot publish")
-        }
-    }
-
-    impl Error for Outer {
-        fn source(&self) -> Option<&(dyn Error + 'static)> {
-            Some(&self.0)
-        }
-    }
-
-    #[test]
-    fn its_text_is_the_error_and_what_caused_it() {
-        let failed = Failed::from(Outer(std::io::Error::other("the disk is full")));
-        assert_eq!(failed.to_string(), "cannot publish: the disk is full");
-    }
-
     #[test]
     fn a_question_mark_converts_errors_of_many_types() {
         fn boxed() -> Result<(), Box<dyn Error + Send + Sync>> {

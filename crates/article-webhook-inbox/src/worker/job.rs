@@ -557,46 +557,24 @@ mod tests {
         assert_eq!(intent(vec![url, odd, with("own", token)]).as_deref(), Some("own"));
     }
 
+    /// Neither a damaged body nor the article of another job is handed out.
     #[test]
-    fn bodies_of_which_none_decodes_are_undecodable_for_the_cause_of_the_first() {
-        let bodies = [body(b"{}"), body(br#"{"job_id": "job_1"}"#)];
-        let cause = "job_id: expected a job id, found nothing".to_owned();
-        assert_eq!(of_article(&bodies), Ok((0, Some(cause))));
-    }
-
-    #[test]
-    fn a_damaged_body_is_never_handed_out() {
-        let damaged = damaged(&article());
-        assert_eq!(
-            of_article(std::slice::from_ref(&damaged)),
-            Err(AttemptResult::Damaged { seen: 1 })
-        );
-        assert_eq!(of_article(&[body(b"{}"), damaged]), Err(AttemptResult::Damaged { seen: 2 }));
-    }
-
-    #[test]
-    fn the_article_of_another_job_is_never_handed_out() {
-        let other = body(fixture::complete().job_id("job_2").bytes());
-        assert_eq!(
-            of_article(std::slice::from_ref(&other)),
-            Err(AttemptResult::Damaged { seen: 1 })
-        );
-        assert_eq!(of_article(&[other, body(&article())]), Ok((1, None)));
-    }
-
-    #[test]
-    fn an_unknown_event_is_not_handed_out_as_an_article() {
-        let cause = "an event that this version does not know".to_owned();
-        let bodies = [body(&article())];
-        assert_eq!(handed("article.updated".into(), &bodies), Ok((0, Some(cause))));
-    }
-
-    #[test]
-    fn an_entry_without_bytes_is_undecodable() {
+    fn bodies_of_which_none_is_the_article_are_undecodable_or_damaged() {
+        let none = || body(br#"{"job_id": "job_1"}"#);
+        let other = || body(fixture::complete().job_id("job_2").bytes());
         let gone = Body { bytes: None, ..body(b"{}") };
+        let of_the_first = "job_id: expected a job id, found nothing".to_owned();
         let cause = "its bodies were removed".to_owned();
-        let removed = AttemptResult::Undecodable { seen: 1, cause };
-        assert_eq!(of_article(&[gone]), Err(removed));
+        for (bodies, handed) in [
+            (vec![body(b"{}"), none()], Ok((0, Some(of_the_first)))),
+            (vec![damaged(&article())], Err(AttemptResult::Damaged { seen: 1 })),
+            (vec![body(b"{}"), damaged(&article())], Err(AttemptResult::Damaged { seen: 2 })),
+            (vec![other()], Err(AttemptResult::Damaged { seen: 1 })),
+            (vec![other(), body(&article())], Ok((1, None))),
+            (vec![gone], Err(AttemptResult::Undecodable { seen: 1, cause })),
+        ] {
+            assert_eq!(of_article(&bodies), handed);
+        }
         let key = EntryKey::article("job_1".parse().unwrap());
         assert_eq!(key.handed(&[]), None);
     }

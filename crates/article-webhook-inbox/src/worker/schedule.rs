@@ -364,19 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn it_claims_as_much_as_it_may_run() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + PRUNE_INTERVAL)), "one at a time");
-        schedule.claimed(now, leases(3), Some(Duration::ZERO));
-        assert_eq!(schedule.next(now), Step::Claim(1));
-        schedule.claimed(now, [Lease { id: 4, fence: 1 }], Some(Duration::ZERO));
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + TIME / 3)));
-        end(&mut schedule, now, LEASE, None);
-        assert_eq!(schedule.next(now), Step::Claim(1));
-    }
-
-    #[test]
     fn the_next_is_claimed_while_outcomes_are_stored_but_not_more_than_as_many_again() {
         let (mut schedule, now) = schedule();
         schedule.claimed(now, leases(4), None);
@@ -485,41 +472,6 @@ mod tests {
     }
 
     #[test]
-    fn leases_are_extended_at_a_third_of_their_time() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.claimed(now, [LEASE], Some(TIME * 2));
-        let third = now + TIME / 3;
-        schedule.claim_at = now + TIME * 9;
-        assert_eq!(schedule.next(now), Step::Wait(Some(third)));
-        assert_eq!(schedule.next(third), Step::Extend(vec![LEASE]));
-        assert_eq!(schedule.next(third), Step::Wait(Some(now + TIME)), "it ends meanwhile");
-        assert_eq!(schedule.extended(&[LEASE], &[LEASE]), []);
-        assert_eq!(schedule.next(third), Step::Wait(Some(third + TIME / 3)));
-    }
-
-    #[test]
-    fn a_lease_that_another_worker_got_is_lost() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, [LEASE, OTHER], None);
-        assert!(matches!(schedule.next(now + TIME / 3), Step::Extend(_)));
-        assert_eq!(schedule.extended(&[LEASE, OTHER], &[OTHER]), [LEASE]);
-    }
-
-    #[test]
-    fn a_store_that_is_down_is_called_again_soon_and_the_lease_ends_in_its_time() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, [LEASE], None);
-        let third = now + TIME / 3;
-        assert!(matches!(schedule.next(third), Step::Extend(_)));
-        schedule.extend_failed(third);
-        schedule.claim_at = now + TIME * 9;
-        assert_eq!(schedule.next(third), Step::Wait(Some(third + EXTEND_PAUSE_AFTER_FAILURE)));
-        assert_eq!(schedule.next(now + TIME), Step::GiveUp(vec![LEASE]));
-        assert_eq!(schedule.next(now + TIME), Step::Wait(Some(schedule.claim_at)));
-    }
-
-    #[test]
     fn an_attempt_that_is_over_is_neither_extended_nor_lost() {
         let (mut schedule, now) = schedule();
         schedule.claimed(now, [LEASE, OTHER], None);
@@ -544,58 +496,5 @@ mod tests {
         }
         schedule.prune_failed(now);
         assert_eq!(schedule.prune_at, now + PRUNE_PAUSE_AFTER_FAILURE);
-    }
-
-    #[test]
-    fn while_stopping_it_claims_nothing_and_it_ends_when_the_last_attempt_has_ended() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.stop(now);
-        schedule.stop(now + SOON); // the first call counts
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + GRACE)), "a claim is under way");
-        schedule.claimed(now, [LEASE], Some(Duration::ZERO));
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + TIME / 3)));
-        end(&mut schedule, now, LEASE, None);
-        assert_eq!(schedule.next(now), Step::End);
-    }
-
-    #[test]
-    fn attempts_that_do_not_end_in_the_grace_are_cancelled_once_and_then_abandoned() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, leases(2), None);
-        schedule.stop(now);
-        assert!(matches!(schedule.next(now + TIME / 3), Step::Extend(_)), "leases are still held");
-        let over = now + GRACE;
-        assert_eq!(schedule.next(over), Step::Cancel);
-        assert_eq!(schedule.next(over), Step::Wait(Some(over + TIME_AFTER_GRACE)));
-        end(&mut schedule, over, LEASE, None);
-        assert_eq!(schedule.next(over + TIME_AFTER_GRACE), Step::End);
-    }
-
-    #[test]
-    fn a_call_that_hangs_when_nothing_runs_any_more_is_abandoned_after_four_seconds() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now + PRUNE_INTERVAL), Step::Prune);
-        let now = now + PRUNE_INTERVAL;
-        schedule.stop(now);
-        assert_eq!(schedule.next(now), Step::Cancel);
-        assert_eq!(schedule.next(now), Step::Wait(Some(now + TIME_AFTER_GRACE)));
-        assert_eq!(schedule.next(now + TIME_AFTER_GRACE), Step::End);
-    }
-
-    #[test]
-    fn until_idle_it_stops_when_a_claim_found_nothing_due_and_nothing_runs() {
-        let (schedule, now) = schedule();
-        let mut schedule = schedule.until_idle();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.claimed(now, [LEASE], None);
-        assert!(!schedule.is_stopping(), "an attempt runs");
-        end(&mut schedule, now, LEASE, None);
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.claimed(now, [], Some(Duration::ZERO));
-        assert!(!schedule.is_stopping(), "something is due that was not claimed");
-        assert_eq!(schedule.next(now + CLAIM_PAUSE_AFTER_NOTHING), Step::Claim(4));
-        schedule.claimed(now + CLAIM_PAUSE_AFTER_NOTHING, [], Some(POLL));
-        assert!(schedule.is_stopping());
     }
 }

@@ -391,52 +391,6 @@ impl Drop for RunningWorker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Claimed, Lease};
-
-    fn claims(runs_alone: &[bool]) -> Claims {
-        let claimed = runs_alone.iter().map(|runs_alone| Claimed {
-            lease: Lease { id: 1, fence: 1 },
-            key: EntryKey::article("job_1".parse().unwrap()),
-            attempt: 1,
-            runs_alone: *runs_alone,
-            received_at: SystemTime::UNIX_EPOCH,
-            bodies: Vec::new(),
-        });
-        Claims { claimed: claimed.collect(), ..Claims::default() }
-    }
-
-    async fn running(registry: &Registry) -> Option<u32> {
-        registry.turn().await.begin().map(|(running, _)| running)
-    }
-
-    #[tokio::test]
-    async fn attempts_of_all_workers_are_counted_until_they_are_over() {
-        let registry = Registry::default();
-        let one = registry.turn().await.claimed(&claims(&[false, false]));
-        let two = registry.clone().turn().await.claimed(&claims(&[false]));
-        assert_eq!(running(&registry).await, Some(3));
-        drop(one);
-        assert_eq!(running(&registry).await, Some(1));
-        drop(two);
-        assert!(!registry.can_run_alone(), "nothing waits for that");
-    }
-
-    #[tokio::test]
-    async fn while_an_entry_runs_alone_or_waits_to_nothing_is_claimed() {
-        let registry = Registry::default();
-        let other = registry.turn().await.claimed(&claims(&[false]));
-        let waits = Claims { alone_waits: true, ..Claims::default() };
-        assert!(registry.turn().await.claimed(&waits).is_empty());
-        assert_eq!(running(&registry).await, None);
-        drop(other);
-        assert!(registry.can_run_alone());
-        assert_eq!(registry.turn().await.begin(), Some((0, true)), "retries first until it runs");
-
-        let alone = registry.turn().await.claimed(&claims(&[true]));
-        assert_eq!(running(&registry).await, None);
-        drop(alone);
-        assert_eq!(running(&registry).await, Some(0));
-    }
 
     #[tokio::test]
     async fn one_worker_claims_at_a_time() {
@@ -446,12 +400,5 @@ mod tests {
         assert!(other.await.is_err());
         drop(turn);
         registry.turn().await;
-    }
-
-    #[test]
-    fn every_fourth_claim_takes_retries_first() {
-        let mut turns = ClaimTurns::default();
-        let firsts: Vec<_> = (0..8).map(|_| turns.next()).collect();
-        assert_eq!(firsts, [false, false, false, true, false, false, false, true]);
     }
 }

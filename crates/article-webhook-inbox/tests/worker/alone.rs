@@ -63,27 +63,6 @@ impl Seen {
 }
 
 #[tokio::test]
-async fn a_suspect_runs_beside_no_other() {
-    let (scene, seen) = (Scene::new(), Seen::default());
-    scene.deliver("job_bad").await;
-    interrupt_twice(&scene).await;
-    for job in ["job_1", "job_2", "job_3"] {
-        scene.deliver(job).await;
-    }
-    let watched = seen.clone();
-    let worker = scene.inbox.worker(move |job| {
-        let seen = watched.clone();
-        async move {
-            seen.run(job, tokio::time::sleep(Duration::from_millis(20))).await;
-            Ok(())
-        }
-    });
-    bounded(worker.poll(HOUR).run(scene.until(State::Done, 4))).await.unwrap();
-    let (_, began_beside, ended_beside) = seen.of("job_bad").unwrap();
-    assert_eq!((began_beside, ended_beside), (0, 0));
-}
-
-#[tokio::test]
 async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
     let (scene, seen) = (Scene::new(), Seen::default());
     scene.deliver("job_bad").await;

@@ -91,3 +91,40 @@ async fn a_job_has_the_article_and_how_it_reached_the_inbox() {
     assert_eq!(article, ArticleResult::from_json(&body).unwrap());
     assert_eq!(completion, "a store in memory knows no SQL: complete by returning Ok");
 }
+
+/// The longest time that a setting may name.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+async fn once_more(job: Job) -> Result<(), Failed> {
+    match job.attempt() {
+        1 => Err(Failed::retry_after("again", Duration::ZERO)),
+        2 => Err("again")?,
+        _ => Ok(()),
+    }
+}
+
+#[tokio::test]
+async fn the_longest_times_are_settings_like_others() {
+    let scene = Scene::new();
+    scene.deliver("job_1").await;
+    let worker = scene.inbox.worker(once_more);
+    let worker = worker
+        .poll(YEAR)
+        .lease(YEAR)
+        .shutdown_grace(YEAR)
+        .handler_timeout(YEAR)
+        .backoff(DAY, DAY)
+        .attempts(u32::MAX);
+    let failed_twice = async {
+        while scene.show("job_1").await.0.attempts < 2
+            || scene.show("job_1").await.0.state != State::Waiting
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    bounded(worker.run(failed_twice)).await.unwrap();
+    let (entry, _) = scene.show("job_1").await;
+    assert!(entry.at <= scene.clock.now() + DAY);
+}

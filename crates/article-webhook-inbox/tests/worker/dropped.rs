@@ -84,27 +84,20 @@ fn in_memory_a_worker_whose_runtime_is_dropped_gives_back_what_has_not_begun() {
 /// Bounded attempts: the process that dropped the worker may end, and the handler had begun.
 #[tokio::test]
 async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
-    let folder = tempfile::tempdir().unwrap();
-    let in_file = Inbox::open(folder.path().join("inbox.db")).await.unwrap();
-    for inbox in [Inbox::memory(), in_file] {
-        deliver_all(&inbox, &JOBS).await;
-        let starts = Count::default();
-        let counted = starts.clone();
-        let worker = inbox.worker(move |_| {
-            counted.add();
-            pending()
-        });
-        let dropped = tokio::spawn(worker.run(pending::<()>()));
-        bounded(until_true(|| starts.now() == 3)).await;
-        dropped.abort();
-        assert!(dropped.await.unwrap_err().is_cancelled());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        for job in JOBS {
-            let (entry, _) = inbox.show(key(job)).await.unwrap().unwrap();
-            assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
-        }
-        inbox.close().await.unwrap();
-    }
+    let (scene, starts) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = starts.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        pending()
+    });
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    bounded(until_true(|| starts.now() == 1)).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
 }
 
 /// At least once, and not more often than needed.

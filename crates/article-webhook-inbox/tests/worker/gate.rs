@@ -1,31 +1,29 @@
 use std::{
     future::{Ready, ready},
-    sync::{Arc, Condvar, Mutex},
+    sync::Arc,
 };
 
 use article_webhook_inbox::{Failed, Job};
+use tokio::{runtime::Handle, sync::Semaphore};
 
-/// Blocks threads until it lets them through.
-#[derive(Clone, Default)]
-pub(crate) struct Gate(Arc<(Mutex<State>, Condvar)>);
+use super::scene::Count;
 
-#[derive(Default)]
-struct State {
-    waiting: u32,
-    /// How many may pass.
-    passes: u32,
-    is_open: bool,
+/// Blocks the threads of handlers until it lets them through.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    waiting: Count,
+    passes: Arc<Semaphore>,
 }
 
 impl Gate {
+    pub(crate) fn closed() -> Self {
+        Self { waiting: Count::default(), passes: Arc::new(Semaphore::new(0)) }
+    }
+
     pub(crate) fn block(&self) {
-        let (state, changed) = &*self.0;
-        let mut state = state.lock().unwrap();
-        state.waiting += 1;
-        let mut state =
-            changed.wait_while(state, |state| !state.is_open && state.passes == 0).unwrap();
-        state.passes = state.passes.saturating_sub(1);
-        state.waiting -= 1;
+        self.waiting.add();
+        Handle::current().block_on(self.passes.acquire()).unwrap().forget();
+        self.waiting.take();
     }
 
     /// A handler that is blocked.
@@ -40,17 +38,15 @@ impl Gate {
     }
 
     pub(crate) fn open_one(&self) {
-        self.0.0.lock().unwrap().passes += 1;
-        self.0.1.notify_all();
+        self.passes.add_permits(1);
     }
 
     pub(crate) fn open(&self) {
-        self.0.0.lock().unwrap().is_open = true;
-        self.0.1.notify_all();
+        self.passes.add_permits(100);
     }
 
     /// Whether no thread is blocked.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.0.lock().unwrap().waiting == 0
+        self.waiting.now() == 0
     }
 }

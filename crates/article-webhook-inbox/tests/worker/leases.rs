@@ -1,13 +1,12 @@
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
-use article_webhook_inbox::{Job, State, store::Store};
+use article_webhook_inbox::{State, store::Store};
 use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
 
-use super::scene::{Count, HOUR, Scene, bounded, until_true};
+use super::{
+    gate::Gate,
+    scene::{Count, HOUR, Scene, bounded, until_true},
+};
 
 /// Short enough for real time.
 const LEASE: Duration = Duration::from_secs(1);
@@ -52,24 +51,17 @@ async fn a_lost_lease_ends_the_handler_and_changes_nothing() {
 /// Fencing.
 #[tokio::test]
 async fn the_result_of_a_handler_whose_lease_was_lost_is_dropped() {
-    let (scene, starts) = (Scene::new(), Count::default());
+    let (scene, gate) = (Scene::new(), Gate::closed());
     scene.deliver("job_1").await;
-    let (finish, wait) = std::sync::mpsc::channel::<()>();
-    let wait = Arc::new(Mutex::new(wait));
-    let counted = starts.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        let wait = Arc::clone(&wait);
-        // This handler cannot be cancelled.
-        async move { Ok(wait.lock().unwrap().recv()?) }
-    });
+    // This handler cannot be cancelled.
+    let worker = scene.inbox.worker(gate.handler());
     let shutdown = async {
-        until_true(|| starts.now() == 1).await;
+        until_true(|| !gate.is_empty()).await;
         scene.clock.advance(LEASE);
         scene.store.claim(CLAIM_ONE).await.unwrap();
         let extended = scene.store.calls("Extend");
         until_true(|| scene.store.calls("Extend") > extended).await;
-        finish.send(()).unwrap();
+        gate.open();
     };
     bounded(worker.lease(LEASE).poll(HOUR).run(shutdown)).await.unwrap();
     let (entry, _) = scene.show("job_1").await;
@@ -88,33 +80,4 @@ async fn a_handler_is_ended_with_its_lease_while_the_store_is_down_or_hangs() {
         bounded(worker.lease(LEASE).poll(HOUR).run(ended)).await.unwrap();
         assert!(scene.store.calls("Extend") >= 1);
     }
-}
-
-/// Fencing and bounded attempts: one attempt per entry, and no two at the same time.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn several_workers_never_run_one_entry_at_the_same_time() {
-    let (scene, runs) = (Scene::new(), Count::default());
-    let at_work = Arc::new(Mutex::new(HashSet::new()));
-    for job in 0..60 {
-        scene.deliver(&format!("job_{job}")).await;
-    }
-    let worker = || {
-        let (runs, at_work) = (runs.clone(), Arc::clone(&at_work));
-        let worker = scene.inbox.worker(move |job: Job| {
-            let (runs, at_work) = (runs.clone(), Arc::clone(&at_work));
-            async move {
-                runs.add();
-                assert!(at_work.lock().unwrap().insert(job.job_id().clone()), "by two at a time");
-                for _ in 0..10 {
-                    tokio::task::yield_now().await;
-                }
-                at_work.lock().unwrap().remove(job.job_id());
-                Ok(())
-            }
-        });
-        worker.poll(Duration::from_millis(10)).run(scene.until(State::Done, 60))
-    };
-    let (one, two, three) = bounded(async { tokio::join!(worker(), worker(), worker()) }).await;
-    assert!(one.is_ok() && two.is_ok() && three.is_ok());
-    assert_eq!(runs.now(), 60);
 }

@@ -4,7 +4,6 @@
 mod alone;
 mod attempts;
 mod blocking;
-#[cfg(feature = "sqlite")] // both stores
 mod dropped;
 mod failures;
 mod gate;
@@ -13,7 +12,6 @@ mod leases;
 mod panics_and_loops;
 mod retention;
 mod scene;
-mod settings;
 mod shutdown;
 mod stores;
 mod stuck;

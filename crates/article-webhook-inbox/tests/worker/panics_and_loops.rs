@@ -63,7 +63,7 @@ async fn a_success_that_comes_with_the_limit_counts() {
 /// Bounded attempts, on a runtime of one thread, which the handler does not block.
 #[tokio::test]
 async fn a_handler_that_never_yields_is_given_up_and_blocks_no_other() {
-    let (scene, gate, runs) = (Scene::new(), Gate::default(), Count::default());
+    let (scene, gate, runs) = (Scene::new(), Gate::closed(), Count::default());
     for job in ["job_bad", "job_1", "job_2", "job_3"] {
         scene.deliver(job).await;
     }

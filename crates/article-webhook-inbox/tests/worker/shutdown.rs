@@ -53,29 +53,19 @@ async fn a_handler_that_outlives_the_grace_is_ended_and_its_attempt_does_not_cou
     assert_eq!((entry.state, entry.attempts, ended.now()), (State::Waiting, 0, 1));
 }
 
-/// Starts a handler, makes the whole store fail, and stops the worker.
-async fn stops_under(fault: Fault) -> Scene {
-    let (scene, starts) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    let counted = starts.clone();
-    let worker = scene.inbox.worker(move |_| {
-        counted.add();
-        std::future::pending()
-    });
-    let worker = worker.shutdown_grace(Duration::ZERO).lease(Duration::from_secs(300));
-    let shutdown = async {
-        until_true(|| starts.now() == 1).await;
-        scene.store.fault_everywhere(&fault);
-    };
-    bounded(worker.run(shutdown)).await.unwrap();
-    scene
-}
-
 /// At least once: an entry that could not be given back is claimed again after its lease.
 #[tokio::test]
 async fn a_store_that_is_down_or_hangs_keeps_no_worker_from_stopping() {
     for fault in [Fault::DOWN, Fault::Hangs] {
-        let scene = stops_under(fault).await;
+        let scene = Scene::new();
+        scene.deliver("job_1").await;
+        let worker = scene.inbox.worker(|_| std::future::pending());
+        let worker = worker.shutdown_grace(Duration::ZERO).lease(Duration::from_secs(300));
+        let stop = async {
+            scene.until(State::Leased, 1).await;
+            scene.store.fault_everywhere(&fault);
+        };
+        bounded(worker.run(stop)).await.unwrap();
         assert_eq!(scene.show("job_1").await.0.state, State::Leased);
         scene.store.repair();
         scene.clock.advance(Duration::from_secs(300));

@@ -2,59 +2,26 @@ use std::{future::pending, time::Duration};
 
 use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
-use tokio::sync::Notify;
 
 use super::scene::{Scene, bounded, until_true};
 
-async fn ends_with(scene: &Scene, trouble: impl Future) -> String {
-    let worker = scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
-    let (ran, _) = bounded(async { tokio::join!(worker.run(pending::<()>()), trouble) }).await;
-    ran.unwrap_err().to_string()
-}
-
 #[tokio::test]
-async fn a_worker_ends_with_an_error_when_its_inbox_is_closed() {
+async fn a_worker_ends_with_an_error_when_its_inbox_is_closed_or_no_outcome_can_be_stored() {
     let scene = Scene::new();
+    let worker = || scene.inbox.worker(|_| async { Ok(()) }).poll(Duration::from_millis(10));
+    scene.store.fault("Settle", Fault::Unusable);
+    scene.deliver("job_1").await;
+    let error = bounded(worker().run(pending::<()>())).await.unwrap_err();
+    assert_eq!(error.to_string(), "an operator must repair the store");
+
+    scene.store.repair();
     let closed = async {
-        scene.deliver("job_1").await;
+        scene.deliver("job_2").await;
         scene.until(State::Done, 1).await;
         scene.inbox.close().await.unwrap();
     };
-    assert_eq!(ends_with(&scene, closed).await, "the inbox is closed");
-}
-
-#[tokio::test]
-async fn a_worker_ends_with_an_error_when_nothing_can_be_claimed_any_more() {
-    let scene = Scene::new();
-    let unusable = async { scene.store.fault("Claim", Fault::Unusable) };
-    assert_eq!(ends_with(&scene, unusable).await, "an operator must repair the store");
-}
-
-#[tokio::test]
-async fn a_worker_ends_with_an_error_when_no_outcome_can_be_stored_any_more() {
-    let scene = Scene::new();
-    scene.store.fault("Settle", Fault::Unusable);
-    scene.deliver("job_1").await;
-    assert_eq!(ends_with(&scene, async {}).await, "an operator must repair the store");
-}
-
-#[tokio::test]
-async fn a_store_that_is_down_is_asked_nothing_for_a_second_however_often_the_worker_is_woken() {
-    let scene = Scene::new();
-    scene.store.fault("Claim", Fault::DOWN);
-    let stop = Notify::new();
-    let deliveries = async {
-        until_true(|| scene.store.calls("Claim") == 1).await;
-        for job in 0..20 {
-            scene.deliver(&format!("job_{job}")).await;
-            tokio::task::yield_now().await;
-        }
-        stop.notify_one();
-    };
-    let worker = scene.inbox.worker(|_| async { Ok(()) });
-    let (ran, ()) = bounded(async { tokio::join!(worker.run(stop.notified()), deliveries) }).await;
-    ran.unwrap();
-    assert!(scene.store.calls("Claim") <= 2, "{}", scene.store.calls("Claim"));
+    let (ran, ()) = bounded(async { tokio::join!(worker().run(pending::<()>()), closed) }).await;
+    assert_eq!(ran.unwrap_err().to_string(), "the inbox is closed");
 }
 
 /// Damage stays where it is: the worker goes on with everything else.

@@ -26,7 +26,7 @@ async fn until_stuck(scene: &Scene, count: usize) {
 /// With too many of them nothing is claimed, and health names them; when one ends, work goes on by itself.
 #[tokio::test]
 async fn too_many_handlers_that_never_end_stop_all_claims_until_one_ends() {
-    let (scene, gate) = (Scene::new(), Gate::default());
+    let (scene, gate) = (Scene::new(), Gate::closed());
     scene.deliver("bad_1").await;
     let blocks = gate.clone();
     let worker = scene.inbox.worker(move |job: Job| {
@@ -69,7 +69,7 @@ async fn too_many_handlers_that_never_end_stop_all_claims_until_one_ends() {
 /// A worker that was dropped may have left handlers behind. The next one is bound by them.
 #[tokio::test]
 async fn the_stuck_handlers_of_a_dropped_worker_are_shown_and_count() {
-    let (scene, gate) = (Scene::new(), Gate::default());
+    let (scene, gate) = (Scene::new(), Gate::closed());
     scene.deliver("bad_1").await;
     let worker = scene.inbox.worker(gate.handler());
     let dropped = tokio::spawn(worker.run(std::future::pending::<()>()));

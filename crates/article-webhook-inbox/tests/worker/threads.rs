@@ -6,25 +6,6 @@ use article_webhook_inbox::{Failed, Job, State};
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
-/// As in actix-web, where each thread has a runtime of its own.
-#[test]
-fn a_worker_runs_as_a_task_of_one_thread() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
-        let task = tokio::task::spawn_local(async {
-            let scene = Scene::new();
-            scene.deliver("job_1").await;
-            let worker = scene.inbox.worker(|_| async {
-                let slept = tokio::spawn(tokio::time::sleep(Duration::from_millis(1)));
-                Ok(slept.await?)
-            });
-            bounded(worker.attempts(1).run(scene.until(State::Done, 1))).await.unwrap();
-        });
-        task.await.unwrap();
-    });
-}
-
 /// The maximum number of handlers at the same time, for that many entries that came one after the other. Each handler
 /// waits for the others.
 async fn most_at_a_time(concurrency: u32, entries: u32) -> u32 {
