@@ -27,21 +27,3 @@ impl CountsCache {
         self.last = (took > MAX_UNCACHED_TIME).then(|| (now + took * CACHE_TIME_FACTOR, counts));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_kept_for_fifty_times_as_long_as_they_took() {
-        let (mut cache, began) = (CountsCache::default(), Instant::now());
-        let after = |millis| began + Duration::from_millis(millis);
-        assert_eq!(cache.known(began), None);
-        let counts = LedgerCounts { overdue: 7, ..LedgerCounts::default() };
-        cache.counted(began, after(200), counts);
-        assert_eq!(cache.known(after(10_199)), Some(counts));
-        assert_eq!(cache.known(after(10_200)), None);
-        cache.counted(began, after(20), counts);
-        assert_eq!(cache.known(after(20)), None, "to count them again costs nothing");
-    }
-}

@@ -137,30 +137,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_job_starts_a_writer_and_the_others_wait_for_it() {
-        let mut jobs = ExpectQueue::default();
-        assert!(jobs.push(job(1)));
-        assert!(!jobs.push(job(2)));
-        assert_eq!(jobs.next(), Some(job(1)));
-        jobs.stored();
-        assert_eq!(jobs.next(), Some(job(2)));
-        jobs.stored();
-        assert_eq!(jobs.next(), None);
-        assert!(jobs.push(job(3)));
-    }
-
-    #[test]
-    fn a_job_is_held_once() {
-        let mut jobs = ExpectQueue::default();
-        assert!(jobs.push(job(1)));
-        assert!(!jobs.push(job(1)));
-        assert_eq!(jobs.len(), 1);
-        jobs.stored();
-        jobs.push(job(1));
-        assert_eq!(jobs.len(), 1);
-    }
-
-    #[test]
     fn a_job_that_came_in_another_way_than_to_a_url_counts_without_its_order() {
         let to_url = || Expect { intent: Some("post-17".into()), ..job(1) };
         for pushed in [[to_url(), job(1)], [job(1), to_url()]] {
@@ -201,18 +177,5 @@ mod tests {
         assert_eq!(jobs.at_the_end(), (&[job(2)][..], &[job(3), job(4)][..]));
         assert_eq!(kept(&mut jobs, 2), Some(3));
         assert_eq!(jobs.at_the_end(), (&[job(2), job(3)][..], &[job(4)][..]));
-    }
-
-    #[test]
-    fn a_released_queue_starts_a_writer_even_if_no_job_is_added() {
-        let mut jobs = ExpectQueue::default();
-        for number in 0..MAX_JOBS {
-            jobs.push(job(number));
-        }
-        jobs.release();
-        assert!(jobs.push(job(MAX_JOBS)));
-        jobs.release();
-        assert!(jobs.push(job(0)));
-        assert_eq!((jobs.len(), jobs.dropped), (MAX_JOBS, 1));
     }
 }

@@ -109,26 +109,6 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_success_is_used_for_ten_seconds_and_a_failure_for_one() {
-        let (mut readiness, now) = (Readiness::default(), Instant::now());
-        assert_eq!(known(&readiness, now), None);
-        readiness.probed(now, Ok(()));
-        assert_eq!(known(&readiness, now + SECOND * 9), Some(Ok(())));
-        assert_eq!(known(&readiness, now + READY_FOR), None);
-        readiness.probed(now, Err(down()));
-        assert!(readiness.known(now).is_some_and(|known| known.is_err()));
-        assert_eq!(known(&readiness, now + NOT_READY_FOR), None);
-    }
-
-    #[test]
-    fn a_stored_delivery_needs_no_probe() {
-        let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.probed(now, Err(down()));
-        readiness.stored(now);
-        assert_eq!(known(&readiness, now + SECOND * 9), Some(Ok(())));
-    }
-
-    #[test]
     fn one_job_that_fails_leads_to_a_probe_and_two_to_a_store_that_is_not_ready() {
         let (mut readiness, now) = (Readiness::default(), Instant::now());
         readiness.stored(now);

@@ -58,19 +58,13 @@ fn body(kind: Kind, number: usize) -> Body {
     body
 }
 
-/// Each number of bodies of each kind, with one of another kind in each place.
+/// Each number of bodies, of each two kinds in turn.
 fn everything() -> impl Iterator<Item = Vec<Kind>> {
-    let most = MAX_BODIES_PER_ENTRY + 1;
-    let mixed = KINDS.into_iter().flat_map(move |kind| {
-        KINDS.into_iter().flat_map(move |other| {
-            (1..=most).flat_map(move |count| {
-                (0..count).map(move |place| {
-                    (0..count).map(|at| if at == place { other } else { kind }).collect()
-                })
-            })
-        })
-    });
-    std::iter::once(Vec::new()).chain(mixed)
+    let pairs = KINDS.into_iter().flat_map(|kind| KINDS.map(|other| [kind, other]));
+    pairs.flat_map(|pair| {
+        let kinds = move |count| pair.into_iter().cycle().take(count).collect();
+        (0..=MAX_BODIES_PER_ENTRY + 1).map(kinds)
+    })
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use article_webhook_inbox::{Filter, Prune, State, store::Store};
+use article_webhook_inbox::{Filter, State, store::Store};
 use article_webhook_inbox_contract::CLAIM_ONE;
 
 use super::scene::{HOUR, Scene, key};
@@ -37,20 +37,4 @@ async fn waiting_entries_are_requeued_once_each_and_leased_ones_not() {
     assert_eq!(scene.inbox.requeue_all(of(State::Leased)).await.unwrap().count, 0);
     let error = scene.inbox.requeue_all(Filter::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "requeue_all: expected a state in the filter");
-}
-
-#[tokio::test]
-async fn an_operators_prune_removes_no_more_than_its_batch() {
-    let scene = Scene::new();
-    for job in 0..3 {
-        scene.deliver(&format!("job_{job}")).await;
-    }
-    scene.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
-    scene.clock.advance(HOUR);
-    let now = scene.clock.now();
-    let prune = Prune { bodies_before: now, entries_before: now, limit: 2, ..Prune::default() };
-    for left in [(2, true), (1, false)] {
-        let pruned = scene.inbox.prune(prune).await.unwrap();
-        assert_eq!((pruned.entries, pruned.more), left);
-    }
 }

@@ -93,21 +93,3 @@ async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
     let (reply, ()) = tokio::join!(scene.accept(&post), later);
     assert_eq!(reply, Reply::Stored);
 }
-
-/// One entry: one delivery is stored, whichever comes first.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_deliveries_at_the_same_time_one_is_stored() {
-    let scene = Arc::new(Scene::new());
-    let deliveries = (0..50).map(|_| {
-        let scene = Arc::clone(&scene);
-        tokio::spawn(async move { scene.accept(&fixture::complete().job_id("job_1")).await })
-    });
-    let mut stored = 0;
-    for delivery in deliveries.collect::<Vec<_>>() {
-        match delivery.await.unwrap() {
-            Reply::Stored => stored += 1,
-            reply => assert_eq!(reply, Reply::Duplicate),
-        }
-    }
-    assert_eq!((stored, scene.inbox.counts().await.unwrap().total()), (1, 1));
-}
