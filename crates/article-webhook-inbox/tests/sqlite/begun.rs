@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use article_webhook::{Sink, fixture};
+use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
     Inbox, IntentState, Job, Prune, SqliteStore, State, Worker,
     store::{Export, Intended, Merge, Progress, Store},
@@ -29,11 +29,7 @@ fn count(counts: &Counts, of: &str) {
 async fn deliver(inbox: &Inbox, jobs: std::ops::Range<u32>) {
     for job in jobs {
         let delivery = fixture::complete().job_id(&format!("job_{job}")).delivery().unwrap();
-        let reply = inbox.accept(delivery).await;
-        assert!(matches!(
-            reply,
-            article_webhook::Reply::Stored | article_webhook::Reply::Duplicate
-        ));
+        assert!([Reply::Stored, Reply::Duplicate].contains(&inbox.accept(delivery).await));
     }
 }
 

@@ -33,13 +33,23 @@ async fn crashed() -> Fixture {
 }
 
 #[tokio::test]
-async fn a_damaged_text_in_the_schema_refuses_the_start() {
+async fn a_damaged_text_or_a_missing_table_in_the_schema_refuses_the_start() {
     let fixture = closed().await;
     fixture.replace(b"value ANY NOT NULL", b"value ANY NOT NULl");
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert!(error.is_damaged());
     let says = "article_inbox_meta differs from what this version makes";
     assert!(error.to_string().contains(says), "{error}");
+
+    let fixture = closed().await;
+    fixture.damage("DROP TABLE article_inbox_bodies");
+    let error = SqliteStore::open(&fixture.path).unwrap_err().to_string();
+    let shown = fixture.shown();
+    let says = format!(
+        "{shown}: article_inbox_bodies is missing: undo the change, or {}",
+        fixture.restore_steps()
+    );
+    assert_eq!(error, says);
 }
 
 /// A page of bodies that the start does not read.

@@ -40,16 +40,6 @@ async fn the_settings_are_those_of_the_connection_that_writes() {
 }
 
 #[tokio::test]
-async fn closing_leaves_one_file_and_its_lock() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    store.record(arrival("job_1", "{}")).await.unwrap();
-    store.close().await.unwrap();
-    assert!(!fixture.beside("-wal").exists());
-    assert!(!fixture.beside("-shm").exists());
-}
-
-#[tokio::test]
 async fn a_shared_store_frees_no_lease() {
     let fixture = Fixture::new();
     let store = fixture.open();

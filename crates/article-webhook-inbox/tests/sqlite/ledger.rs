@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{CLAIM, Fixture, record};
 use article_webhook_inbox::{
-    Clock, IntentState, JobState, Missing, PauseReason, SqliteSettings, SqliteStore,
+    IntentState, JobState, Missing, PauseReason, SqliteStore,
     store::{
         BucketEvent, BucketSettings, Expect, Intended, PollClaim, PollLease, PollOutcome,
         PollSettled, Store,
@@ -42,56 +42,47 @@ async fn a_start_frees_the_polls_of_the_last_process() {
     assert!(of_polled.lease.fence > polled.lease.fence);
 }
 
-#[tokio::test]
-async fn a_start_after_the_clock_was_set_back_waits_for_nothing_longer() {
-    let fixture = Fixture::new();
-    let ahead = Clock::stepped(fixture.clock.now() + 1000 * HOUR);
-    let settings = SqliteSettings::default().clock(ahead.clone());
-    let store = SqliteStore::open_with(&fixture.path, settings).unwrap();
-    let at = ahead.now() + 20 * HOUR;
-    store.expect(vec![Expect::job(job("job_1"), at)]).await.unwrap();
-    expect(&store, &["job_missing"]).await;
-    let lease = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
-    let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
-    store.settle_poll(lease, missing, 1).await.unwrap();
-    store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap();
-    let limited = BucketEvent::RateLimited { retry_after: 2 * HOUR };
-    store.report(limited).await.unwrap();
-    drop(store);
-
-    let store = fixture.open();
-    let (now, found) = (store.now(), store.job(job("job_1")).await.unwrap().unwrap());
-    assert_eq!((found.at, found.expected_at), (now + 25 * HOUR, now));
-    let pause = store.bucket().await.unwrap().paused(BUCKET.key, store.now()).unwrap();
-    assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
-    let missing = store.job(job("job_missing")).await.unwrap().unwrap().missing;
-    assert_eq!(missing, Some(Missing::new(1, now)));
-
-    let state = async || store.intent("post-17").await.unwrap().unwrap().state;
-    assert_eq!(state().await, IntentState::Ordering);
-    fixture.clock.advance(2 * HOUR);
-    assert_eq!(state().await, IntentState::Unknown, "its process has ended long ago");
-}
-
-/// The clock is set back while the store is open. A poll that is under way keeps its lease.
+/// The clock is set back between two runs, or while the store is open. A poll that is under way then keeps its lease.
 #[tokio::test]
 async fn the_ledger_waits_for_nothing_longer_when_the_clock_is_set_back() {
-    let fixture = Fixture::new();
-    fixture.clock.advance(1000 * HOUR);
-    let store = fixture.open();
-    expect(&store, &["job_polled"]).await;
-    let polled = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
-    store.expect(vec![Expect::job(job("job_waits"), store.now() + HOUR)]).await.unwrap();
-    store.report(BucketEvent::RateLimited { retry_after: 2 * HOUR }).await.unwrap();
+    for is_open in [false, true] {
+        let fixture = Fixture::new();
+        fixture.clock.advance(1000 * HOUR);
+        let mut store = fixture.open();
+        store.expect(vec![Expect::job(job("job_1"), store.now() + 20 * HOUR)]).await.unwrap();
+        expect(&store, &["job_missing"]).await;
+        let lease = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
+        let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
+        store.settle_poll(lease, missing, 1).await.unwrap();
+        expect(&store, &["job_polled"]).await;
+        let polled = store.claim_polls(POLLS).await.unwrap().polls.remove(0).lease;
+        store.intend("post-17", MINUTE, BUCKET.key, None).await.unwrap();
+        store.report(BucketEvent::RateLimited { retry_after: 2 * HOUR }).await.unwrap();
 
-    fixture.clock.set(fixture.clock.now() - 1000 * HOUR);
-    store.probe().await.unwrap();
-    let (now, waits) = (store.now(), store.job(job("job_waits")).await.unwrap().unwrap());
-    assert_eq!((waits.at, waits.expected_at), (now + 25 * HOUR, now));
-    let pause = store.bucket().await.unwrap().paused(BUCKET.key, now).unwrap();
-    assert_eq!(pause.until, now + 2 * HOUR);
-    let settled = store.settle_poll(polled, PollOutcome::Released, 1).await.unwrap();
-    assert_eq!(settled, PollSettled::Settled(JobState::Expected), "the lease still holds");
+        let back = fixture.clock.now() - 1000 * HOUR;
+        if is_open {
+            fixture.clock.set(back);
+            store.probe().await.unwrap();
+        } else {
+            drop(store);
+            fixture.clock.set(back);
+            store = fixture.open();
+        }
+        let (now, found) = (store.now(), store.job(job("job_1")).await.unwrap().unwrap());
+        assert_eq!((found.at, found.expected_at), (now + 25 * HOUR, now), "{is_open}");
+        let pause = store.bucket().await.unwrap().paused(BUCKET.key, now).unwrap();
+        assert_eq!((pause.until, pause.why), (now + 2 * HOUR, PauseReason::RateLimited));
+        let missing = store.job(job("job_missing")).await.unwrap().unwrap().missing;
+        assert_eq!(missing, Some(Missing::new(1, now)), "{is_open}");
+        let settled = store.settle_poll(polled, PollOutcome::Released, 1).await.unwrap();
+        let still_holds = settled == PollSettled::Settled(JobState::Expected);
+        assert_eq!(still_holds, is_open, "{settled:?}");
+
+        let state = async || store.intent("post-17").await.unwrap().unwrap().state;
+        assert_eq!(state().await, IntentState::Ordering);
+        fixture.clock.advance(2 * HOUR);
+        assert_eq!(state().await, IntentState::Unknown, "its process has ended long ago");
+    }
 }
 
 /// Fencing: the lock file excludes a second worker and a second collector, also those of a tool.

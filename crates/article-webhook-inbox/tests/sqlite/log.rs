@@ -8,7 +8,7 @@ use std::{
 
 use article_webhook_inbox::store::Store;
 
-use super::{Fixture, reader, record, within};
+use super::{Fixture, arrival, reader, record, within};
 
 const MIB: u64 = 1 << 20;
 const LIMIT: u64 = 64 * MIB;
@@ -75,4 +75,20 @@ async fn a_log_that_a_reader_holds_is_shown_and_shrinks_when_the_reader_ends() {
     assert!(store.health().await.unwrap().wal_bytes > LIMIT);
     drop(reader);
     within(8, async || store.health().await.unwrap().wal_bytes <= LIMIT).await;
+}
+
+#[tokio::test]
+async fn the_log_does_not_grow_with_what_is_stored() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    let body = bytes::Bytes::from(vec![b'a'; 8 << 20]);
+    for number in 0..10 {
+        store.record(arrival(&format!("job_{number}"), body.clone())).await.unwrap();
+    }
+    // The last answer comes before the checkpoint, and this answer after it.
+    store.probe().await.unwrap();
+    let log = fixture.beside("-wal").metadata().unwrap().len();
+    assert!(log < 48 * MIB, "{log}");
+    let file = fixture.path.metadata().unwrap().len();
+    assert!(file > 40 * MIB, "{file}, log {log}");
 }

@@ -22,7 +22,6 @@ mod retention;
 mod salvage;
 mod waiting;
 mod whole;
-mod writer;
 
 use std::{
     path::{Path, PathBuf},

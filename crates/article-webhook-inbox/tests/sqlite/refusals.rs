@@ -160,20 +160,3 @@ fn a_tool_needs_a_file_and_its_schema() {
         )
     );
 }
-
-#[tokio::test]
-async fn a_closed_store_fails_every_call_and_frees_the_file() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    store.close().await.unwrap();
-    for error in [
-        store.close().await.unwrap_err(),
-        store.probe().await.unwrap_err(),
-        store.counts().await.map(drop).unwrap_err(),
-        store.check().await.map(drop).unwrap_err(),
-    ] {
-        assert_eq!(error.to_string(), "the inbox is closed");
-        assert!(!error.is_transient());
-    }
-    fixture.open();
-}

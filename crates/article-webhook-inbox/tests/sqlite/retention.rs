@@ -25,32 +25,6 @@ async fn complete(fixture: &Fixture, store: &impl Store) -> Prune {
     Prune { bodies_before: now, entries_before, limit: 60, ..Prune::default() }
 }
 
-#[tokio::test]
-async fn an_erased_job_is_in_no_file() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    // One body within a page of entries, and one that fills pages of its own.
-    let small = CANARY.to_vec();
-    let large = CANARY.repeat(5000);
-    for number in 0..20 {
-        store.record(arrival(&format!("other_{number}"), vec![b'x'; 3000 * number])).await.unwrap();
-        if number == 10 {
-            store.record(arrival("job_1", small.clone())).await.unwrap();
-            store.record(arrival("job_1", large.clone())).await.unwrap();
-        }
-    }
-    let files = [fixture.path.clone(), fixture.beside("-wal")];
-    assert!(files.iter().any(|file| holds(file, CANARY)));
-
-    assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 1);
-    for file in &files {
-        assert!(!holds(file, CANARY), "{}", file.display());
-        assert!(!holds(file, b"job_1"), "{}", file.display());
-    }
-    assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 0);
-    assert_eq!(store.counts().await.unwrap().total(), 20);
-}
-
 /// A transaction that erases many large bodies would let deliveries wait.
 #[tokio::test]
 async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
@@ -129,33 +103,14 @@ async fn a_body_larger_than_a_batch_is_removed() {
     assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
 }
 
-/// Bounded resources: a batch of retention is bounded in bytes, and so is the log that it leaves.
-#[tokio::test]
-async fn retention_does_not_let_the_log_grow_without_limit() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    for job in 0..24 {
-        store.record(arrival(&format!("job_{job}"), vec![b' '; 2 << 20])).await.unwrap();
-    }
-    let prune = complete(&fixture, &store).await;
-    let mut batches = 1;
-    while store.prune(prune).await.unwrap().more {
-        batches += 1;
-    }
-    assert!(batches >= 6, "{batches} batches of at most 8 MiB");
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
-    let log = fixture.beside("-wal").metadata().unwrap().len();
-    assert!(log <= 64 << 20, "{log} bytes of log");
-}
-
-/// Rows that move between pages, when others are removed, must leave no copies.
+/// Rows that move between pages, when others are removed, must leave no copies. Some bodies fill pages of their own.
 #[tokio::test]
 async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
     let fixture = Fixture::new();
     let store = fixture.open();
     let name = |number: usize| format!("canary-{number:04}-");
     for number in 0..100 {
-        let repeated = 1 + (number * 7919) % 400;
+        let repeated = 1 + (number * 7919) % if number % 10 == 0 { 6000 } else { 400 };
         let body = name(number).repeat(repeated);
         store.record(arrival(&name(number), body)).await.unwrap();
         // Some become done, and lose their bytes.

@@ -185,9 +185,11 @@ mod tests {
         make_durable(&connection, &path, Access::Exclusive).unwrap();
         assert_eq!(wrong_settings(&connection).unwrap(), [""; 0]);
         set(&connection, "synchronous", "NORMAL").unwrap();
-        assert_eq!(
-            wrong_settings(&connection).unwrap(),
-            ["the setting synchronous is 1 and must be 2"]
-        );
+        set(&connection, "journal_mode", "DELETE").unwrap();
+        let wrong = [
+            "the setting journal_mode is delete and must be wal",
+            "the setting synchronous is 1 and must be 2",
+        ];
+        assert_eq!(wrong_settings(&connection).unwrap(), wrong);
     }
 }

@@ -168,49 +168,30 @@ mod tests {
     }
 
     #[test]
-    fn transient_failures_are_transient_and_damage_is_damage() {
-        use rusqlite::ffi;
-        for code in [
-            ffi::SQLITE_BUSY,
-            ffi::SQLITE_LOCKED,
-            ffi::SQLITE_FULL,
-            ffi::SQLITE_IOERR,
-            ffi::SQLITE_CANTOPEN,
-            ffi::SQLITE_READONLY,
-        ] {
-            assert!(of(code).is_transient(), "{code}");
-        }
-        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB] {
-            assert!(of(code).is_damaged(), "{code}");
-        }
-        assert!(!of(ffi::SQLITE_ERROR).is_transient());
-    }
-
-    #[test]
-    fn what_can_be_done_is_named() {
+    fn a_failure_is_of_its_kind_and_names_what_can_be_done() {
         use rusqlite::ffi;
         let restart = format!(": {RESTART}");
-        for (code, fix) in [
-            (ffi::SQLITE_FULL, ": free some space"),
-            (ffi::SQLITE_NOMEM, ": give the program more memory"),
-            (
-                ffi::SQLITE_CANTOPEN,
-                ": check who may read them and their folder, and the limit of open files",
-            ),
-            (
-                ffi::SQLITE_READONLY,
-                ": check who may write to it and its folder, and whether the disk is read-only",
-            ),
-            (
-                ffi::SQLITE_IOERR,
-                ": look whether it or a quota is full, look into the log of the system, and check the disk",
-            ),
-            (ffi::SQLITE_CONSTRAINT, ": look for triggers on the inbox's tables"),
-            (ffi::SQLITE_CORRUPT, &restart),
-            (ffi::SQLITE_NOTADB, &restart),
-            (ffi::SQLITE_ERROR, &restart),
+        for (code, kind, fix) in [
+            (ffi::SQLITE_BUSY, "transient", "by another program"),
+            (ffi::SQLITE_LOCKED, "transient", "by another program"),
+            (ffi::SQLITE_FULL, "transient", ": free some space"),
+            (ffi::SQLITE_NOMEM, "transient", ": give the program more memory"),
+            (ffi::SQLITE_CANTOPEN, "transient", "their folder, and the limit of open files"),
+            (ffi::SQLITE_READONLY, "transient", "its folder, and whether the disk is read-only"),
+            (ffi::SQLITE_IOERR, "transient", "look into the log of the system, and check the disk"),
+            (ffi::SQLITE_CONSTRAINT, "other", ": look for triggers on the inbox's tables"),
+            (ffi::SQLITE_CORRUPT, "damage", &restart),
+            (ffi::SQLITE_NOTADB, "damage", &restart),
+            (ffi::SQLITE_ERROR, "other", &restart),
         ] {
-            assert!(of(code).to_string().ends_with(fix), "{code}: {}", of(code));
+            let error = of(code);
+            let found = match (error.is_transient(), error.is_damaged()) {
+                (true, false) => "transient",
+                (false, true) => "damage",
+                _ => "other",
+            };
+            assert_eq!(found, kind, "{error}");
+            assert!(error.to_string().ends_with(fix), "{error}");
         }
     }
 

@@ -243,28 +243,3 @@ impl Difference {
         Self { says, missing_index: None }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_index_is_made_and_another_change_is_refused() {
-        let (connection, path) =
-            (Connection::open_in_memory().unwrap(), Path::new("/data/inbox.db"));
-        create(&connection).unwrap();
-        assert_eq!(differences(&connection).unwrap(), [""; 0]);
-        let index = "article_inbox_entries_by_time";
-        connection.execute_batch(&format!("DROP INDEX {index}")).unwrap();
-        assert_eq!(differences(&connection).unwrap(), [format!("{index} is missing")]);
-        assert!(validate(&connection, path).is_ok());
-        assert_eq!(create(&connection).unwrap(), [index]);
-        assert_eq!(differences(&connection).unwrap(), [""; 0]);
-
-        connection.execute_batch("DROP TABLE article_inbox_bodies").unwrap();
-        let error = validate(&connection, path).unwrap_err();
-        let says = "/data/inbox.db: article_inbox_bodies is missing: undo the change, or restore a backup with `article-webhook inbox \
-             restore BACKUP /data/inbox.db`";
-        assert_eq!(error.to_string(), says);
-    }
-}

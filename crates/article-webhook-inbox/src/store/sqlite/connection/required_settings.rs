@@ -87,23 +87,3 @@ pub(super) fn set(connection: &Connection, name: &str, value: &str) -> rusqlite:
     while rows.next()?.is_some() {}
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrong_setting_is_reported_with_what_it_must_be() {
-        let integer = |number| Some(Value::Integer(number));
-        assert_eq!(mismatch("synchronous", integer(2).as_ref(), Setting::Number(2)), None);
-        assert_eq!(
-            mismatch("synchronous", None, Setting::Number(2)).unwrap(),
-            "the setting synchronous is unknown and must be 2"
-        );
-        let text = Value::Text("delete".into());
-        assert_eq!(
-            mismatch("journal_mode", Some(&text), Setting::Word("wal")).unwrap(),
-            "the setting journal_mode is delete and must be wal"
-        );
-    }
-}

@@ -163,17 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_log_is_read_to_its_end() {
-        let log = log();
-        assert!(log.len() >= HEADER + 5 * FRAME, "{} bytes", log.len());
-        assert_eq!(lost(&log), None);
-        assert_eq!(lost(b""), None);
-        assert_eq!(lost(&log[..HEADER]), None);
-    }
-
-    #[test]
     fn a_flipped_bit_loses_its_commit_and_all_after_it() {
         let sound = log();
+        assert_eq!([lost(&sound), lost(b"")], [None; 2]);
         let last = sound.len() - FRAME;
         for at in [0, 4, 8, 12, 16, 20, FRAME_HEADER, FRAME - 1] {
             let mut log = sound.clone();
@@ -183,15 +175,10 @@ mod tests {
             log[last - FRAME + at] ^= 1 << 3;
             assert_eq!(lost(&log), Some(2), "byte {at} of the frame before it");
         }
-    }
-
-    #[test]
-    fn a_flipped_bit_in_the_header_loses_everything() {
-        let sound = log();
         for at in 0..HEADER {
             let mut log = sound.clone();
             log[at] ^= 1;
-            assert_eq!(lost(&log), Some(5), "byte {at}");
+            assert_eq!(lost(&log), Some(5), "byte {at} of the header");
         }
     }
 

@@ -88,13 +88,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_file_systems_are_known_by_their_numbers() {
+    fn file_systems_are_known_by_their_numbers() {
         const EXT4: i64 = 0xEF53;
         const TMPFS: i64 = 0x0102_1994;
         const FUSE: i64 = 0x6573_5546;
         assert_eq!(network(0x6969), Some("NFS"));
         assert_eq!(network(i64::from(0xFF53_4D42_u32.cast_signed())), Some("SMB"));
         assert_eq!([EXT4, TMPFS, FUSE].map(network), [None; 3]);
+        let starts = |magic| why_easily_lost(magic).map(|why| why.split(',').next());
+        assert_eq!(starts(TMPFS), Some(Some("is in memory")));
+        assert_eq!(starts(0x794C_7630), Some(Some("is in a container's own layer")));
+        assert_eq!(starts(FUSE), Some(Some("is on FUSE or virtiofs")));
+        assert_eq!(starts(EXT4), None);
     }
 
     #[test]
@@ -104,16 +109,6 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         check_local(&file).unwrap();
         assert_eq!(easily_lost(&file), None);
-    }
-
-    #[test]
-    fn file_systems_on_which_files_are_easily_lost_are_known_by_their_numbers() {
-        let [tmpfs, overlay, fuse, ext4] = [0x0102_1994, 0x794C_7630, 0x6573_5546, 0xEF53];
-        let starts = |magic| why_easily_lost(magic).map(|why| why.split(',').next());
-        assert_eq!(starts(tmpfs), Some(Some("is in memory")));
-        assert_eq!(starts(overlay), Some(Some("is in a container's own layer")));
-        assert_eq!(starts(fuse), Some(Some("is on FUSE or virtiofs")));
-        assert_eq!(starts(ext4), None);
     }
 
     #[cfg(target_os = "linux")]

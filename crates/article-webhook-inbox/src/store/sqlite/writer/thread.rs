@@ -591,17 +591,6 @@ mod tests {
         assert!(fixture.writer.shared.status.blocked().is_none());
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn no_commit_is_answered_whose_log_is_gone() {
-        let mut fixture = fixture();
-        fixture.probe().unwrap();
-        std::fs::remove_file(fixture.folder.path().join("inbox.db-wal")).unwrap();
-        let says = crate::store::sqlite::writer::shared::log_replaced(&fixture.path()).to_string();
-        assert_eq!(fixture.probe().unwrap_err().to_string(), says);
-        assert_eq!(fixture.probe().unwrap_err().to_string(), says);
-    }
-
     #[test]
     fn a_full_disk_blocks_until_a_commit_succeeds() {
         let mut fixture = fixture();
