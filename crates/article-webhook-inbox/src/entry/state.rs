@@ -117,16 +117,3 @@ impl fmt::Display for State {
         f.pad(self.as_str())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_state_has_a_name_of_its_own() {
-        for &state in State::ALL {
-            assert_eq!(State::from_name(state.as_str()), Some(state));
-            assert_eq!(format!("{state:>10}").trim_start(), state.as_str());
-        }
-    }
-}

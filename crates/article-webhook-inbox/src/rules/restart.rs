@@ -35,23 +35,8 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Failure;
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
-
-    #[test]
-    fn a_lease_is_freed_and_its_attempt_was_interrupted() {
-        let at = NOW + MAX_WAIT;
-        let leased = Row { state: State::Leased, attempts: 3, interrupted: 1, at, ..Row::new(NOW) };
-        let mut row = Row { cause: Some("no network".into()), ..leased };
-        let freed = Row { state: State::Waiting, interrupted: 2, at: NOW, ..row.clone() };
-        assert!(row.restart(NOW));
-        let [Failure { at: NOW, attempt: 3, .. }] = &row.failures[..] else {
-            panic!("one failure: {:?}", row.failures)
-        };
-        row.failures.clear();
-        assert_eq!(row, freed);
-    }
 
     /// When a wait ends that began and was to end this many seconds after the restart; negative: before it.
     fn waits(began: i64, ends: i64) -> (SystemTime, bool) {

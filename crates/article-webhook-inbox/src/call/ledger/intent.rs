@@ -201,15 +201,3 @@ pub enum Intended {
     /// Calls with the key are paused. Nothing is stored.
     Paused(Pause),
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_state_has_a_name_of_its_own() {
-        for &state in IntentState::ALL {
-            assert_eq!(IntentState::from_name(state.as_str()), Some(state));
-        }
-    }
-}

@@ -302,23 +302,3 @@ pub struct ExpectedJob {
     /// log events of this crate never do.
     pub cause: Option<String>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_state_and_every_reason_has_a_name_of_its_own() {
-        for &state in JobState::ALL {
-            assert_eq!(JobState::from_name(state.as_str()), Some(state));
-            assert!(!(state.is_open() && state.has_article()), "{state}");
-        }
-        let refused = Reason::Refused { code: "too_large".into() };
-        let delivered = Reason::Delivered;
-        for reason in
-            [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill, refused, delivered]
-        {
-            assert_eq!(reason.to_string().parse::<Reason>().unwrap(), reason);
-        }
-    }
-}

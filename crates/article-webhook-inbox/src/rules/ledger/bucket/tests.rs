@@ -153,15 +153,6 @@ fn a_restart_shortens_what_a_wrong_clock_left() {
 }
 
 #[test]
-fn a_bucket_in_place_of_a_damaged_one_has_no_token() {
-    let mut bucket = Bucket::empty();
-    assert_eq!(bucket.tokens(SETTINGS, START), 0);
-    assert_eq!(bucket.next_token(SETTINGS, START), after(2));
-    assert!(!bucket.take(SETTINGS, START) && bucket.take(SETTINGS, after(2)));
-    assert_eq!(bucket.tokens(SETTINGS, after(99)), 5);
-}
-
-#[test]
 fn an_imported_bucket_allows_no_more_than_either() {
     let mut there = Bucket::new();
     assert!(there.take(SETTINGS, after(5)));
