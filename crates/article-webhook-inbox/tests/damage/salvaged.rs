@@ -107,7 +107,7 @@ async fn salvage(
         store.record(arrival).await?;
     }
     let mut handled = BTreeSet::new();
-    let (calls, ended) = work(&inbox, &store).await;
+    let (calls, ended) = work(&inbox).await;
     ended?;
     for (job, body) in calls {
         if base.done.contains(&job) || base.removed.contains(&job) {

@@ -8,7 +8,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use article_webhook_inbox::{
@@ -25,8 +25,8 @@ pub(super) const NEW: &str = "job_new";
 /// When the damaged inbox is opened.
 const LATER: Duration = Duration::from_secs(600);
 
-/// A worker that calls no handler for this long, although entries are due, is stuck. On a busy machine it may get no
-/// processor for seconds.
+/// A worker that is not idle after this long, although there is work for less than a second, is stuck. On a busy machine it may
+/// get no processor for seconds.
 const STUCK: Duration = Duration::from_secs(10);
 
 /// A damage that takes longer than this hangs.
@@ -111,7 +111,7 @@ impl Observed {
         self.look(&inbox, &store).await;
         self.before = self.list(&store).await;
         clock.advance(Duration::from_secs(60));
-        self.work(&inbox, &store).await;
+        self.work(&inbox).await;
         self.prune(&store).await;
 
         let recorded = store.record(arrival(NEW, article(NEW, 700))).await;
@@ -123,7 +123,7 @@ impl Observed {
         // delivery of another. So the last of them comes first, and then the first.
         for is_reversed in [true, false] {
             self.repeat(base, &store, (number, is_reversed)).await;
-            self.work(&inbox, &store).await;
+            self.work(&inbox).await;
         }
         self.look(&inbox, &store).await;
         drop(inbox);
@@ -134,7 +134,7 @@ impl Observed {
         match open() {
             Ok(store) => {
                 let inbox = Inbox::new(store.clone());
-                self.work(&inbox, &store).await;
+                self.work(&inbox).await;
                 self.after = self.list(&store).await;
                 self.look(&inbox, &store).await;
             }
@@ -240,19 +240,15 @@ impl Observed {
         }
     }
 
-    async fn work(&mut self, inbox: &Inbox, store: &SqliteStore) {
-        let (mut calls, ended) = work(inbox, store).await;
+    async fn work(&mut self, inbox: &Inbox) {
+        let (mut calls, ended) = work(inbox).await;
         self.calls.append(&mut calls);
         self.ok("the worker", ended);
     }
 }
 
-/// Runs a worker until nothing is left to do, or nothing happens any more: the jobs that its handler was called for, with the
-/// bodies.
-pub(super) async fn work(
-    inbox: &Inbox,
-    store: &SqliteStore,
-) -> (Vec<(String, Bytes)>, Result<(), Error>) {
+/// Runs a worker until nothing is left to do, or until it is stuck: the jobs that its handler was called for, with the bodies.
+pub(super) async fn work(inbox: &Inbox) -> (Vec<(String, Bytes)>, Result<(), Error>) {
     let calls = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&calls);
     let worker = inbox.worker(move |job| {
@@ -260,26 +256,8 @@ pub(super) async fn work(
         seen.lock().expect("no handler panics").push(call);
         async { Ok(()) }
     });
-    let idle = async {
-        let (mut last, mut since) = (0, Instant::now());
-        loop {
-            // In this order: between the two, the worker may claim what is due.
-            let due = store.due_since().await;
-            let counts = store.counts().await;
-            let none =
-                matches!(due, Ok(None)) && counts.is_ok_and(|counts| counts.of(State::Leased) == 0);
-            let count = calls.lock().expect("no handler panics").len();
-            if count != last {
-                (last, since) = (count, Instant::now());
-            }
-            if none || since.elapsed() > STUCK {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    let ended = worker.concurrency(8).run(idle).await;
-    (std::mem::take(&mut *calls.lock().expect("no handler panics")), ended)
+    let ended = tokio::time::timeout(STUCK, worker.concurrency(8).run_until_idle()).await;
+    (std::mem::take(&mut *calls.lock().expect("no handler panics")), ended.unwrap_or(Ok(())))
 }
 
 /// An article that was found corrupt before the damage stays so, and is not delivered again.

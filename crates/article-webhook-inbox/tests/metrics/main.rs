@@ -38,7 +38,7 @@ fn assert_counts<const N: usize>(recorder: &Recorder, name: &str, counts: [(&str
 }
 
 #[test]
-fn deliveries_count_by_what_became_of_them() {
+fn deliveries_count_by_what_became_of_them_and_workers_count_while_they_run() {
     let recorder = counted(async |_| script::deliveries().await);
     assert_counts(
         &recorder,
@@ -55,6 +55,8 @@ fn deliveries_count_by_what_became_of_them() {
     assert_eq!(recorder.values(metric::RECORD_DURATION, "").len(), 8);
     assert_counts(&recorder, metric::REFUSED, [("malformed_json", 1.0)]);
     assert_counts(&recorder, metric::STORE_FAILURES, [("record", 1.0), ("claim", 1.0)]);
+    assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(recorder.count(metric::WORKER_FAILURES, ""), 1.0, "the inbox was closed");
 }
 
 #[test]
@@ -97,13 +99,6 @@ fn a_job_that_an_attempt_ends_as_unreadable_is_counted_once() {
     let recorder = counted(async |_| script::unreadable().await);
     assert_eq!(recorder.count(metric::UNREADABLE, ""), 1.0);
     assert_counts(&recorder, metric::ATTEMPTS, [("unhandled", 2.0)]);
-}
-
-#[test]
-fn workers_count_while_they_run_and_those_that_fail() {
-    let recorder = counted(async |_| script::deliveries().await);
-    assert_eq!(recorder.values(metric::WORKERS, ""), [1.0, 0.0, 1.0, 0.0]);
-    assert_eq!(recorder.count(metric::WORKER_FAILURES, ""), 1.0, "the inbox was closed");
 }
 
 #[test]
