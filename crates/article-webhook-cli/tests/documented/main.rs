@@ -1,14 +1,15 @@
 //! The pages of this repository, followed: each command of a page runs, in the page's order, and ends as the page says.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
-mod excerpt;
-mod expected;
 mod fields;
 mod follow;
 mod names;
 mod pages;
-mod schema;
 mod stage;
+
+#[allow(dead_code, reason = "the tests of the tool use more of it")]
+#[path = "../cli/running.rs"]
+mod running;
 
 #[cfg(feature = "postgres")]
 #[allow(dead_code, reason = "the store's tests use more of it")]

@@ -115,15 +115,10 @@ impl Page {
 fn command(place: Place, line: &str) -> Option<Step> {
     let line = line.trim().trim_start_matches("$ ");
     let line = line.split(" # ").next().unwrap_or(line).trim_end().trim_end_matches(" &");
-    let program = line.split(' ').find(|word| !is_variable(word));
-    // A variable whose value has a space is more than one word.
-    let is_there = program.is_some_and(|word| PROGRAMS.contains(&word))
-        || PROGRAMS.iter().any(|program| {
-            let before = line.split_once(&format!(" {program}")).map(|(before, _)| before);
-            let words = before.and_then(shlex::split);
-            words.is_some_and(|words| words.iter().all(|word| is_variable(word)))
-        });
-    let text = is_there.then(|| without_alias(line))?;
+    // Variables may stand before the program.
+    let words = shlex::split(line)?;
+    let program = words.iter().find(|word| !is_variable(word))?;
+    let text = PROGRAMS.contains(&&**program).then(|| without_alias(line))?;
     Some(Step::Command(Command { place, text, prints: Vec::new() }))
 }
 
@@ -133,21 +128,16 @@ fn is_variable(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// The names that `.cargo/config.toml` gives to commands, with what they stand for.
-pub(crate) fn aliases() -> Vec<(String, String)> {
-    let file = read_to_string(Path::new(ROOT).join(".cargo/config.toml")).unwrap();
-    let lines = file.lines().skip_while(|line| *line != "[alias]").skip(1);
-    let lines = lines.take_while(|line| !line.starts_with('['));
-    let pairs = lines.filter_map(|line| line.split_once(" = "));
-    pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect()
-}
-
+/// The command that a name of `.cargo/config.toml` stands for, and the tool for cargo that runs it.
 fn without_alias(text: &str) -> String {
-    let stands_for = |(name, value): (String, String)| {
+    let file = read_to_string(Path::new(ROOT).join(".cargo/config.toml")).unwrap();
+    let aliases = file.lines().filter_map(|line| line.split_once(" = "));
+    let stands_for = |(name, value): (&str, &str)| {
         let rest = text.strip_prefix(&format!("cargo {name}"))?;
-        (rest.is_empty() || rest.starts_with(' ')).then(|| format!("cargo {value}{rest}"))
+        let is_it = rest.is_empty() || rest.starts_with(' ');
+        is_it.then(|| format!("cargo {}{rest}", value.trim_matches('"')))
     };
-    let text = aliases().into_iter().find_map(stands_for).unwrap_or_else(|| text.to_owned());
+    let text = aliases.into_iter().find_map(stands_for).unwrap_or_else(|| text.to_owned());
     match text.strip_prefix(BY_CARGO) {
         Some(arguments) => format!("article-webhook {arguments}"),
         None => text,

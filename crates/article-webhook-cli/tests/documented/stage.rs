@@ -1,11 +1,13 @@
 //! What a page takes for granted: the service, a receiver with its inbox, files. Each page has its own.
 
 use std::{
+    env,
     fs::{self, Permissions},
     future::pending,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4},
     os::{fd::OwnedFd, unix::fs::PermissionsExt},
-    path::Path,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -29,7 +31,7 @@ use crate::pages::{Page, ROOT};
 /// The token of the receivers. A page that sets one has none before.
 pub(crate) const TOKEN: &str = "Bearer 2b1e9a6c4f7d83500e6f1d2c3b4a5968";
 
-const KEY: &str = "sk-pages";
+pub(crate) const KEY: &str = "sk-pages";
 
 /// The topic whose article the handler refuses.
 const REFUSED: &str = "Refused";
@@ -48,11 +50,10 @@ pub(crate) fn alone(command: &str) -> Option<MutexGuard<'static, ()>> {
 
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
-    /// A job of the inbox that its handler gave up.
-    pub(crate) dead: String,
     /// What stands for something on the page, and what it stands for here.
     words: Vec<(&'static str, String)>,
-    pub(crate) variables: Vec<(&'static str, String)>,
+    /// Those of a command. `DEAD` is a job of the inbox that its handler gave up.
+    pub(crate) variables: Vec<(String, String)>,
     _runtime: Runtime,
     _ports: [OwnedFd; 2],
     _simulator: Simulator,
@@ -69,14 +70,21 @@ impl Stage {
         let has = |words: &str| commands.iter().any(|command| command.text.contains(words));
         let scene = runtime.block_on(Scene::of(page, folder.path()));
         let port = if has("article-webhook listen") { port } else { scene.receiver.port() };
+        let outside = format!("http://{}/webhooks/articles", scene.receiver);
         let mut variables = vec![
             ("ARTICLE_API_URL", scene.simulator.base_url()),
             ("ARTICLE_API_KEY", KEY.to_owned()),
+            ("DEAD", scene.dead.clone()),
+            ("NO_COLOR", "1".to_owned()),
+            ("RECEIVER", outside.clone()),
         ];
         if !has("export ARTICLE_WEBHOOK_TOKEN") {
             variables.push(("ARTICLE_WEBHOOK_TOKEN", TOKEN.to_owned()));
         }
-        let outside = format!("http://{}/webhooks/articles", scene.receiver);
+        #[cfg(feature = "postgres")]
+        if let Some(url) = page.text.contains("DATABASE_URL").then(database).flatten() {
+            variables.push(("DATABASE_URL", url));
+        }
         let words = vec![
             ("https://blog.example/webhooks/articles", outside.clone()),
             ("https://shop.example/webhooks/articles", outside.clone()),
@@ -93,16 +101,26 @@ impl Stage {
             // The job of the fixture that curl sends stays.
             (" job_7c1e4a52", format!(" {}", scene.complete)),
         ];
-        let Scene { simulator, dead, .. } = scene;
+        let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value));
         Self {
             folder,
-            dead,
             words,
-            variables,
+            variables: variables.collect(),
             _runtime: runtime,
             _ports: [held, held_closed],
-            _simulator: simulator,
+            _simulator: scene.simulator,
         }
+    }
+
+    /// A shell in the folder, with the tool that was built first on the path.
+    pub(crate) fn shell(&self, command: &str) -> Command {
+        let tool = PathBuf::from(env!("CARGO_BIN_EXE_article-webhook"));
+        let path = format!("{}:{}", tool.parent().unwrap().display(), env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.folder.path()).stdin(Stdio::null());
+        shell.env_remove("ARTICLE_WEBHOOK_TOKEN").env_remove("ARTICLE_INBOX_READ_ONLY");
+        shell.env("PATH", path).envs(self.variables.iter().cloned());
+        shell
     }
 
     /// A command of the page as it runs here.
@@ -225,4 +243,22 @@ fn port_for_later() -> (u16, OwnedFd) {
     bind(&held, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = SocketAddrV4::try_from(getsockname(&held).unwrap()).unwrap();
     (address.port(), held)
+}
+
+/// A database with the tables of an inbox, as a first receiver leaves it.
+#[cfg(feature = "postgres")]
+fn database() -> Option<String> {
+    let url = crate::postgres_server::shared_url()?;
+    let schema = format!("pages_{}", std::process::id());
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let settings = article_webhook_postgres::PostgresSettings::new(&url).unwrap();
+        let settings = settings.schema(&schema).unwrap();
+        // The application's role on the page. A server that was named may have it.
+        let client = settings.client().await.unwrap();
+        drop(client.batch_execute("CREATE ROLE blog LOGIN").await);
+        let store = article_webhook_postgres::PostgresStore::connect(settings).await.unwrap();
+        Inbox::new(store).close().await.unwrap();
+    });
+    Some(format!("{url}?schema={schema}"))
 }
