@@ -1,7 +1,7 @@
 //! An inbox with many entries, in SQLite and in PostgreSQL: every view of the page and every command that reads is soon there.
 
 use std::{
-    ffi::OsStr,
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant, SystemTime},
 };
@@ -11,7 +11,7 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use crate::{Mark, running::Running, server::Server};
+use crate::{Mark, cookie, running::Running, server::Server};
 
 /// How often each view is read, and each command run.
 const TIMES: usize = 20;
@@ -26,18 +26,18 @@ pub(crate) async fn run(http: &Client, entries: u32) -> bool {
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     fill(&inbox, entries).await;
     inbox.close().await.unwrap();
-    let mut is_kept = read("SQLite", file.as_os_str(), http, entries).await;
+    let mut is_kept = read("SQLite", &file, http, entries).await;
     if let Some(server) = Server::start(&[]) {
         let settings = PostgresSettings::new(&server.url()).unwrap();
         let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
         fill(&inbox, entries).await;
         inbox.close().await.unwrap();
-        is_kept &= read("PostgreSQL", OsStr::new(&server.url()), http, entries).await;
+        is_kept &= read("PostgreSQL", Path::new(&server.url()), http, entries).await;
     }
     is_kept
 }
 
-async fn read(store: &str, inbox: &OsStr, http: &Client, entries: u32) -> bool {
+async fn read(store: &str, inbox: &Path, http: &Client, entries: u32) -> bool {
     let millis = Duration::from_millis;
     let [view, command] =
         if entries > MANY { [millis(300), millis(1000)] } else { [millis(150), millis(300)] };
@@ -54,8 +54,8 @@ async fn read(store: &str, inbox: &OsStr, http: &Client, entries: u32) -> bool {
         let mark = Mark { is_kept: is_soon };
         println!("  {name:<40} {median:.0?}, {longest:.0?} (< {limit:?}) {mark}");
     };
-    let page = Running::start(&["inbox", "page"], inbox);
-    let cookie = page.cookie(http).await;
+    let page = Running::page(inbox, &[]);
+    let cookie = cookie(&page, http).await;
     let (middle, last) = (entries / 2 + 1, 60);
     for (name, query) in [
         ("all, the newest", String::new()),

@@ -3,6 +3,7 @@
 use std::{
     fs,
     sync::{Arc, Mutex},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -11,10 +12,7 @@ use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
 
-use crate::{
-    Mark,
-    running::{Running, TOKEN},
-};
+use crate::{Mark, cookie, running::Running, tool::TOKEN};
 
 const A_SECOND: u32 = 1000;
 const SECONDS: u32 = 10;
@@ -33,11 +31,14 @@ const LEAST: Duration = Duration::from_millis(200);
 pub(crate) async fn run(http: &Client) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("inbox.db");
-    let listening = Running::start(&["listen", "--port", "0", "--inbox"], &file);
+    let mut listening = Running::listen(&file);
+    // It prints a line for each delivery.
+    let lines = listening.process.lines.take().unwrap();
+    thread::spawn(move || lines.for_each(drop));
     let body = body();
 
     // Warm: the first page, and the first deliveries.
-    let cookie = listening.cookie(http).await;
+    let cookie = cookie(&listening, http).await;
     for number in 0..100 {
         let status = deliver(http, &listening.receiver, &body, number).await;
         assert_eq!(status, StatusCode::OK);
@@ -84,7 +85,8 @@ pub(crate) async fn run(http: &Client) -> bool {
 
 /// The memory that the process has.
 fn memory(listening: &Running) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", listening.process.id())).unwrap();
+    let status =
+        fs::read_to_string(format!("/proc/{}/status", listening.process.process.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }

@@ -5,9 +5,18 @@
 
 mod list;
 mod live;
+
+#[allow(dead_code, reason = "the tests of the tool use more of it")]
+#[path = "../../tests/cli/running.rs"]
+mod process;
+#[allow(dead_code, reason = "the tests of the page use more of it")]
+#[path = "../../tests/page/running.rs"]
 mod running;
 #[path = "../../../article-webhook-postgres/tests/common/server.rs"]
 mod server;
+#[allow(dead_code, reason = "the tests of the tool use more of it")]
+#[path = "../../tests/cli/tool.rs"]
+mod tool;
 
 use std::process::ExitCode;
 
@@ -34,6 +43,13 @@ async fn main() -> ExitCode {
         is_kept &= list::run(&http, entries).await;
     }
     if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What a browser gets for the key.
+async fn cookie(page: &running::Running, http: &reqwest::Client) -> String {
+    let opened = http.get(&page.url).send().await.unwrap();
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap();
+    cookie.split(';').next().unwrap().to_owned()
 }
 
 /// Whether something that is promised is kept.

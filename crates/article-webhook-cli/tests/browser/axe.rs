@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::driver::{Browser, report};
+use crate::{driver::Browser, tool::skipped};
 
 /// Runs it, and returns a sentence for each violation and each check that failed. The frame of an article runs no script, so it
 /// is left out. The rules named here are off unless asked for.
@@ -36,7 +36,7 @@ impl Axe {
         let project = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let got = Command::new(project.join("tests/axe-core")).output().unwrap();
         if got.status.code() == Some(3) {
-            report("skipped: axe-core: npm is not on the PATH, or its registry cannot be reached");
+            skipped("axe-core: npm is not on the PATH, or its registry cannot be reached");
             return None;
         }
         assert!(got.status.success(), "{}", String::from_utf8_lossy(&got.stderr));

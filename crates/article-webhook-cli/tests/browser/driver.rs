@@ -2,8 +2,8 @@
 //! crates for it would bring twenty others.
 
 use std::{
-    env, fs,
-    io::{BufRead, BufReader, Write, stdout},
+    fs,
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -11,6 +11,8 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
+
+use crate::tool::not_installed;
 
 /// The name under which WebDriver passes an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -126,24 +128,15 @@ impl Browser {
         }
     }
 
-    /// Waits until the browser is there, where no script can run.
-    pub(crate) async fn until_url(&self, url: &str) {
-        self.until_url_has(url, |seen| seen == url).await;
-    }
-
-    /// Waits until the browser is where its address has this form, and returns the address.
-    pub(crate) async fn until_url_has(
-        &self,
-        what: &str,
-        is_there: impl Fn(&str) -> bool,
-    ) -> String {
+    /// Waits until the address is as it should be, where no script can run, and returns the address.
+    pub(crate) async fn until_url(&self, is_it: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {
             let url = self.url().await;
-            if is_there(&url) {
+            if is_it(&url) {
                 return url;
             }
-            assert!(start.elapsed() < TIMEOUT, "{what}: never, but {url}");
+            assert!(start.elapsed() < TIMEOUT, "it is {url}");
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
     }
@@ -266,18 +259,6 @@ fn start_driver() -> Option<(Child, u16)> {
         driver.wait().unwrap();
     }
     panic!("chromedriver ended ten times before it listened; its last line: {last_line}");
-}
-
-/// Reports what is skipped. In CI the program must be there.
-#[track_caller]
-pub(crate) fn not_installed(what: &str) {
-    assert!(env::var_os("CI").is_none(), "{what}");
-    report(&format!("skipped: {what}"));
-}
-
-/// Writes a line that is seen when the tests pass, unlike one of `println!`.
-pub(crate) fn report(what: &str) {
-    stdout().write_all(format!("browser: {what}\n").as_bytes()).unwrap();
 }
 
 async fn call(http: &reqwest::Client, url: &str, body: &Value) -> Result<Value, String> {

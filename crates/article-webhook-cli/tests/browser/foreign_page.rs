@@ -94,7 +94,7 @@ async fn another_server_on_this_machine_does_not_get_the_cookie() {
     browser.open(&format!("{}/entry/job_64d4083e/article.complete", foreign.url)).await;
     let asked = foreign.seen();
     for path in ["/", "/asked", "/loaded", "/framed"] {
-        assert!(asked.contains(&format!("GET {path} HTTP/1.1")), "{path}: {asked:?}");
+        assert!(asked.iter().any(|it| it == path), "{path}: {asked:?}");
     }
     assert_eq!(foreign.with_cookie(), [""; 0]);
     // It would get it if it knew the path.
@@ -108,7 +108,7 @@ async fn another_server_on_this_machine_does_not_get_the_cookie() {
         foreign.url
     );
     browser.run(&link).await;
-    browser.until_url(&format!("{}/left", foreign.url)).await;
+    browser.until_url(|url| url.ends_with("/left")).await;
     assert_eq!(browser.run("return document.referrer").await, "");
     assert_eq!(foreign.with_cookie(), [""; 0]);
     browser.end().await;

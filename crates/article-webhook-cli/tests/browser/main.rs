@@ -14,8 +14,15 @@ mod scene;
 mod deliver;
 #[path = "../page/picture.rs"]
 mod picture;
+#[allow(dead_code, reason = "the commands' tests use more of it")]
+#[path = "../cli/running.rs"]
+mod process;
+#[allow(dead_code, reason = "the page's tests use more of it")]
 #[path = "../page/running.rs"]
 mod running;
+#[allow(dead_code, reason = "the commands' tests use more of it")]
+#[path = "../cli/tool.rs"]
+mod tool;
 
 mod demo;
 mod foreign;

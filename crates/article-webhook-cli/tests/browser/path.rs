@@ -12,8 +12,9 @@ use tempfile::TempDir;
 
 use crate::{
     driver::{Browser, IS_LIVE},
-    running::{Running, TOKEN},
+    running::Running,
     scene,
+    tool::TOKEN,
 };
 
 /// When what happens must be seen.

@@ -27,17 +27,20 @@ pub(crate) fn tool<const N: usize>(arguments: [&str; N]) -> Command {
     tool
 }
 
-/// What a command prints that has a token, and how it ends, which it does within half a minute.
+/// What a command prints that has a token, and how it ends.
 pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut run = tool([]);
-    run.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-    let process = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    ended(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
+}
+
+/// The exit code, standard output and standard error of a command, which ends within two minutes.
+pub(crate) fn ended(command: &mut Command) -> (Option<i32>, String, String) {
+    let process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = Pid::from_child(&process);
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(process.wait_with_output()));
-    let output = ended.recv_timeout(Duration::from_secs(30)).unwrap_or_else(|_| {
+    let output = ended.recv_timeout(Duration::from_secs(120)).unwrap_or_else(|_| {
         kill_process(id, Signal::KILL).unwrap();
-        panic!("{arguments:?}: it does not end");
+        panic!("{command:?}: it does not end");
     });
     seen(&output.unwrap())
 }

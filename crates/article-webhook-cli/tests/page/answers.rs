@@ -15,9 +15,9 @@ use reqwest::Method;
 use crate::{
     client::Visitor,
     deliver::deliver,
-    running::{Running, TOKEN},
+    running::Running,
     sample,
-    tool::has,
+    tool::{TOKEN, has},
 };
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \

@@ -120,7 +120,8 @@ async fn many_arrivals_are_few_events_and_take_no_memory() {
 
 /// The memory of the process, in bytes; `None` where the system does not say.
 fn memory(page: &Running) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", page.process.id())).ok()?;
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", page.process.process.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

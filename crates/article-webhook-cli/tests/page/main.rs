@@ -15,6 +15,10 @@ mod running;
 mod deliver;
 
 #[allow(dead_code, reason = "the commands' tests use more of it")]
+#[path = "../cli/running.rs"]
+mod process;
+
+#[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/sample.rs"]
 mod sample;
 
