@@ -48,7 +48,7 @@ fn gets(event: &str, job_id: &str, options: &[&str]) {
     let (_folder, file) = sample::place();
     let application = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = application.local_addr().unwrap();
-    let to = format!("http://{address}/hooks?a=b");
+    let to = format!("http://{address}/hooks?a=b:c@d");
     let options = [&["--no-page", "--forward-to", &to], options].concat();
     let listening = Listening::with(&file, &options, Stdio::null());
     let sent = fixture::complete().job_id("job_é").token(TOKEN);

@@ -45,9 +45,12 @@ fn a_url_with_a_password_or_that_is_none_is_refused_and_not_repeated() {
     let inbox = text(&inbox);
     for (url, why) in [
         ("http://shop:canary@127.0.0.1:9/", "a user or a password in a URL can be read"),
+        ("https://canary@shop.example/hooks", "a user or a password in a URL can be read"),
         ("http://shop:canary@127.0.0.1:port/", "expected a URL such as http://"),
+        ("http://shop:canary@", "expected a URL such as http://"),
         ("ftp://shop:canary@127.0.0.1/", "expected a URL such as http://"),
         ("shop:canary@127.0.0.1:9", "expected a URL such as http://"),
+        ("canary.example/hooks", "expected a URL such as http://"),
     ] {
         let more = [
             vec!["order", "Shoes", "--webhook-url", url],
