@@ -6,10 +6,10 @@ use article_webhook_inbox::Inbox;
 use crate::{sample, stage::Stage};
 
 #[test]
-fn a_copy_is_made_once_no_receiver_works_on_the_inbox() {
+fn a_copy_is_made_beside_the_receiver_of_the_other_inbox_once_none_works_on_this_one() {
     let stage = Stage::new();
     let receiver = stage.runtime.block_on(Inbox::open(stage.path("inbox.db"))).unwrap();
-    stage.works("article-webhook listen --inbox to.db --port 0 --no-page $T");
+    let other = stage.runtime.block_on(Inbox::open(stage.path("to.db"))).unwrap();
     stage.refuses(
         "article-webhook inbox copy inbox.db to.db",
         "error: a receiver works on inbox.db\nfix:   stop the receiver first: what it stores meanwhile might not be copied",
@@ -17,7 +17,7 @@ fn a_copy_is_made_once_no_receiver_works_on_the_inbox() {
     stage.runtime.block_on(receiver.close()).unwrap();
     drop(receiver);
     stage.works("article-webhook inbox copy inbox.db to.db");
-    stage.works("article-webhook inbox status to.db --json | grep '\"total\":5'");
+    assert_eq!(stage.runtime.block_on(other.counts()).unwrap().total(), 5);
 }
 
 /// A limit of files ends a write as a full disk does.
@@ -52,7 +52,7 @@ fn a_copy_of_a_file_in_use_is_completed_and_a_backup_needs_nothing_more() {
     });
     let says = "the backup is a copy of a file in use, and lacks what was in its log: use `article-webhook inbox backup`, and fetch the \
         jobs of that time from the API\n";
-    let used = stage.output("article-webhook inbox restore used.db old.db");
+    let (_, used, _) = stage.ended("article-webhook inbox restore used.db old.db");
     assert!(used.contains(says), "{used}");
     stage.works(&format!("article-webhook collect --inbox old.db $K {job}"));
     let made = stage.works("article-webhook inbox restore copy.db new.db");

@@ -97,29 +97,3 @@ fn what_retention_has_removed_is_asked_of_the_service() {
         );
     }
 }
-
-#[test]
-fn a_job_is_named_to_be_erased_whole_or_polled_again() {
-    let stage = Stage::new();
-    stage.beside("inbox.db", async |store| {
-        let inbox = Inbox::new(store.clone());
-        sample::deliver(&inbox, fixture::complete().job_id("job_two")).await;
-        sample::deliver(&inbox, fixture::complete().job_id("job_two").event("article.retracted"))
-            .await;
-    });
-    let erase = "article-webhook inbox erase inbox.db";
-    stage.follow(
-        &format!("{erase} --event article.retracted --yes"),
-        "error: 1 entry: the filters leave out another entry of its job, which would be erased with it\n\
-         fix:   name the jobs to erase them whole: article-webhook inbox list inbox.db",
-        &["article-webhook inbox list inbox.db", &format!("{erase} job_two")],
-    );
-    let collect = "article-webhook collect --inbox inbox.db";
-    stage.works("article-webhook order Fails $K --json | cut -d'\"' -f12 >failed");
-    let polled = format!("{collect} $K $(cat failed); test $? = 1");
-    assert!(stage.works(&polled).ends_with("  failed\n"));
-    let plan = stage.works(&format!("{collect} --from failed --dry-run"));
-    let says = "     1  jobs failed, are unreadable or were not found: name one to poll it\n";
-    assert!(plan.contains(says), "{plan}");
-    assert!(stage.works(&polled).ends_with("  failed\n"), "it is polled again");
-}

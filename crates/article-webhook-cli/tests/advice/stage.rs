@@ -2,26 +2,35 @@
 
 use std::{
     env, fs,
-    io::{Read, Write},
-    net::TcpListener,
+    io::{BufRead, BufReader, Read},
+    ops::Range,
+    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Command, Stdio},
     thread,
     time::Duration,
 };
 
+use article_webhook::fixture;
+use article_webhook_inbox::Inbox;
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorClock, Step};
+use rusqlite::Connection;
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
-    first_line, sample,
-    tool::{TOKEN, seen},
+    sample,
+    server::{answer, refusal, serve},
+    tool::{TOKEN, ended},
 };
 
 /// The commands that go on until they are ended.
-const GO_ON: [&str; 3] =
-    ["article-webhook listen", "article-webhook inbox page", "article-webhook simulate"];
+const GO_ON: [&str; 3] = [" listen --inbox", " inbox page", " simulate"];
+
+/// How many jobs an inbox has, or expects.
+const KNOWN: &str = "{ article-webhook inbox list $1 --json; article-webhook inbox jobs $1 --json; } | \
+    grep -o '\"job_id\":\"[^\"]*\"' | sort -u | wc -l\n";
 
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
@@ -52,12 +61,16 @@ impl Stage {
             ("ARTICLE_API_URL", api),
             ("WITHOUT_A_BRAND", without_a_brand),
             ("LIMITS", limits_its_first_call),
-            ("LOST", answers("")),
-            ("MOVED", answers("HTTP/1.1 308 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")),
+            ("ODD", odd()),
             ("RECEIVER", format!("http://{receiver}/")),
             ("PORT", receiver.port().to_string()),
             ("K", "--api-key-file key".to_owned()),
             ("T", "--token-file token".to_owned()),
+            // A copy of the tool, as another user.
+            (
+                "U",
+                "setpriv --reuid=65534 --regid=65534 --clear-groups ./article-webhook".to_owned(),
+            ),
         ];
         let stage = Self { runtime, folder, variables, _services: services };
         for (name, text) in [
@@ -70,11 +83,40 @@ impl Stage {
             ),
             ("brand.json", "{\"name\":\"Shoes\"}\n"),
             ("ids", "job_lost\n"),
+            ("known", KNOWN),
         ] {
             fs::write(stage.path(name), text).unwrap();
         }
         stage.runtime.block_on(sample::fill(&stage.path("inbox.db")));
         stage
+    }
+
+    /// With the files of a receiver that was killed after twenty deliveries, of which the last ten are in the log alone, with a
+    /// backup of the first ten, and with a database of another program.
+    pub(crate) fn killed() -> Self {
+        let stage = Self::new();
+        let deliver = async |jobs: Range<u32>| {
+            let inbox = Inbox::open(stage.path("used.db")).await.unwrap();
+            for job in jobs {
+                let request = fixture::minimal().job_id(&format!("job_{job:02}"));
+                sample::deliver(&inbox, request).await;
+            }
+            inbox
+        };
+        stage.runtime.block_on(async {
+            deliver(0..10).await.close().await.unwrap();
+            stage.works("cp used.db backup.db");
+            let receiver = deliver(10..20).await;
+            stage.works("for it in '' -wal -shm -lock; do cp used.db$it killed.db$it; done");
+            receiver.close().await.unwrap();
+        });
+        stage.sql("shop.db", "CREATE TABLE shop (id)");
+        stage
+    }
+
+    /// What another program does to a database.
+    pub(crate) fn sql(&self, database: &str, statement: &str) {
+        Connection::open(self.path(database)).unwrap().execute_batch(statement).unwrap();
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -102,11 +144,17 @@ impl Stage {
             .fold(shown, |shown, (name, value)| shown.replace(value, &format!("${name}")))
     }
 
+    /// The exit code of a command, and what it prints.
+    pub(crate) fn ended(&self, command: &str) -> (Option<i32>, String, String) {
+        let (exit, out, error) = ended(&mut self.shell(command));
+        (exit, self.shown(&out), self.shown(&error))
+    }
+
     /// A command is refused with exactly this text. Returns its exit code.
     #[track_caller]
     pub(crate) fn refuses(&self, command: &str, refusal: &str) -> i32 {
-        let (exit, _, error) = seen(&self.shell(command).output().unwrap());
-        assert_eq!(self.shown(error.trim_end()), refusal, "{command}: {exit:?}");
+        let (exit, _, error) = self.ended(command);
+        assert_eq!(error.trim_end(), refusal, "{command}: {exit:?}");
         exit.filter(|exit| *exit > 0).unwrap_or_else(|| panic!("{command}: {exit:?}"))
     }
 
@@ -119,35 +167,47 @@ impl Stage {
         }
     }
 
-    /// What a command prints, whether it succeeds or not.
-    pub(crate) fn output(&self, command: &str) -> String {
-        self.shown(&seen(&self.shell(command).output().unwrap()).1)
-    }
-
     #[track_caller]
     pub(crate) fn works(&self, command: &str) -> String {
-        let mut shell = self.shell(command);
-        if !GO_ON.iter().any(|name| command.contains(name)) {
-            let (exit, out, error) = seen(&shell.output().unwrap());
-            assert_eq!(exit, Some(0), "{command}: {out}{error}");
-            return self.shown(&out);
+        if GO_ON.iter().any(|name| command.contains(name)) {
+            let (line, error) = self.first_line(command);
+            assert!(!line.is_empty(), "{command}: {error}");
+            return line;
         }
-        let (line, error) = first_line(&mut shell);
-        assert!(!line.is_empty(), "{command}: {error}");
-        line
+        let (exit, out, error) = self.ended(command);
+        assert_eq!(exit, Some(0), "{command}: {out}{error}");
+        out
+    }
+
+    /// The first line that a command prints which goes on until it is ended, and what it reports.
+    pub(crate) fn first_line(&self, command: &str) -> (String, String) {
+        let mut process = self.shell(command).process_group(0).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let _ = kill_process_group(Pid::from_child(&process), Signal::TERM);
+        let mut error = String::new();
+        process.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        process.wait().unwrap();
+        (line, error)
     }
 }
 
-/// A service that reads each call, gives this answer, and hangs up.
-fn answers(with: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for connection in listener.incoming() {
-            let mut connection = connection.unwrap();
-            let _ = connection.read(&mut [0; 4096]);
-            let _ = connection.write_all(with.as_bytes());
+/// A server whose answer the first part of the path names: its status, and what else it is.
+fn odd() -> String {
+    serve(|request| {
+        let path = request.head.split(' ').nth(1).unwrap();
+        let (status, kind) = path.split('/').nth(1).unwrap().split_once('-').unwrap();
+        match kind {
+            "none" => String::new(),
+            "silent" => {
+                thread::sleep(Duration::from_secs(60));
+                String::new()
+            }
+            "empty" => answer(status, "", ""),
+            "moved" => answer(status, "Location: /\r\n", ""),
+            "code" => refusal(status, "internal"),
+            "text" => answer(status, "", "<h1>nothing here</h1>"),
+            _ => answer(status, "Content-Type: text/html\r\n", "<h1>nginx</h1>"),
         }
-    });
-    url
+    })
 }

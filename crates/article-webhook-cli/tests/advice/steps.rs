@@ -4,35 +4,40 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::{stage::Stage, tool::not_installed};
+
+#[test]
+fn a_start_that_is_refused_is_made_possible_as_the_refusal_says() {
+    follow(include_str!("steps/start.txt"), Stage::killed);
+}
 
 #[test]
 fn settings_and_arguments_are_given_as_the_refusal_says() {
-    follow(include_str!("steps/settings.txt"));
+    follow(include_str!("steps/settings.txt"), Stage::new);
 }
 
 #[test]
 fn files_are_named_as_the_refusal_says() {
-    follow(include_str!("steps/files.txt"));
+    follow(include_str!("steps/files.txt"), Stage::new);
 }
 
 #[test]
 fn jobs_and_orders_are_named_as_the_refusal_says() {
-    follow(include_str!("steps/jobs.txt"));
+    follow(include_str!("steps/jobs.txt"), Stage::new);
 }
 
 #[test]
 fn what_doctor_finds_is_cured_by_its_fix() {
-    follow(include_str!("steps/doctor.txt"));
+    follow(include_str!("steps/doctor.txt"), Stage::new);
 }
 
-/// Takes the steps of each section.
-fn follow(text: &str) {
+/// Takes the steps of each section, on a stage of its own.
+fn follow(text: &str, stage: fn() -> Stage) {
     thread::scope(|scope| {
         for section in format!("\n{text}").split("\n# ").skip(1) {
             let steps = section.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
             assert!(steps.iter().any(|line| is_command(line)), "no step: {section}");
-            scope.spawn(move || take(&steps));
+            scope.spawn(move || take(&steps, &stage()));
         }
     });
 }
@@ -41,12 +46,17 @@ fn is_command(line: &str) -> bool {
     line.starts_with("$ ") || line.starts_with("> ")
 }
 
-fn take(steps: &[String]) {
-    let stage = Stage::new();
+fn take(steps: &[String], stage: &Stage) {
     let mut steps = steps.iter().peekable();
     while let Some(line) = steps.next() {
         if let Some(way) = line.strip_prefix("> ") {
             stage.works(way);
+            continue;
+        }
+        if let Some(condition) = line.strip_prefix("needs ") {
+            if stage.ended(condition).0 != Some(0) {
+                return not_installed(condition);
+            }
             continue;
         }
         let Some(command) = line.strip_prefix("$ ") else {
@@ -78,7 +88,7 @@ impl Stage {
         let (what, fix) = finding.split_once(": ").unwrap();
         let (severity, code) = what.split_once(' ').unwrap();
         let find = |command: &str| {
-            let out = self.output(&format!("{command} --json"));
+            let (_, out, _) = self.ended(&format!("{command} --json"));
             let lines: Vec<Value> =
                 out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
             // Else it checked nothing.

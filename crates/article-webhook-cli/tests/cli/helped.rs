@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::tool::{run, seen, tool};
+use crate::tool::{seen, tool};
 
 /// What follows the name of the tool, for it and for each command that its help names, and theirs.
 fn commands() -> Vec<Vec<String>> {
@@ -44,24 +44,6 @@ fn each_command_has_its_help_and_a_case_that_shows_it() {
         assert!(usage.starts_with(&format!("article-webhook{name} ")), "{name}: {usage}");
         let case = format!("$ article-webhook{name} --help\n");
         assert!(cases.contains(&case), "no case has: {case}");
-    }
-}
-
-#[test]
-fn each_shell_gets_completions_of_all_commands() {
-    let commands = commands();
-    let help = help(&["completions".to_owned()]);
-    let shells = help.split_once("[possible values: ").unwrap().1.split_once(']').unwrap().0;
-    let shells: Vec<_> = shells.split(',').map(str::trim).collect();
-    assert!(shells.contains(&"bash") && shells.len() >= 5, "{shells:?}");
-    for shell in shells {
-        let (exit, out, error) = run(&["completions", shell]);
-        assert_eq!((exit, &*error), (Some(0), ""), "{shell}");
-        for name in commands.iter().flatten() {
-            let is_there =
-                out.split(|it: char| !(it.is_alphanumeric() || it == '-')).any(|word| word == name);
-            assert!(is_there, "{shell}: nothing completes {name}");
-        }
     }
 }
 

@@ -18,7 +18,6 @@ mod full_pipe;
 mod helped;
 mod interrupted;
 mod listening;
-mod named;
 mod odd_answers;
 mod open_page;
 mod pipes;

@@ -1,6 +1,5 @@
 use std::{
     net::{SocketAddr, TcpStream},
-    process::Command,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -15,9 +14,8 @@ use article_webhook_tower::{AuthToken, Receiver, receive};
 
 use super::{Found, TOKEN, doctor, found, tls::Authority};
 use crate::{
-    free_port::free_port,
     server::{answer, read, refusal, serve, serve_connections, stripping},
-    tool::{has, seen, tool},
+    tool::{seen, tool},
 };
 
 /// A receiver of this project, and its inbox.
@@ -164,52 +162,6 @@ async fn a_limit_of_bodies_below_8_mib_is_found_with_its_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_receiver_is_found_with_its_fix() {
-    let html = "Content-Type: text/html\r\n";
-    let page = |status| answer(status, html, "<h1>nginx</h1>");
-    let plain = |status| answer(status, "", "");
-    let start = "start the receiver, and look into the log of the proxy before it";
-    let sound = sound().await;
-    for (answer, code, fix) in [
-        (
-            plain("200 OK"),
-            "accepts_wrong_token",
-            "check the URL; if it is right, give the receiver the token of the publish target",
-        ),
-        (
-            answer("301 Moved", "Location: /a\r\n", ""),
-            "redirects",
-            "give the service the URL to which it redirects: often https, with or without a last slash",
-        ),
-        (
-            page("404 Not Found"),
-            "not_found",
-            "check the path of the URL, and the routes of the proxy",
-        ),
-        (
-            plain("405 No Method"),
-            "no_post",
-            "check the path of the URL; mount the receiver for POST",
-        ),
-        (page("502 Bad Gateway"), "page", start),
-        (page("403 Forbidden"), "page", start),
-        (refusal("500 Error", "internal"), "fails", "look into the log of the receiver"),
-        (
-            plain("400 Bad Request"),
-            "token_checked_late",
-            "check the token before everything else, and answer 401",
-        ),
-        (plain("600 No Such Status"), "unexpected", "answer 401 to a wrong token"),
-    ] {
-        let found = found(&mut doctor(&["--url", &serve(move |_| answer.clone())]));
-        let severity =
-            if matches!(code, "token_checked_late" | "unexpected") { "warn" } else { "fail" };
-        found.is_cured(&format!("receiver.{code}"), severity, fix, &sound);
-        assert_ne!(found.of("receiver.token_arrives"), "ok", "{}", found.out);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
     let sound = sound().await;
     let with_token = |status, body| {
@@ -247,62 +199,6 @@ async fn a_receiver_that_accepts_what_is_broken_or_has_no_codes_is_found() {
         TOKEN_REFUSED,
         &sound,
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_that_is_not_reached_is_found_with_the_reason_until_it_is() {
-    let (closed, sound) = (free_port(), sound().await);
-    let broken = serve_connections("127.0.0.1", |mut stream| drop(read(&mut stream)));
-    let silent = serve_connections("127.0.0.1", |mut stream| {
-        read(&mut stream);
-        thread::sleep(Duration::from_secs(60));
-    });
-    for (url, code, fix) in [
-        (url(closed), "receiver.refused", "start the receiver, or check host and port of the URL"),
-        (
-            "https://nothing.invalid/".to_owned(),
-            "receiver.unknown_host",
-            "check the host of the URL, and the DNS entry for it",
-        ),
-        (
-            url(broken),
-            "receiver.broken",
-            "check that the port speaks HTTP, and look into the log of the receiver and of the proxy before it",
-        ),
-        (
-            url(silent),
-            "receiver.timeout",
-            "look whether the process hangs, and whether a proxy waits for it",
-        ),
-    ] {
-        found(&mut doctor(&["--url", &url])).is_cured(code, "fail", fix, &sound);
-    }
-}
-
-#[test]
-fn a_machine_without_certificates_is_found_whose_client_asks_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let without = |tool: &mut Command| {
-        tool.env("SSL_CERT_FILE", "/dev/null").env("SSL_CERT_DIR", folder.path());
-        tool.env("ARTICLE_API_KEY", "sk-1").env("ARTICLE_API_URL", "http://127.0.0.1:9");
-    };
-    let mut doctor = doctor(&["--url", "http://127.0.0.1:9/"]);
-    without(&mut doctor);
-    let without_any = found(&mut doctor);
-    // Corrected, as the fix says: the system's are used.
-    let corrected = found(doctor.env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR"));
-    let fix = "install the certificates of public authorities, such as the package ca-certificates; if SSL_CERT_FILE or SSL_CERT_DIR is \
-        set, correct it";
-    for code in ["receiver.not_asked", "service.settings"] {
-        without_any.is_cured(code, "fail", fix, &corrected);
-    }
-    for command in [&["get", "job_1"][..], &["send", "http://127.0.0.1:9/"]] {
-        let mut run = tool([]);
-        without(run.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
-        let (exit, _, error) = seen(&run.output().unwrap());
-        assert_eq!(exit, Some(1), "{error}");
-        has(&error, &["No CA certificates were loaded", "\nfix:   install the certificates"]);
-    }
 }
 
 /// As with a firewall that drops packets: the system drops those of a connection for which a full queue has no room.

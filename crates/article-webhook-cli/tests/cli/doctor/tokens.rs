@@ -5,10 +5,7 @@ use std::{
 };
 
 use super::{doctor, found};
-use crate::{
-    server::{answer, serve},
-    tool::{seen, skipped, text, tool},
-};
+use crate::tool::{skipped, text};
 
 #[test]
 fn a_token_that_is_weak_quoted_or_a_placeholder_is_found_and_not_shown() {
@@ -79,34 +76,4 @@ fn a_file_with_a_secret_that_all_users_can_read_is_found() {
     for fix in [format!("chmod o= {shown}/token"), format!("chmod o= '{shown}/key'\\\\''s'")] {
         assert!(out.contains(&fix), "{fix}: {out}");
     }
-}
-
-#[test]
-fn what_is_not_named_is_reported_as_not_checked() {
-    let url = serve(|_| {
-        let date = httpdate::fmt_http_date(std::time::SystemTime::now());
-        answer("401 Unauthorized", &format!("Date: {date}\r\n"), "")
-    });
-    let folder = tempfile::tempdir().unwrap();
-    let inbox = folder.path().join("inbox.db");
-    let mut all = doctor(&["--url", &url, "--api-url", &url, "--inbox", text(&inbox)]);
-    let all = found(all.env("ARTICLE_API_KEY", "sk-1"));
-    let found = found(&mut tool(["doctor", "--json"]));
-    assert_eq!(found.exit, Some(0));
-    found.has("token.not_set", "warn");
-    let names = ["service.not_named", "receiver.not_named", "clock.no_date", "inbox.not_named"];
-    for (code, fix) in names.into_iter().zip([
-        "set both to check whether the service accepts the key; a receiver alone needs neither",
-        "give --url URL",
-        "name the receiver or the service",
-        "give --inbox INBOX",
-    ]) {
-        found.is_cured(code, "not_checked", fix, &all);
-    }
-    assert_eq!(found.findings.len(), 5);
-    let sum = "\"failed\":0,\"not_checked\":4,\"ok\":0,\"warnings\":1}\n";
-    assert!(found.out.ends_with(sum), "{}", found.out);
-
-    let (_, out, _) = seen(&tool(["doctor"]).output().unwrap());
-    assert!(out.ends_with("\n0 in order, 1 warning, 0 failed, 4 not checked\n"), "{out}");
 }
