@@ -4,10 +4,9 @@
 use std::{env, fs, path::Path};
 
 /// The macro of each contract, and what its subjects are. A case is of the first whose subject its bound names.
-const CONTRACTS: [(&str, &str); 4] = [
+const CONTRACTS: [(&str, &str); 3] = [
     ("transactional_store_contract", "Transactional"),
     ("durable_store_contract", "Durable"),
-    ("ledger_contract", "LedgerSubject"),
     ("store_contract", "Subject"),
 ];
 

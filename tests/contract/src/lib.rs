@@ -2,7 +2,7 @@
 //!
 //! A store implements [`Subject`] for a new, empty store and its clock, and `store_contract!` generates a `#[test]` for each
 //! case. A store that outlives its process also runs `durable_store_contract!`, and one that has SQL
-//! `transactional_store_contract!`. [`LedgerSubject`] and `ledger_contract!` are about ordered jobs. `build.rs` makes these macros.
+//! `transactional_store_contract!`. `build.rs` makes these macros.
 //!
 //! [`run`] runs a single case, for example in a debugger.
 
@@ -29,5 +29,5 @@ pub mod ledger;
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
 pub use claim::{CLAIM_ONE, settle_one};
-pub use subject::{Durable, LedgerSubject, Subject, Transactional};
+pub use subject::{Durable, Subject, Transactional};
 pub use trial::{Trial, arrival, run};

@@ -19,12 +19,6 @@ pub trait Subject: Send + 'static {
     fn advance(&mut self, by: Duration);
 }
 
-/// A store under test that has a ledger.
-pub trait LedgerSubject: Subject {
-    /// The same store as [`Subject::store`].
-    fn ledger(&self) -> Arc<dyn Store>;
-}
-
 /// A store under test whose content outlives the process.
 pub trait Durable: Subject {
     /// Drops the store without [closing](Store::close) it, as far as the process allows, and opens the same data again.

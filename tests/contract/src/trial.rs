@@ -49,10 +49,6 @@ impl<S: Subject> Trial<S> {
         Self { subject }
     }
 
-    pub(crate) fn subject(&self) -> &S {
-        &self.subject
-    }
-
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.subject.store()
     }

@@ -4,7 +4,7 @@ use std::{
 };
 
 use article_webhook_inbox::{Clock, MemoryStore, store::Store};
-use article_webhook_inbox_contract::{LedgerSubject, Subject};
+use article_webhook_inbox_contract::Subject;
 
 struct Memory {
     store: Arc<MemoryStore>,
@@ -32,16 +32,4 @@ impl Subject for Memory {
     }
 }
 
-impl LedgerSubject for Memory {
-    fn ledger(&self) -> Arc<dyn Store> {
-        self.store.clone()
-    }
-}
-
 article_webhook_inbox_contract::store_contract!(Memory::fresh());
-
-mod ledger {
-    use super::Memory;
-
-    article_webhook_inbox_contract::ledger_contract!(Memory::fresh());
-}

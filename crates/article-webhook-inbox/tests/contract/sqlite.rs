@@ -5,7 +5,7 @@ use std::{
 };
 
 use article_webhook_inbox::{Clock, Completion, SqliteSettings, SqliteStore, store::Store};
-use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
+use article_webhook_inbox_contract::{Durable, Subject, Transactional};
 use tempfile::TempDir;
 
 struct Sqlite {
@@ -40,12 +40,6 @@ impl Subject for Sqlite {
     }
 }
 
-impl LedgerSubject for Sqlite {
-    fn ledger(&self) -> Arc<dyn Store> {
-        self.store.clone().unwrap()
-    }
-}
-
 impl Durable for Sqlite {
     fn reopen(&mut self) {
         // The first store must be dropped, because its lock excludes the second.
@@ -67,12 +61,6 @@ impl Transactional for Sqlite {
 }
 
 article_webhook_inbox_contract::store_contract!(Sqlite::fresh());
-
-mod ledger {
-    use super::Sqlite;
-
-    article_webhook_inbox_contract::ledger_contract!(Sqlite::fresh());
-}
 
 mod with_an_application {
     use super::Sqlite;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use article_webhook_inbox::{Clock, Completion, store::Store};
-use article_webhook_inbox_contract::{Durable, LedgerSubject, Subject, Transactional};
+use article_webhook_inbox_contract::{Durable, Subject, Transactional};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio_postgres::error::SqlState;
 
@@ -78,12 +78,6 @@ impl Subject for Postgres {
 
     fn advance(&mut self, by: Duration) {
         self.clock.advance(by);
-    }
-}
-
-impl LedgerSubject for Postgres {
-    fn ledger(&self) -> Arc<dyn Store> {
-        self.store.clone().unwrap()
     }
 }
 

@@ -55,10 +55,6 @@ mod with_an_application {
     article_webhook_inbox_contract::transactional_store_contract!(fresh!());
 }
 
-mod ledger {
-    article_webhook_inbox_contract::ledger_contract!(fresh!());
-}
-
 mod after_a_restart {
     article_webhook_inbox_contract::durable_store_contract!(fresh!());
 }

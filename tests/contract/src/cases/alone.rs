@@ -62,7 +62,7 @@ pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
         trial.record(job, FIRST).await;
     }
     let beside = [("poison".into(), false), ("neighbour".into(), false)];
-    assert_eq!(jobs(&trial, last).await, beside);
+    assert_eq!(jobs(&trial, Claim { running: 1, ..last }).await, beside);
     trial.advance_by(CLAIM.lease);
     assert!(claim(&trial, Claim { running: 1, ..last }).await.alone_waits);
     let claims = claim(&trial, last).await;
@@ -118,14 +118,6 @@ pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Tri
     let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
     let expected = Claims { discarded: vec![key("poison")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
-}
-
-/// Entries on their last attempt are claimed together, and run beside others.
-pub async fn entries_on_their_last_attempt_run_beside_others(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    trial.record("job_2", FIRST).await;
-    let both = [("job_1".into(), false), ("job_2".into(), false)];
-    assert_eq!(jobs(&trial, Claim { attempts: 1, ..BUSY }).await, both);
 }
 
 /// An attempt that ended with an outcome was not interrupted.

@@ -196,15 +196,6 @@ pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<imp
     assert_eq!(trial.entry("job_1").await.state, State::Dead);
 }
 
-/// A done, dead, unhandled or corrupt entry is never due again by itself.
-pub async fn an_entry_that_has_ended_is_not_claimed(mut trial: Trial<impl Subject>) {
-    for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
-        trial.put(state.as_str(), state).await;
-    }
-    trial.advance(365 * 24 * 60 * 60);
-    assert_eq!(trial.claim().await, Claims::default());
-}
-
 /// Fencing: of many concurrent claims, exactly one gets each entry.
 pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
     for id in 0..12 {

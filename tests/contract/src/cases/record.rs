@@ -5,7 +5,7 @@ pub mod intent;
 use std::{future::poll_fn, task::Poll, time::Duration};
 
 use article_webhook_inbox::{
-    Digest, EntryKey, MAX_BODIES_PER_ENTRY, Source, State,
+    Digest, MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Outcome, Recorded, Row},
 };
 use bytes::Bytes;
@@ -86,13 +86,11 @@ pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<impl Subject>)
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
     let entry = trial.entry("job_1").await;
-    assert_eq!(
-        (entry.state, entry.at, entry.attempts, entry.conflicts),
-        (State::Waiting, trial.now(), 0, 0)
-    );
+    assert_eq!((entry.state, entry.at, entry.cause), (State::Waiting, trial.now(), None));
+    assert_eq!((entry.attempts, entry.conflicts), (0, 0));
 }
 
-/// Another body is added to an unhandled or corrupt entry, which then waits, due now.
+/// Another body is added to an unhandled or corrupt entry, which then waits, due now, without a cause.
 pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Trial<impl Subject>) {
     for state in [State::Unhandled, State::Corrupt] {
         trial.put(state.as_str(), state).await;
@@ -100,21 +98,9 @@ pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Tria
         assert_eq!(trial.record(state.as_str(), "[]").await, Recorded::Stored);
         let entry = trial.entry(state.as_str()).await;
         assert_eq!((entry.state, entry.at, entry.conflicts), (State::Waiting, trial.now(), 1));
+        assert_eq!(entry.cause, None);
         assert_eq!(trial.bodies(state.as_str()).await, [bytes(FIRST), bytes("[]")]);
         trial.leave(state.as_str()).await;
-    }
-}
-
-/// The cause of an unhandled or corrupt entry is dropped when a new body is recorded. It makes no difference whether
-/// that happens shortly before or after the entry becomes unhandled or corrupt.
-pub async fn an_entry_that_waits_for_a_new_body_has_no_cause(trial: Trial<impl Subject>) {
-    for (id, state, body) in
-        [("a", State::Unhandled, "[]"), ("b", State::Corrupt, "[]"), ("c", State::Corrupt, FIRST)]
-    {
-        trial.put(id, state).await;
-        assert_eq!(trial.record(id, body).await, Recorded::Stored);
-        assert_eq!(trial.entry(id).await.cause, None, "{state}");
-        trial.leave(id).await;
     }
 }
 
@@ -199,29 +185,6 @@ pub async fn a_duplicate_needs_no_room(trial: Trial<impl Subject>) {
         assert_eq!(trial.record("job_1", body).await, Recorded::Duplicate);
     }
     assert_eq!(trial.entry("job_1").await.conflicts, 3);
-}
-
-/// Bodies are shown in the order of their arrival.
-pub async fn bodies_stay_in_the_order_they_came(mut trial: Trial<impl Subject>) {
-    trial.record("job_1", "{9}").await;
-    for body in ["{1}", "{5}", "{0}"] {
-        trial.advance(1);
-        trial.record("job_1", body).await;
-    }
-    assert_eq!(
-        trial.bodies("job_1").await,
-        [bytes("{9}"), bytes("{1}"), bytes("{5}"), bytes("{0}")]
-    );
-}
-
-/// One entry: there is one entry for each job and event.
-pub async fn each_event_of_a_job_has_its_entry(trial: Trial<impl Subject>) {
-    let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
-    trial.record("job_1", FIRST).await;
-    let other = Arrival { key: update.clone(), ..arrival("job_1", FIRST) };
-    assert_eq!(trial.store().record(other).await.unwrap(), Recorded::Stored);
-    let keys: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
-    assert_eq!(keys, [key("job_1"), update]);
 }
 
 /// One entry: of many concurrent deliveries of one body, one is stored.

@@ -9,7 +9,7 @@ use article_webhook_inbox::{
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, changed, corrupt, dead, key, retry, unhandled},
+    trial::{CLAIM, changed, corrupt, dead, key, retry, unhandled},
 };
 
 /// An extended lease lasts for the given time from now on, whether that is shorter or longer than before.
@@ -125,14 +125,6 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
     }
 }
 
-/// All bodies that the worker checked are rejected together.
-pub async fn several_bodies_are_rejected_together(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    trial.record("job_1", "[]").await;
-    trial.work("job_1", unhandled(2)).await;
-    assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
-}
-
 /// An entry that a stopping worker releases, or its handler snoozes, keeps the cause of its earlier attempt, and nothing new has failed.
 pub async fn a_released_or_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
     trial.worked("job_1", retry(0)).await;
@@ -142,14 +134,6 @@ pub async fn a_released_or_snoozed_entry_keeps_its_cause(trial: Trial<impl Subje
         assert_eq!(trial.entry("job_1").await, before);
     }
     assert_eq!((before.attempts, before.cause.as_deref()), (1, Some("no network")));
-}
-
-/// A snoozed entry is claimed when its pause is over, for the same attempt.
-pub async fn a_snoozed_entry_is_due_after_its_pause(mut trial: Trial<impl Subject>) {
-    trial.worked("job_1", Outcome::Snoozed { after: Duration::from_secs(30) }).await;
-    assert!(trial.claim().await.claimed.is_empty());
-    trial.advance(30);
-    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
 }
 
 /// A lease holds until its last millisecond.
@@ -222,14 +206,4 @@ pub async fn a_pause_without_end_is_a_long_one(trial: Trial<impl Subject>) {
     assert_eq!(trial.settle(lease, outcome).await, Settled::Settled);
     assert!(trial.entry("job_1").await.at > trial.now() + CLAIM.lease);
     assert!(trial.claim().await.claimed.is_empty());
-}
-
-/// Leases and pauses end at a whole millisecond, rounded down.
-pub async fn leases_and_pauses_are_rounded_down_to_milliseconds(trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    let (by, rounded) = (Duration::from_nanos(5_999_999), Duration::from_millis(5));
-    trial.store().extend(&[lease], by).await.unwrap();
-    assert_eq!(trial.entry("job_1").await.at, trial.now() + rounded);
-    trial.settle(lease, Outcome::Retry { after: by, cause: "no network".into() }).await;
-    assert_eq!(trial.entry("job_1").await.at, trial.now() + rounded);
 }

@@ -7,14 +7,14 @@ use article_webhook_inbox::{
 
 use super::steps::{KEY, POLLS, answer, answered, failed};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, arrival, bytes, job, unhandled},
 };
 
 /// An answer with the article is recorded as a delivery is, with its source and the job's intent.
-pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
     let lease = trial.poll("job_1").await;
     trial.advance(1);
     let settled = trial.settle_poll(lease, answered(FIRST)).await;
@@ -40,7 +40,7 @@ pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl LedgerSubje
 }
 
 /// A failure is an entry of its own, with the raw answer, so that a worker can notify the application.
-pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerSubject>) {
+pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl Subject>) {
     let settled = trial.end("job_1", failed("{failed}")).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Failed));
     let shown = trial.job("job_1").await;
@@ -57,7 +57,7 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl LedgerS
 }
 
 /// What becomes of the entry of a failure does not open its job.
-pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerSubject>) {
+pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl Subject>) {
     for (id, outcome) in [("job_1", Outcome::Done), ("job_2", unhandled(1))] {
         trial.end(id, failed("{failed}")).await;
         let lease = trial.claim().await.claimed.remove(0).lease;
@@ -68,7 +68,7 @@ pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl LedgerS
 
 /// A job that was opened again failed again. What the service reports now is handed out, whatever became of what it reported
 /// before. The very same answer is not.
-pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
+pub async fn another_failure_is_handed_out(trial: Trial<impl Subject>) {
     let dead = || Outcome::Dead { cause: "no author".into() };
     let key = EntryKey::failure(job("job_1"));
     for (first, second, outcome) in [
@@ -96,9 +96,7 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A failure that no handler has ended with is not handed out once the article is there, whichever route that took.
-pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
-    mut trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_failure_that_an_article_overtook_is_not_handed_out(mut trial: Trial<impl Subject>) {
     let key = EntryKey::failure(job("job_1"));
     for is_polled in [false, true] {
         for state in [State::Waiting, State::Leased, State::Done] {
@@ -128,7 +126,7 @@ pub async fn a_failure_that_an_article_overtook_is_not_handed_out(
 }
 
 /// Fencing: of a poll that has ended, nothing is stored.
-pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl LedgerSubject>) {
+pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl Subject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
         let first = trial.polling("job_1").await;
         trial.advance_by(POLLS.lease);
@@ -147,13 +145,13 @@ pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl Ledge
 
 /// Erasing is for good: the answer to a poll that was under way does not bring the job back, nor does it end the poll
 /// of another job.
-pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl LedgerSubject>) {
+pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Subject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
         let lease = trial.polling("job_1").await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
         assert_eq!(trial.settle_poll(lease, outcome.clone()).await, PollSettled::LostLease);
         assert!(trial.all().await.is_empty());
-        assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
+        assert_eq!(trial.store().job(job("job_1")).await.unwrap(), None);
 
         let other = trial.polling("job_1").await;
         assert_eq!(trial.settle_poll(lease, outcome).await, PollSettled::LostLease);
@@ -163,7 +161,7 @@ pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Led
 }
 
 /// An outcome is stored once.
-pub async fn a_poll_is_settled_once(trial: Trial<impl LedgerSubject>) {
+pub async fn a_poll_is_settled_once(trial: Trial<impl Subject>) {
     let lease = trial.polling("job_1").await;
     trial.settle_poll(lease, answered(FIRST)).await;
     let before = trial.job("job_1").await;
@@ -172,7 +170,7 @@ pub async fn a_poll_is_settled_once(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A body that is added to an entry in hand leaves its job as it is, whichever route it took.
-pub async fn a_later_body_changes_no_job(trial: Trial<impl LedgerSubject>) {
+pub async fn a_later_body_changes_no_job(trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.now())).await;
     trial.record("job_1", FIRST).await;
     let before = trial.job("job_1").await;

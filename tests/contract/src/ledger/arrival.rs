@@ -10,17 +10,17 @@ use article_webhook_inbox::{
 use super::steps::{again, answered, failed, not_found, with_intent};
 use crate::lines::entry_line;
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, arrival, corrupt, dead, job, key, unhandled},
 };
 
 /// Removes every entry that was done or unhandled before now, which is one.
-pub(super) async fn prune(trial: &Trial<impl LedgerSubject>) {
+pub(super) async fn prune(trial: &Trial<impl Subject>) {
     assert_eq!(trial.prune_old().await.entries, 1);
 }
 
 /// A delivery ends its job, and nothing is polled any more.
-pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_ends_its_job(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     trial.advance(1);
     let arrived = Recorded::Arrived { after: Duration::from_secs(1) };
@@ -34,7 +34,7 @@ pub async fn a_delivery_ends_its_job(mut trial: Trial<impl LedgerSubject>) {
 
 /// A delivery is the article of an order only if the job was expected since then: not since a delivery was refused, and not
 /// as one of a backfill.
-pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl Subject>) {
     let refused = Reason::Refused { code: "unavailable".into() };
     for (id, reason) in [("refused", refused), ("backfill", Reason::Backfill)] {
         trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
@@ -45,7 +45,7 @@ pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl Ledge
 }
 
 /// A body that the API gave ends its job as collected, by whichever call it is recorded.
-pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl LedgerSubject>) {
+pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
     assert_eq!(trial.store().record(polled).await.unwrap(), Recorded::Stored);
@@ -55,15 +55,15 @@ pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl Ledge
 }
 
 /// A delivery of a job that the ledger does not have leaves the ledger as it is.
-pub async fn a_delivery_of_another_job_adds_none(trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_of_another_job_adds_none(trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     trial.record("job_2", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Expected);
-    assert_eq!(trial.ledger().job(job("job_2")).await.unwrap(), None);
+    assert_eq!(trial.store().job(job("job_2")).await.unwrap(), None);
 }
 
 /// A delivery of another event, or a failure, is no article.
-pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let updated = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
     for key in [updated, EntryKey::failure(job("job_1"))] {
@@ -75,7 +75,7 @@ pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl LedgerS
 }
 
 /// Fencing: a delivery ends the poll that is under way, whose answer is not recorded.
-pub async fn a_delivery_ends_a_poll(trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_ends_a_poll(trial: Trial<impl Subject>) {
     for (id, outcome) in [
         ("answered", answered("[1]")),
         ("failed", failed("[1]")),
@@ -94,7 +94,7 @@ pub async fn a_delivery_ends_a_poll(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A job that was collected stays so, and notes the first push.
-pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let collected = trial.now();
     trial.advance(9);
@@ -110,7 +110,7 @@ pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl LedgerSubj
 }
 
 /// A duplicate adds the intent that it brings.
-pub async fn a_duplicate_adds_its_intent(trial: Trial<impl LedgerSubject>) {
+pub async fn a_duplicate_adds_its_intent(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     for intent in ["post-17", "post-18"] {
         let recorded = trial.store().record(with_intent("job_1", intent)).await.unwrap();
@@ -120,7 +120,7 @@ pub async fn a_duplicate_adds_its_intent(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A copy that is not stored, because the entry is full, changes nothing in the ledger.
-pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     trial.expect_now("job_1").await;
     for body in [FIRST, "1", "2", "3"] {
@@ -135,7 +135,7 @@ pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl 
 }
 
 /// An article that comes after the job ended without one is accepted, and handled.
-pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl LedgerSubject>) {
+pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl Subject>) {
     for (id, outcome) in [("job_1", not_found()), ("job_2", failed("{no}"))] {
         trial.end(id, outcome).await;
         assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
@@ -146,7 +146,7 @@ pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl LedgerSubjec
 }
 
 /// A delivered body that no worker can read is no arrival: the job is expected again, due now.
-pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Subject>) {
     for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         trial.expect(Expect::job(job(id), trial.after(600))).await;
         let since = trial.now();
@@ -161,7 +161,7 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Le
 }
 
 /// If the API gave the body, the job is polled an hour later, because the same body would most likely come.
-pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     trial.advance(9);
     trial.work("job_1", unhandled(1)).await;
@@ -170,7 +170,7 @@ pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl Le
 }
 
 /// Other outcomes of an attempt leave the job as it is.
-pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl LedgerSubject>) {
+pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl Subject>) {
     let dead = dead();
     for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
         trial.expect_now(id).await;
@@ -184,7 +184,7 @@ pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A person who requeues or discards the entry takes it in hand.
-pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl LedgerSubject>) {
+pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Subject>) {
     for id in ["requeued", "discarded"] {
         trial.expect_now(id).await;
         trial.record(id, FIRST).await;
@@ -203,7 +203,7 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Ledge
 }
 
 /// An imported entry ends its job, if it can be read.
-pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_entry_ends_its_job(trial: Trial<impl Subject>) {
     for state in [State::Done, State::Unhandled] {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -217,7 +217,7 @@ pub async fn an_imported_entry_ends_its_job(trial: Trial<impl LedgerSubject>) {
 }
 
 /// Once: a copy that comes after retention removed its entry is a duplicate, whatever its body, and is not stored.
-pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl Subject>) {
     for (id, state) in [("pushed", JobState::Arrived), ("polled", JobState::Collected)] {
         match state {
             JobState::Arrived => {
@@ -240,7 +240,7 @@ pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl LedgerS
 }
 
 /// Retention leaves the job of a delivery that was not expected: it is not polled again, and a copy is a duplicate.
-pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl Subject>) {
     trial.put("done", State::Done).await;
     let (entry, bodies) = trial.shown("done").await;
     trial.advance(1);
@@ -248,7 +248,7 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<imp
     trial.put("unhandled", State::Unhandled).await;
     trial.advance(1);
     prune(&trial).await;
-    assert_eq!(trial.ledger().job(job("unhandled")).await.unwrap(), None);
+    assert_eq!(trial.store().job(job("unhandled")).await.unwrap(), None);
     let left = trial.job("done").await;
     assert_eq!((left.state, left.reason.clone()), (JobState::Arrived, Reason::Delivered));
     assert_eq!((left.at, left.pushed_at), (entry.at, Some(bodies[0].received_at)));
@@ -260,12 +260,12 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<imp
     assert_eq!(trial.record("done", FIRST).await, Recorded::Duplicate);
     assert_eq!(trial.job("done").await, left);
 
-    trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
-    assert_eq!(trial.ledger().job(job("done")).await.unwrap(), None, "no longer than the others");
+    trial.store().prune_ledger(trial.now(), 100).await.unwrap();
+    assert_eq!(trial.store().job(job("done")).await.unwrap(), None, "no longer than the others");
 }
 
 /// A copy that comes after retention removed an entry that could not be read is stored.
-pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     trial.record("job_1", FIRST).await;
     trial.work("job_1", unhandled(1)).await;

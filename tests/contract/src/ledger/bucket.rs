@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 };
 
 use super::steps::{AMPLE, KEY, POLLS, WITHIN, again, answered, failed, not_found};
-use crate::{LedgerSubject, Trial, trial::FIRST};
+use crate::{Subject, Trial, trial::FIRST};
 
 const SLOW: BucketSettings = BucketSettings { per_minute: 60, burst: 1, key: 1 };
 
@@ -25,10 +25,10 @@ fn limited(seconds: u64) -> BucketEvent {
 }
 
 /// Begins the call of an order, and ends it so that the next one is the first.
-async fn order(trial: &Trial<impl LedgerSubject>, key: u64) -> Result<(), Pause> {
-    match trial.ledger().intend("an order", WITHIN, key, None).await.unwrap() {
+async fn order(trial: &Trial<impl Subject>, key: u64) -> Result<(), Pause> {
+    match trial.store().intend("an order", WITHIN, key, None).await.unwrap() {
         Intended::Begun(lease) => {
-            assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+            assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
             Ok(())
         }
         Intended::Paused(pause) => Err(pause),
@@ -36,16 +36,16 @@ async fn order(trial: &Trial<impl LedgerSubject>, key: u64) -> Result<(), Pause>
     }
 }
 
-async fn report(trial: &Trial<impl LedgerSubject>, event: BucketEvent) {
-    trial.ledger().report(event).await.unwrap();
+async fn report(trial: &Trial<impl Subject>, event: BucketEvent) {
+    trial.store().report(event).await.unwrap();
 }
 
-async fn bucket(trial: &Trial<impl LedgerSubject>) -> Bucket {
-    trial.ledger().bucket().await.unwrap()
+async fn bucket(trial: &Trial<impl Subject>) -> Bucket {
+    trial.store().bucket().await.unwrap()
 }
 
 /// A bucket is full at first. Each poll and each order changes the stored one as the rule says.
-pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_bucket_is_stored(mut trial: Trial<impl Subject>) {
     let mut expected = Bucket::new();
     assert_eq!(bucket(&trial).await, expected);
     trial.advance(9);
@@ -70,7 +70,7 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// In any window, polls take no more tokens than the burst and the rate of that window, however often they are claimed.
-pub async fn polls_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubject>) {
+pub async fn polls_take_no_more_than_the_rate(mut trial: Trial<impl Subject>) {
     for number in 0..100 {
         trial.expect_now(&format!("job_{number}")).await;
     }
@@ -84,7 +84,7 @@ pub async fn polls_take_no_more_than_the_rate(mut trial: Trial<impl LedgerSubjec
 }
 
 /// Orders neither wait for tokens nor take any: all are made, and the poll has its token.
-pub async fn an_order_takes_no_token(trial: Trial<impl LedgerSubject>) {
+pub async fn an_order_takes_no_token(trial: Trial<impl Subject>) {
     let claim = PollClaim { bucket: SLOW, ..POLLS };
     trial.expect_now("job_1").await;
     trial.expect_now("job_2").await;
@@ -97,7 +97,7 @@ pub async fn an_order_takes_no_token(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
-pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_pause_lasts_in_full(mut trial: Trial<impl Subject>) {
     let (days, why) = (2 * 86_400, PauseReason::RateLimited);
     trial.expect_now("job_1").await;
     report(&trial, limited(days)).await;
@@ -113,7 +113,7 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// A person lifts a pause of any kind.
-pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
+pub async fn a_pause_is_lifted(trial: Trial<impl Subject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;
         assert!(order(&trial, KEY).await.is_err());
@@ -123,7 +123,7 @@ pub async fn a_pause_is_lifted(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A refused key pauses the bucket. One poll tries it again, and the jobs lose nothing by it.
-pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2"] {
         trial.expect_now(id).await;
     }
@@ -143,7 +143,7 @@ pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl LedgerSubj
 }
 
 /// An outcome that shows that the service accepted the key ends its pause at once, and no other does.
-pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl Subject>) {
     let zero = Duration::ZERO;
     let missing = PollOutcome::Missing { after: zero, cause: "job_not_found".into() };
     for (number, (outcome, is_accepted)) in [
@@ -176,7 +176,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl LedgerSubject>
 }
 
 /// So does an answer that reports nothing else, for its own key.
-pub async fn an_accepted_key_is_reported(trial: Trial<impl LedgerSubject>) {
+pub async fn an_accepted_key_is_reported(trial: Trial<impl Subject>) {
     for (key, is_paused) in [(KEY + 1, true), (KEY, false)] {
         report(&trial, REFUSED).await;
         report(&trial, BucketEvent::KeyAccepted { key }).await;
@@ -185,27 +185,25 @@ pub async fn an_accepted_key_is_reported(trial: Trial<impl LedgerSubject>) {
 }
 
 /// So does an order that the service took.
-pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(
-    trial: Trial<impl LedgerSubject>,
-) {
+pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(trial: Trial<impl Subject>) {
     for event in [REFUSED, limited(86_400)] {
         report(&trial, event).await;
-        trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), KEY).await.unwrap();
+        trial.store().ordered("post-1", "job_1".parse().unwrap(), trial.now(), KEY).await.unwrap();
         let is_paused = bucket(&trial).await.paused(KEY, trial.now()).is_some();
         assert_eq!(is_paused, event != REFUSED, "{event:?}");
     }
 }
 
 /// Another API key works at once, and the refused one stays paused, whatever becomes of the other.
-pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl Subject>) {
     report(&trial, REFUSED).await;
     let pause = order(&trial, KEY).await.unwrap_err();
     assert!(matches!(pause.why, PauseReason::KeyRefused { key: KEY, .. }), "{pause:?}");
     let other = BucketSettings { key: 2, ..AMPLE };
     assert_eq!(order(&trial, 2).await, Ok(()));
-    trial.ledger().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
+    trial.store().ordered("post-1", "job_1".parse().unwrap(), trial.now(), 2).await.unwrap();
     let polls = trial.claim_polls(PollClaim { bucket: other, ..POLLS }).await.polls;
-    trial.ledger().settle_poll(polls[0].lease, answered(FIRST), 2).await.unwrap();
+    trial.store().settle_poll(polls[0].lease, answered(FIRST), 2).await.unwrap();
     assert_eq!(order(&trial, KEY).await, Err(pause));
     trial.advance(300);
     assert_eq!(order(&trial, KEY).await, Ok(()), "one try");

@@ -15,7 +15,7 @@ use super::{
     steps::{KEY, POLLS, WITHIN, again, answered, failed, not_found, with_intent},
 };
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{CLAIM, FIRST, arrival, job, key},
 };
 
@@ -45,7 +45,7 @@ fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
     Quarantine { arrival, cause: "refused".into(), expect, statement: None, budget: 256 << 20 }
 }
 
-impl<S: LedgerSubject> Trial<S> {
+impl<S: Subject> Trial<S> {
     async fn deliver(&self, id: &str) -> Recorded {
         self.deliver_to(INTENT, id).await
     }
@@ -67,11 +67,11 @@ impl<S: LedgerSubject> Trial<S> {
     /// The answer to an order is lost.
     async fn lost_order(&self, name: &str) {
         let lease = self.intended(name).await;
-        assert!(self.ledger().outcome_lost(lease).await.unwrap());
+        assert!(self.store().outcome_lost(lease).await.unwrap());
     }
 
     async fn answer_order(&self, name: &str, id: &str) -> Option<String> {
-        let other = self.ledger().ordered(name, job(id), self.after(600), KEY).await.unwrap();
+        let other = self.store().ordered(name, job(id), self.after(600), KEY).await.unwrap();
         other.map(|other| other.to_string())
     }
 
@@ -87,17 +87,24 @@ impl<S: LedgerSubject> Trial<S> {
         shown.map_or(0, |(_, bodies)| bodies.len())
     }
 
+    /// A forged job is of no order. Its body is in quarantine, unless a handler had it.
+    async fn is_of_no_order(&self, id: &str, is_handled: bool) {
+        let found = (self.has_entry(key(id)).await, self.in_quarantine(id).await);
+        assert_eq!(found, (is_handled, usize::from(!is_handled)), "{id}");
+        assert_eq!(self.job(id).await.intent, None, "{id}");
+    }
+
     async fn has_entry(&self, key: EntryKey) -> bool {
         self.store().show(key).await.unwrap().is_some()
     }
 
     async fn is_known(&self, id: &str) -> bool {
-        self.ledger().job(job(id)).await.unwrap().is_some()
+        self.store().job(job(id)).await.unwrap().is_some()
     }
 }
 
 /// The order is known to be another job: nothing is stored, and the job is not expected. The bodies of two such jobs are kept.
-pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<impl LedgerSubject>) {
+pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<impl Subject>) {
     trial.intended(INTENT).await;
     trial.answer_order(INTENT, "job_1").await;
     let before = trial.intent(INTENT).await;
@@ -117,7 +124,7 @@ pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<imp
 }
 
 /// A job that is known to be that of another order is refused before the answer, too.
-pub async fn the_job_of_another_order_is_refused(trial: Trial<impl LedgerSubject>) {
+pub async fn the_job_of_another_order_is_refused(trial: Trial<impl Subject>) {
     trial.intended("post-18").await;
     trial.answer_order("post-18", "job_1").await;
     trial.intended(INTENT).await;
@@ -126,7 +133,7 @@ pub async fn the_job_of_another_order_is_refused(trial: Trial<impl LedgerSubject
 }
 
 /// The article may come before the answer, which confirms it.
-pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<impl LedgerSubject>) {
+pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<impl Subject>) {
     trial.intended(INTENT).await;
     assert!(trial.deliver("job_1").await.is_stored());
     assert_eq!(trial.deliver("job_2").await, Recorded::OtherJob);
@@ -138,7 +145,7 @@ pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<im
 }
 
 /// A forged first body is taken out of the way by the answer, and handed to no worker.
-pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubject>) {
+pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl Subject>) {
     trial.intended(INTENT).await;
     assert!(trial.deliver("forged").await.is_stored());
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
@@ -164,7 +171,7 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl LedgerSubje
 }
 
 /// What a handler may have had is reported. The worker that has it loses its lease, and no other gets it.
-pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl Subject>) {
     for (name, is_done) in [("post-17", false), ("post-18", true)] {
         let forged = format!("{name}_forged");
         trial.intended(name).await;
@@ -176,9 +183,7 @@ pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl 
         assert_eq!(trial.answer_order(name, name).await.as_deref(), Some(&*forged));
         let settled = if is_done { Settled::AlreadyDone } else { Settled::LostLease };
         assert_eq!(trial.settle(lease, Outcome::Done).await, settled);
-        assert_eq!(trial.job(&forged).await.intent, None);
-        let is_kept = (trial.has_entry(key(&forged)).await, trial.in_quarantine(&forged).await);
-        assert_eq!(is_kept, (is_done, usize::from(!is_done)));
+        trial.is_of_no_order(&forged, is_done).await;
         trial.advance_by(CLAIM.lease);
         assert_eq!(trial.claim().await.claimed, []);
         assert!(trial.deliver_to(name, name).await.is_stored());
@@ -187,7 +192,7 @@ pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl 
 }
 
 /// The answer may name a job that a leaked URL of another order has brought.
-pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl LedgerSubject>) {
+pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl Subject>) {
     trial.intended(INTENT).await;
     trial.intended("post-18").await;
     assert!(trial.deliver("job_1").await.is_stored());
@@ -207,10 +212,10 @@ pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl Ledger
 }
 
 /// As many jobs as calls were made: the answer to the first was lost.
-pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubject>) {
+pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl Subject>) {
     let lease = trial.intended(INTENT).await;
-    assert!(trial.ledger().outcome_lost(lease).await.unwrap());
-    let again = trial.ledger().order_again(INTENT, WITHIN, KEY, None).await.unwrap();
+    assert!(trial.store().outcome_lost(lease).await.unwrap());
+    let again = trial.store().order_again(INTENT, WITHIN, KEY, None).await.unwrap();
     assert!(matches!(again, Intended::Begun(_)));
     assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
     for id in ["job_2", "job_1"] {
@@ -222,7 +227,7 @@ pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl LedgerSubje
 }
 
 /// The answer was lost. The API is polled about the job that was delivered, although its article is here, and knows it.
-pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl Subject>) {
     let unfinished =
         || PollOutcome::Unfinished { after: Duration::from_secs(60), cause: "queued".into() };
     for (id, outcome, state, bodies) in [
@@ -246,9 +251,7 @@ pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl
 
 /// The answer was lost, and two jobs were delivered. The API does not know the first, and knows the second: that is the one that
 /// was ordered, and 72 hours need not pass. What a handler of the first may have had is reported.
-pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
-    trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(trial: Trial<impl Subject>) {
     for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
         trial.lost_order(id).await;
         assert!(trial.deliver_to(id, forged).await.is_stored());
@@ -272,10 +275,9 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
         assert_eq!(bodies[0].intent.as_deref(), Some(id), "a handler sees it");
         assert_eq!(trial.in_quarantine(id).await, 0);
         trial.work(id, Outcome::Done).await;
-        let shown = trial.job(forged).await;
         let state = if is_handled { JobState::Arrived } else { JobState::Expected };
-        assert_eq!((shown.state, shown.intent), (state, None));
-        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
+        assert_eq!(trial.state(forged).await, state);
+        trial.is_of_no_order(forged, is_handled).await;
         assert_eq!(trial.deliver_to(id, forged).await, Recorded::OtherJob);
         assert_eq!(trial.deliver_to(id, id).await, Recorded::Duplicate);
     }
@@ -283,7 +285,7 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(
 
 /// Both jobs may be genuine, so that the first stays until the API does not know it.
 pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
     trial.lost_order(INTENT).await;
     trial.deliver("job_1").await;
@@ -306,7 +308,7 @@ pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
 /// The API knows the second job before it was asked about the first, which is forged. The article is handled once, and the job is
 /// polled until it is known whether it is that of the order.
 pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
     trial.lost_order(INTENT).await;
     trial.deliver("forged").await;
@@ -337,7 +339,7 @@ pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
 
 /// The API does not know the job that was delivered: the order is open again, and its URL is good for the next one.
 pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
     for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
         let name = id;
@@ -355,7 +357,7 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
             false => PollSettled::Settled(state),
         };
         assert_eq!((settled, trial.state(forged).await), (expected, state));
-        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
+        trial.is_of_no_order(forged, is_handled).await;
         let intent = trial.intent(name).await;
         assert_eq!((intent.state, intent.job_id), (IntentState::Unknown, None), "it is listed");
 
@@ -370,7 +372,7 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
 }
 
 /// A body by token says that the service has the job.
-pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl Subject>) {
     for is_first in [false, true] {
         let id = if is_first { "job_1" } else { "job_2" };
         trial.lost_order(id).await;
@@ -389,9 +391,7 @@ pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl LedgerSubj
 }
 
 /// A body by token does not say to which order its job belongs. If it was refused at the URL of one, a poll decides.
-pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(
-    trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(trial: Trial<impl Subject>) {
     trial.lost_order(INTENT).await;
     trial.deliver("forged").await;
     trial.keep_refused("job_1").await;
@@ -405,37 +405,33 @@ pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(
 }
 
 /// The call took nothing, so that what was delivered to the URL is forged. The order may be made again at once.
-pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl LedgerSubject>) {
+pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl Subject>) {
     for (forged, is_handled) in [("forged", false), ("handled", true)] {
         let lease = trial.intended(INTENT).await;
         assert!(trial.deliver(forged).await.is_stored());
         if is_handled {
             trial.work(forged, Outcome::Done).await;
         }
-        let refused = trial.ledger().not_ordered(lease).await.unwrap();
+        let refused = trial.store().not_ordered(lease).await.unwrap();
         let handled = is_handled.then(|| job(forged));
         assert_eq!(refused, CallRefused { is_noted: true, handled });
-        assert_eq!(trial.ledger().intent(INTENT).await.unwrap(), None);
-        assert_eq!(trial.has_entry(key(forged)).await, is_handled);
-        assert_eq!(trial.in_quarantine(forged).await, usize::from(!is_handled));
-        assert_eq!(trial.job(forged).await.intent, None);
-        let again = trial.ledger().not_ordered(lease).await.unwrap();
+        assert_eq!(trial.store().intent(INTENT).await.unwrap(), None);
+        trial.is_of_no_order(forged, is_handled).await;
+        let again = trial.store().not_ordered(lease).await.unwrap();
         assert_eq!(again, CallRefused { is_noted: false, handled: None });
     }
 }
 
 /// A delivery that was refused is noted when its order is gone already. The job is not one of the next order of that name.
-pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(
-    mut trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(mut trial: Trial<impl Subject>) {
     let lease = trial.intended(INTENT).await;
-    assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+    assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
     let forged = Expect {
         reason: Reason::Refused { code: "malformed_json".into() },
         intent: Some(INTENT.into()),
         ..Expect::job(job("forged"), trial.after(600))
     };
-    trial.ledger().expect(vec![forged]).await.unwrap();
+    trial.store().expect(vec![forged]).await.unwrap();
     trial.advance(1);
     trial.intended(INTENT).await;
     assert_eq!(trial.answer_order(INTENT, "job_1").await, None);
@@ -444,13 +440,11 @@ pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(
 }
 
 /// A second job that was delivered to the URL of such a call is of no order, and its poll ends.
-pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(
-    mut trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(mut trial: Trial<impl Subject>) {
     let lease = trial.intended(INTENT).await;
     trial.deliver("job_1").await;
     trial.keep_refused("job_2").await;
-    assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+    assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
     trial.advance(3600);
     for Poll { lease, job } in trial.claim_polls(POLLS).await.polls {
         let id = job.job_id.as_str();
@@ -462,12 +456,12 @@ pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(
 }
 
 /// Of two calls one took nothing: the job may be that of the other, and a second one is not.
-pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<impl LedgerSubject>) {
+pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<impl Subject>) {
     for is_answered in [false, true] {
         let name = if is_answered { "post-17" } else { "post-18" };
         let (first, second) = (format!("{name}_1"), format!("{name}_2"));
         trial.lost_order(name).await;
-        let again = trial.ledger().order_again(name, WITHIN, KEY, None).await.unwrap();
+        let again = trial.store().order_again(name, WITHIN, KEY, None).await.unwrap();
         let Intended::Begun(lease) = again else { panic!("{again:?}") };
         if is_answered {
             trial.answer_order(name, &first).await;
@@ -476,21 +470,17 @@ pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<imp
         for id in delivered {
             trial.deliver_to(name, id).await;
         }
-        assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
+        assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
         let intent = trial.intent(name).await;
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(&first))));
         assert_eq!(trial.job(&first).await.intent.as_deref(), Some(name));
-        assert_eq!(trial.job(&second).await.intent, None);
-        assert_eq!(
-            (trial.has_entry(key(&second)).await, trial.in_quarantine(&second).await),
-            (false, 1)
-        );
+        trial.is_of_no_order(&second, false).await;
     }
 }
 
 /// While a call has no answer, the jobs of eight others are polled. The bodies of two are kept. What is refused beyond that can be
 /// expected by name.
-pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl LedgerSubject>) {
+pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl Subject>) {
     trial.lost_order(INTENT).await;
     assert!(trial.deliver("first").await.is_stored());
     for number in 0..10 {
@@ -516,7 +506,7 @@ pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl LedgerSubje
 }
 
 /// What was handled is not handled again when the API gives it: retention leaves it until the doubt has ended.
-pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl Subject>) {
     trial.lost_order(INTENT).await;
     trial.deliver("job_1").await;
     trial.work("job_1", Outcome::Done).await;
@@ -530,7 +520,7 @@ pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl LedgerSubj
 }
 
 /// An erased job leaves nothing in its intent but a digest, and its URL is good for no other.
-pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl LedgerSubject>) {
+pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl Subject>) {
     trial.intended(INTENT).await;
     trial.deliver("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -543,7 +533,7 @@ pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl LedgerSubject
 }
 
 /// A delivery with the token of a body that came to a URL vouches for that body, which keeps its intent.
-pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl LedgerSubject>) {
+pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl Subject>) {
     let by_token = |body: &str| arrival("job_1", body);
     trial.store().record(to_url("job_1", "1")).await.unwrap();
     trial.store().record(to_url("job_1", "2")).await.unwrap();
@@ -557,7 +547,7 @@ pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl Led
 }
 
 /// While a full entry waits, a body by token takes the place of one that came to a URL. It never does under a lease.
-pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl LedgerSubject>) {
+pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl Subject>) {
     for number in 0..MAX_BODIES_PER_ENTRY {
         trial.store().record(to_url("job_1", &number.to_string())).await.unwrap();
     }
@@ -572,7 +562,7 @@ pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl L
 
 /// A delivery reported that its job has failed: one answer of the API that reports the same ends the job, and then nothing is
 /// left in quarantine. Any other body stays there.
-pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl LedgerSubject>) {
+pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl Subject>) {
     for (others, kept) in [(&[][..], 0), (&["{"], 2)] {
         let says = arrival("job_1", r#"{"job_id": "job_1", "status": "failed"}"#);
         let statement = Some(Digest::of(b"failed"));
@@ -594,7 +584,7 @@ pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl Led
 /// What was delivered by token after a forged body is what a worker gets first, by [`Body::is_by_capability`]; both are kept.
 ///
 /// [`Body::is_by_capability`]: article_webhook_inbox::Body::is_by_capability
-pub async fn a_body_by_token_is_kept_beside_a_forged_one(trial: Trial<impl LedgerSubject>) {
+pub async fn a_body_by_token_is_kept_beside_a_forged_one(trial: Trial<impl Subject>) {
     for state in [State::Waiting, State::Leased] {
         let id = state.as_str();
         trial.store().record(to_url(id, FIRST)).await.unwrap();

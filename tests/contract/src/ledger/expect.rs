@@ -1,7 +1,5 @@
 //! Jobs that are expected.
 
-use std::time::Duration;
-
 use article_webhook_inbox::{
     EntryKey, IntentState, JobState, Reason, Source, State,
     store::{Arrival, Expect, JobRow, Outcome, PollSettled},
@@ -9,7 +7,7 @@ use article_webhook_inbox::{
 
 use super::steps::{POLLS, WITHIN, again, failed, not_found};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, STATES, arrival, job},
 };
 
@@ -18,7 +16,7 @@ fn refused() -> Reason {
 }
 
 /// A new job is expected from now on, and was not polled.
-pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
+pub async fn a_new_job_is_expected(trial: Trial<impl Subject>) {
     for (id, reason) in [
         ("ordered", Reason::Ordered),
         ("expected", Reason::OrderedElsewhere),
@@ -35,28 +33,21 @@ pub async fn a_new_job_is_expected(trial: Trial<impl LedgerSubject>) {
         expected.key = key;
         assert_eq!(shown, expected);
     }
-    assert_eq!(trial.ledger().job(job("other")).await.unwrap(), None);
+    assert_eq!(trial.store().job(job("other")).await.unwrap(), None);
 }
 
 /// The states of several jobs come in their order.
-pub async fn several_jobs_are_expected_at_once(trial: Trial<impl LedgerSubject>) {
+pub async fn several_jobs_are_expected_at_once(trial: Trial<impl Subject>) {
     trial.record("job_2", FIRST).await;
     let expect = |id| Expect::job(job(id), trial.now());
     let given = vec![expect("job_1"), expect("job_2"), expect("job_1")];
     let expected = [JobState::Expected, JobState::Arrived, JobState::Expected];
-    assert_eq!(trial.ledger().expect(given).await.unwrap(), expected);
+    assert_eq!(trial.store().expect(given).await.unwrap(), expected);
     assert!(trial.job("job_1").await.id < trial.job("job_2").await.id);
 }
 
-/// The time of the first poll is rounded down to milliseconds.
-pub async fn the_time_of_the_first_poll_is_rounded_down(trial: Trial<impl LedgerSubject>) {
-    let precise = trial.now() + Duration::from_nanos(1_999_999);
-    trial.expect(Expect::job(job("job_1"), precise)).await;
-    assert_eq!(trial.job("job_1").await.at, trial.now() + Duration::from_millis(1));
-}
-
 /// A refused delivery to the URL of an order names its intent: an order whose answer was lost is known by it.
-pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     trial.advance_by(WITHIN);
     for id in ["job_1", "job_2"] {
@@ -68,7 +59,7 @@ pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl Ledge
 }
 
 /// Known jobs: the delivery may come before the job is expected. An entry that no worker can read is no arrival.
-pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl Subject>) {
     for state in STATES {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -86,9 +77,7 @@ pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl L
 }
 
 /// A job is collected if the API gave all bodies of its entry.
-pub async fn a_job_whose_article_the_api_gave_before_was_collected(
-    mut trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Trial<impl Subject>) {
     let polled = |body| Arrival { source: Source::Api, ..arrival("job_1", body) };
     trial.store().record(polled(FIRST)).await.unwrap();
     let came = trial.now();
@@ -108,7 +97,7 @@ pub async fn a_job_whose_article_the_api_gave_before_was_collected(
 }
 
 /// An entry of another event is not the job's article.
-pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl LedgerSubject>) {
+pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl Subject>) {
     let key = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
     trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
     trial.expect_now("job_1").await;
@@ -116,7 +105,7 @@ pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl LedgerSub
 }
 
 /// An open job that is expected again stays as it is, also while it is polled.
-pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl Subject>) {
     let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
     trial.expect(expect).await;
     let before = trial.job("job_1").await;
@@ -135,7 +124,7 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// A refused delivery shows that the article is there. Its code is shown.
-pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     for (seconds, expected) in [(900, 600), (400, 400), (500, 400)] {
         let at = trial.after(seconds);
@@ -148,7 +137,7 @@ pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl LedgerSu
 
 /// A delivery that is refused while a poll is under way may be newer than its answer: the job is polled again, and the
 /// answer is of a lost lease.
-pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let lease = trial.poll("job_1").await;
     let at = trial.after(5);
@@ -162,7 +151,7 @@ pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl LedgerSubject>
 }
 
 /// Any other reason takes the place of `backfill`, and `backfill` of none.
-pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_leaves_a_backfill(trial: Trial<impl Subject>) {
     let expect =
         |reason, seconds| Expect { reason, ..Expect::job(job("job_1"), trial.after(seconds)) };
     for (reason, seconds, expected) in [
@@ -178,7 +167,7 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<impl LedgerSubject>) {
 }
 
 /// A job that ended without an article is opened again, as if it were new. A backfill does not open it.
-pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Subject>) {
     for (id, outcome, end) in [
         ("job_1", not_found(), JobState::NotFound),
         ("job_2", failed("{failed}"), JobState::Failed),
@@ -206,7 +195,7 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Led
 }
 
 /// A job whose article came stays as it is.
-pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Subject>) {
     trial.end("collected", super::steps::answered(FIRST)).await;
     trial.work("collected", Outcome::Done).await;
     trial.expect_now("arrived").await;
@@ -222,7 +211,7 @@ pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Ledger
 }
 
 /// A job gets the intent of a later order if it has none.
-pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl LedgerSubject>) {
+pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl Subject>) {
     for (intent, expected) in
         [(None, None), (Some("post-17"), Some("post-17")), (Some("post-18"), Some("post-17"))]
     {

@@ -14,12 +14,12 @@ use super::{
 };
 use crate::lines::{entry_line, intent_line, job_line};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, changed, job, key},
 };
 
 /// An imported job is as it was shown, but for its id and its lease.
-pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl Subject>) {
     trial.end("expected", again(600)).await;
     trial.end("collected", answered(FIRST)).await;
     trial.leave("collected").await;
@@ -46,7 +46,7 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl LedgerSubj
 }
 
 /// An export has a job after its article, so that the article is not taken for a copy of one that retention removed.
-pub async fn a_job_is_imported_with_its_article(trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_is_imported_with_its_article(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let lines = trial.store().export(Export::Entry(key("job_1"))).await.unwrap().items;
     let shown = trial.job("job_1").await;
@@ -59,7 +59,7 @@ pub async fn a_job_is_imported_with_its_article(trial: Trial<impl LedgerSubject>
 }
 
 /// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
-pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let shown = trial.job("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -68,7 +68,7 @@ pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<imp
 }
 
 /// A job that a delivery alone bound to its order there is so here, whether or not this store has the order: an answer decides.
-pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl Subject>) {
     for (name, forged, genuine) in [("post-17", "a", "job_1"), ("post-18", "b", "job_2")] {
         trial.expect_now(forged).await;
         let mut shown = trial.job(forged).await;
@@ -81,7 +81,7 @@ pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl 
         line.document.unproven = line.intent.clone();
         assert!(trial.import(ExportLine::Job(line)).await);
         assert_eq!(trial.intent(name).await.job_id, Some(job(forged)));
-        let answered = trial.ledger().ordered(name, job(genuine), trial.after(600), KEY).await;
+        let answered = trial.store().ordered(name, job(genuine), trial.after(600), KEY).await;
         assert_eq!(answered.unwrap(), None);
         assert_eq!(trial.intent(name).await.job_id, Some(job(genuine)));
         assert_eq!(trial.job(forged).await.intent, None);
@@ -89,7 +89,7 @@ pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl 
 }
 
 /// An imported job whose article is here has ended.
-pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_job_may_have_arrived(trial: Trial<impl Subject>) {
     for (state, expected) in
         [(State::Done, JobState::Arrived), (State::Unhandled, JobState::Expected)]
     {
@@ -104,9 +104,9 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl LedgerSubject>) 
 }
 
 /// An imported intent is as it was shown, but for its id, and it does not order twice.
-pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
     for (name, state) in [("post-17", IntentState::Unknown), ("post-18", IntentState::Ordered)] {
         let shown = trial.intent(name).await;
@@ -124,7 +124,7 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl LedgerS
 }
 
 /// An intent that was moved while its order was under way is known after a second move, and is not ordered again.
-pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     let mut ordered = trial.intent("post-17").await;
     ordered.state = IntentState::Ordered;
@@ -141,9 +141,9 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Led
 }
 
 /// An intent that both stores have is good for the jobs of both. The call of the other store has no answer.
-pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let known = trial.intent("post-17").await;
     trial.advance(1);
     let mut there = known.clone();
@@ -161,7 +161,7 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Ledge
 }
 
 /// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
-pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_job_brings_its_intent(trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let mut shown = trial.job("job_1").await;
     shown.intent = Some("post-17".into());
@@ -170,13 +170,13 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl LedgerSubject>)
         assert_eq!(trial.import(job_line(imported)).await, is_new);
         let known = trial.intent("post-17").await;
         assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
-        let again = trial.ledger().intend("post-17", WITHIN, KEY, None).await.unwrap();
+        let again = trial.store().intend("post-17", WITHIN, KEY, None).await.unwrap();
         assert_eq!(again, Intended::Known(known));
     }
 }
 
 /// An older export may hold the entry of an article that was handled here, and whose entry retention removed since.
-pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     trial.record("job_1", FIRST).await;
     let (entry, bodies) = trial.shown("job_1").await;
@@ -195,32 +195,32 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Ledg
 }
 
 /// An imported bucket takes away what the other store used up, and gives nothing, nor does the first poll or order after it.
-pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl LedgerSubject>) {
+pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl Subject>) {
     let mut refused = Bucket::new();
     let event = BucketEvent::KeyRefused { key: KEY };
     refused.report(event, trial.now());
     trial.import(ExportLine::Bucket(refused)).await;
     trial.expect_now("job_1").await;
     assert!(trial.claim_polls(POLLS).await.polls.is_empty());
-    let intended = trial.ledger().intend("post-17", WITHIN, KEY, None).await.unwrap();
+    let intended = trial.store().intend("post-17", WITHIN, KEY, None).await.unwrap();
     assert_eq!(intended, Intended::Paused(refused.paused(KEY, trial.now()).unwrap()));
-    trial.ledger().report(BucketEvent::Resumed).await.unwrap();
+    trial.store().report(BucketEvent::Resumed).await.unwrap();
 
     trial.claim_polls(POLLS).await;
-    let mut expected = trial.ledger().bucket().await.unwrap();
+    let mut expected = trial.store().bucket().await.unwrap();
     let mut other = Bucket { full_at: trial.after(9), ..Bucket::new() };
     other.report(event, trial.now());
     for imported in [other, Bucket::new()] {
         expected.import(&imported, trial.now());
         trial.import(ExportLine::Bucket(imported)).await;
-        assert_eq!(trial.ledger().bucket().await.unwrap(), expected);
+        assert_eq!(trial.store().bucket().await.unwrap(), expected);
     }
     assert_eq!(expected, other);
 }
 
 /// Once: an article that another store handled, and whose entry retention removed there, is not handled here, and not polled.
 pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_merge(
-    trial: Trial<impl LedgerSubject>,
+    trial: Trial<impl Subject>,
 ) {
     trial.expect_now("job_0").await;
     trial.record("job_0", FIRST).await;
@@ -240,13 +240,11 @@ pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_mer
 }
 
 /// Only a store that was begun in place of another one waits for the end of the merge.
-pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(
-    trial: Trial<impl LedgerSubject>,
-) {
+pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(trial: Trial<impl Subject>) {
     trial.store().pause("ops@db1".into()).await.unwrap();
-    trial.ledger().note_gaps().await.unwrap();
+    trial.store().note_gaps().await.unwrap();
     let end = Merge::End { is_paused: false, has_gaps: false };
     trial.store().merge(end).await.unwrap();
     assert!(trial.store().paused_since().await.unwrap().is_some());
-    assert!(trial.ledger().ledger_counts().await.unwrap().gaps_since.is_some());
+    assert!(trial.store().ledger_counts().await.unwrap().gaps_since.is_some());
 }

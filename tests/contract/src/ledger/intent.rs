@@ -10,19 +10,19 @@ use tokio::task::JoinSet;
 
 use super::steps::{KEY, WITHIN, with_intent};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, changed, job},
 };
 
-async fn known(trial: &Trial<impl LedgerSubject>, name: &str) -> Intent {
-    match trial.ledger().intend(name, WITHIN, KEY, None).await.unwrap() {
+async fn known(trial: &Trial<impl Subject>, name: &str) -> Intent {
+    match trial.store().intend(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Known(intent) => intent,
         other => panic!("{name} was stored before: {other:?}"),
     }
 }
 
-async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<IntentLease> {
-    match trial.ledger().order_again(name, WITHIN, KEY, None).await.unwrap() {
+async fn order_again(trial: &Trial<impl Subject>, name: &str) -> Option<IntentLease> {
+    match trial.store().order_again(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Begun(lease) => Some(lease),
         Intended::Known(_) => None,
         paused @ Intended::Paused(_) => panic!("{paused:?}"),
@@ -31,41 +31,41 @@ async fn order_again(trial: &Trial<impl LedgerSubject>, name: &str) -> Option<In
 
 /// After a salvage with gaps: until a person has checked the orders, or orders this one again.
 pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
     trial.intended("post-1").await;
-    trial.ledger().note_gaps().await.unwrap();
+    trial.store().note_gaps().await.unwrap();
     let since = Some(trial.now());
     trial.advance(1);
-    trial.ledger().note_gaps().await.unwrap();
-    assert_eq!(trial.ledger().ledger_counts().await.unwrap().gaps_since, since);
+    trial.store().note_gaps().await.unwrap();
+    assert_eq!(trial.store().ledger_counts().await.unwrap().gaps_since, since);
     assert_eq!(known(&trial, "post-1").await.state, IntentState::Ordering, "it is not missing");
     let missing = known(&trial, "post-2").await;
     assert_eq!((missing.state, &*missing.name), (IntentState::Unknown, "post-2"));
-    assert_eq!(trial.ledger().intent("post-2").await.unwrap(), None, "nothing is stored");
+    assert_eq!(trial.store().intent("post-2").await.unwrap(), None, "nothing is stored");
 
     let again = order_again(&trial, "post-2").await.unwrap();
     assert_eq!(known(&trial, "post-2").await.state, IntentState::Ordering);
-    assert!(trial.ledger().not_ordered(again).await.unwrap().is_noted);
+    assert!(trial.store().not_ordered(again).await.unwrap().is_noted);
     assert_eq!(known(&trial, "post-2").await.state, IntentState::Unknown);
 
-    assert!(trial.ledger().orders_checked().await.unwrap());
-    assert!(!trial.ledger().orders_checked().await.unwrap());
-    assert_eq!(trial.ledger().ledger_counts().await.unwrap().gaps_since, None);
+    assert!(trial.store().orders_checked().await.unwrap());
+    assert!(!trial.store().orders_checked().await.unwrap());
+    assert_eq!(trial.store().ledger_counts().await.unwrap().gaps_since, None);
     trial.intended("post-2").await;
 }
 
 /// Brings a new intent into that state.
-async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentState) -> IntentLease {
+async fn put(trial: &mut Trial<impl Subject>, name: &str, state: IntentState) -> IntentLease {
     let lease = trial.intended(name).await;
     match state {
         IntentState::Unknown => trial.advance_by(WITHIN),
         IntentState::Ordered => {
-            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
+            trial.store().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
         }
         IntentState::Abandoned => {
             trial.advance_by(WITHIN);
-            assert!(trial.ledger().abandon(name).await.unwrap());
+            assert!(trial.store().abandon(name).await.unwrap());
         }
         _ => {}
     }
@@ -74,21 +74,21 @@ async fn put(trial: &mut Trial<impl LedgerSubject>, name: &str, state: IntentSta
 }
 
 /// What an order is about is kept with its intent, shown with its job, and erased with that.
-pub async fn the_topic_is_that_of_the_last_order(mut trial: Trial<impl LedgerSubject>) {
+pub async fn the_topic_is_that_of_the_last_order(mut trial: Trial<impl Subject>) {
     let (shoes, knees) = (Topic::of("Running shoes"), Topic::of("Knees"));
-    let begun = trial.ledger().intend("post-17", WITHIN, KEY, shoes.clone()).await.unwrap();
+    let begun = trial.store().intend("post-17", WITHIN, KEY, shoes.clone()).await.unwrap();
     assert!(matches!(begun, Intended::Begun(_)));
-    let again = trial.ledger().intend("post-17", WITHIN, KEY, knees.clone()).await.unwrap();
+    let again = trial.store().intend("post-17", WITHIN, KEY, knees.clone()).await.unwrap();
     assert!(matches!(again, Intended::Known(Intent { topic, .. }) if topic == shoes));
     for (ordered, kept) in [(None, &shoes), (knees.clone(), &knees)] {
         trial.advance_by(WITHIN);
-        let again = trial.ledger().order_again("post-17", WITHIN, KEY, ordered).await.unwrap();
+        let again = trial.store().order_again("post-17", WITHIN, KEY, ordered).await.unwrap();
         assert!(matches!(again, Intended::Begun(_)));
         assert_eq!(trial.intent("post-17").await.topic, *kept);
     }
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.expect_now("job_2").await;
-    let listed = trial.ledger().jobs(JobFilter::default()).await.unwrap().items;
+    let listed = trial.store().jobs(JobFilter::default()).await.unwrap().items;
     let topics: Vec<_> = listed.iter().map(|job| job.topic.clone()).collect();
     assert_eq!(topics, [knees.clone(), None]);
     assert_eq!(trial.job("job_1").await.topic, knees);
@@ -103,7 +103,7 @@ const STATES: [IntentState; 4] =
     [IntentState::Unknown, IntentState::Ordered, IntentState::Abandoned, IntentState::Ordering];
 
 /// No intent orders twice: the second call learns what is known, and changes nothing.
-pub async fn an_intent_is_stored_once(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_intent_is_stored_once(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     let stored = known(&trial, "post-17").await;
     let mut expected =
@@ -112,14 +112,14 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<impl LedgerSubject>) {
     assert_eq!(stored, expected);
     trial.advance(1);
     assert_eq!(known(&trial, "post-17").await, expected);
-    assert_eq!(trial.ledger().intent("post-18").await.unwrap(), None);
+    assert_eq!(trial.store().intent("post-18").await.unwrap(), None);
 }
 
 /// Of several calls at once, one may order.
-pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl LedgerSubject>) {
+pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..8 {
-        let ledger = trial.ledger();
+        let ledger = trial.store();
         calls.spawn(async move { ledger.intend("post-17", WITHIN, KEY, None).await.unwrap() });
     }
     let results = calls.join_all().await;
@@ -128,14 +128,14 @@ pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl LedgerSubject
 }
 
 /// In a pause no call begins, and nothing is stored. What is known is reported all the same.
-pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
+pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl Subject>) {
     for state in STATES {
         put(&mut trial, state.as_str(), state).await;
     }
-    trial.ledger().report(BucketEvent::RateLimited { retry_after: WITHIN / 2 }).await.unwrap();
-    let bucket = trial.ledger().bucket().await.unwrap();
+    trial.store().report(BucketEvent::RateLimited { retry_after: WITHIN / 2 }).await.unwrap();
+    let bucket = trial.store().bucket().await.unwrap();
     let paused = Intended::Paused(bucket.paused(KEY, trial.now()).expect("it is paused"));
-    let ledger = trial.ledger();
+    let ledger = trial.store();
     assert_eq!(ledger.intend("post-17", WITHIN, KEY, None).await.unwrap(), paused);
     assert_eq!(ledger.order_again("post-17", WITHIN, KEY, None).await.unwrap(), paused);
     assert_eq!(ledger.intent("post-17").await.unwrap(), None);
@@ -151,32 +151,32 @@ pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl LedgerSubject>) {
     }
     trial.advance_by(WITHIN / 2);
     trial.intended("post-17").await;
-    assert_eq!(trial.ledger().bucket().await.unwrap(), bucket, "a call takes no token");
+    assert_eq!(trial.store().bucket().await.unwrap(), bucket, "a call takes no token");
 }
 
 /// The outcome of a call that has ended without a certain answer is unknown at once.
-pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl Subject>) {
     let lease = trial.intended("post-17").await;
     trial.advance(1);
-    assert!(trial.ledger().outcome_lost(lease).await.unwrap());
+    assert!(trial.store().outcome_lost(lease).await.unwrap());
     let unknown = trial.intent("post-17").await;
     assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
-    assert_eq!(trial.ledger().ledger_counts().await.unwrap().unknown_intents, 1);
+    assert_eq!(trial.store().ledger_counts().await.unwrap().unknown_intents, 1);
     trial.advance(1);
-    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "it is known to be unknown");
+    assert!(!trial.store().outcome_lost(lease).await.unwrap(), "it is known to be unknown");
     assert_eq!(trial.intent("post-17").await, unknown);
 
     let second = order_again(&trial, "post-17").await.expect("it is unknown");
     let before = trial.intent("post-17").await;
-    assert!(!trial.ledger().outcome_lost(lease).await.unwrap(), "another call is under way");
+    assert!(!trial.store().outcome_lost(lease).await.unwrap(), "another call is under way");
     assert_eq!(trial.intent("post-17").await, before);
-    assert!(trial.ledger().outcome_lost(second).await.unwrap());
+    assert!(trial.store().outcome_lost(second).await.unwrap());
     trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
 }
 
 /// An intent is unknown from its deadline on.
-pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     trial.advance_by(WITHIN - Duration::from_millis(1));
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
@@ -185,24 +185,13 @@ pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Ledger
     assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
 }
 
-/// An order that the service took has a job, which is expected.
-pub async fn the_job_of_an_order_is_expected(trial: Trial<impl LedgerSubject>) {
-    trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
-    let intent = trial.intent("post-17").await;
-    assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job("job_1"))));
-    let shown = trial.job("job_1").await;
-    assert_eq!((shown.state, shown.reason), (JobState::Expected, Reason::Ordered));
-    assert_eq!((shown.intent.as_deref(), shown.at), (Some("post-17"), trial.after(600)));
-}
-
 /// The answer to an order counts in every state of its intent, also after its deadline.
-pub async fn a_late_answer_counts(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_late_answer_counts(mut trial: Trial<impl Subject>) {
     for state in STATES {
         let name = state.as_str();
         put(&mut trial, name, state).await;
         let late = format!("late-{name}");
-        trial.ledger().ordered(name, job(&late), trial.after(600), KEY).await.unwrap();
+        trial.store().ordered(name, job(&late), trial.after(600), KEY).await.unwrap();
         let intent = trial.intent(name).await;
         let expected = if state == IntentState::Ordered { name } else { &late };
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(expected))));
@@ -210,25 +199,18 @@ pub async fn a_late_answer_counts(mut trial: Trial<impl LedgerSubject>) {
     }
 }
 
-/// An order whose intent is gone is paid for, so that both are stored.
-pub async fn an_answer_without_an_intent_counts(trial: Trial<impl LedgerSubject>) {
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
-    assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")));
-    assert_eq!(trial.state("job_1").await, JobState::Expected);
-}
-
 /// The delivery may come before the answer to the order.
-pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     trial.record("job_1", FIRST).await;
-    trial.ledger().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some("post-17")));
 }
 
 /// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned. The job is polled once no
 /// answer can come.
-pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != IntentState::Ordered) {
         let name = state.as_str();
         put(&mut trial, name, state).await;
@@ -246,21 +228,21 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl LedgerSubject>
 }
 
 /// Of two jobs of an intent that are noted at once, one takes it.
-pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<impl LedgerSubject>) {
+pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     let ordered = |id: &str| Expect {
         reason: Reason::Ordered,
         intent: Some("post-17".into()),
         ..Expect::job(job(id), trial.after(600))
     };
-    trial.ledger().expect(vec![ordered("job_1"), ordered("job_2")]).await.unwrap();
+    trial.store().expect(vec![ordered("job_1"), ordered("job_2")]).await.unwrap();
     let intent = trial.intent("post-17").await;
     assert_eq!(intent.state, IntentState::Ordered);
     assert!([Some(job("job_1")), Some(job("job_2"))].contains(&intent.job_id));
 }
 
 /// An intent whose job is known is never pointed at another.
-pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl Subject>) {
     put(&mut trial, "post-17", IntentState::Ordered).await;
     let before = trial.intent("post-17").await;
     trial.advance(1);
@@ -270,32 +252,29 @@ pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl LedgerSu
 }
 
 /// A delivery with an intent that the ledger does not have adds neither.
-pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl LedgerSubject>) {
+pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl Subject>) {
     trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
-    assert_eq!(trial.ledger().intent("post-17").await.unwrap(), None);
-    assert_eq!(trial.ledger().job(job("job_1")).await.unwrap(), None);
+    assert_eq!(trial.store().intent("post-17").await.unwrap(), None);
+    assert_eq!(trial.store().job(job("job_1")).await.unwrap(), None);
 }
 
 /// An order that the service refused may be made at once, in its time and later.
-pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl Subject>) {
     for state in [IntentState::Ordering, IntentState::Unknown] {
         let lease = put(&mut trial, "post-17", state).await;
-        assert!(trial.ledger().not_ordered(lease).await.unwrap().is_noted);
-        assert_eq!(trial.ledger().intent("post-17").await.unwrap(), None);
-        assert!(!trial.ledger().not_ordered(lease).await.unwrap().is_noted, "it is gone");
+        assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
+        assert_eq!(trial.store().intent("post-17").await.unwrap(), None);
+        assert!(!trial.store().not_ordered(lease).await.unwrap().is_noted, "it is gone");
     }
     let lease = put(&mut trial, "post-17", IntentState::Ordering).await;
-    trial.ledger().not_ordered(lease).await.unwrap();
+    trial.store().not_ordered(lease).await.unwrap();
     trial.intended("post-17").await;
-    assert!(
-        !trial.ledger().not_ordered(lease).await.unwrap().is_noted,
-        "another call is under way"
-    );
+    assert!(!trial.store().not_ordered(lease).await.unwrap().is_noted, "another call is under way");
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
 }
 
 /// An intent is ordered again when its outcome is unknown or it was abandoned, and when it is not stored.
-pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_intent_is_ordered_again(mut trial: Trial<impl Subject>) {
     for state in [IntentState::Unknown, IntentState::Abandoned] {
         let name = state.as_str();
         let first = put(&mut trial, name, state).await;
@@ -303,7 +282,7 @@ pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
         let second = order_again(&trial, name).await.expect("it may be ordered again");
         assert_eq!(second.id, first.id);
         assert!(second.fence > first.fence);
-        assert!(!trial.ledger().not_ordered(first).await.unwrap().is_noted, "fencing");
+        assert!(!trial.store().not_ordered(first).await.unwrap().is_noted, "fencing");
         let begun = changed(before, |intent| {
             (intent.state, intent.at) = (IntentState::Ordering, trial.now() + WITHIN);
         });
@@ -313,21 +292,21 @@ pub async fn an_intent_is_ordered_again(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// If the second call proves that it ordered nothing, the first may have ordered even so.
-pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Subject>) {
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let second = order_again(&trial, "post-17").await.expect("it is unknown");
     trial.advance(1);
-    assert!(trial.ledger().not_ordered(second).await.unwrap().is_noted);
+    assert!(trial.store().not_ordered(second).await.unwrap().is_noted);
     let intent = trial.intent("post-17").await;
     assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
 }
 
 /// An intent whose outcome is unknown is abandoned.
-pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSubject>) {
+pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl Subject>) {
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let before = trial.intent("post-17").await;
     trial.advance(1);
-    assert!(trial.ledger().abandon("post-17").await.unwrap());
+    assert!(trial.store().abandon("post-17").await.unwrap());
     let abandoned = changed(before, |intent| {
         (intent.state, intent.at) = (IntentState::Abandoned, trial.now());
     });
@@ -336,9 +315,9 @@ pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl LedgerSubject>
 
 /// No intent orders twice: a call that does not fit what is known changes nothing.
 pub async fn a_call_that_does_not_fit_what_is_known_changes_nothing(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
-    let ledger = trial.ledger();
+    let ledger = trial.store();
     for state in STATES {
         let name = state.as_str();
         let lease = put(&mut trial, name, state).await;

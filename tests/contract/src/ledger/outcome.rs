@@ -9,7 +9,7 @@ use article_webhook_inbox::{
 
 use super::steps::{KEY, again, answered, failed, not_found};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, changed, job},
 };
 
@@ -22,7 +22,7 @@ fn unfinished(seconds: u64) -> PollOutcome {
 }
 
 /// A job is polled again after the pause that the outcome names.
-pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl Subject>) {
     for (id, outcome, cause) in [
         ("again", again(30), Some("status 503")),
         ("missing", missing(30), Some("job_not_found")),
@@ -49,7 +49,7 @@ pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl LedgerS
 }
 
 /// It is counted how often in a row the service did not know the job. A failed poll does not end the row.
-pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let since = trial.now();
     for (outcome, times) in [
@@ -68,9 +68,9 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl LedgerSubjec
 
 /// A key of another account knows none of the jobs of this one. The key of a job is the one that it was ordered with, or with
 /// which the service reported its state last.
-pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl LedgerSubject>) {
+pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
-    trial.ledger().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
     for (id, outcome, key, known, times) in [
         ("ordered", missing(0), KEY + 1, Some(KEY), None),
         ("ordered", missing(0), KEY, Some(KEY), Some(1)),
@@ -89,7 +89,7 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Ledg
         }
         let lease = trial.poll(id).await;
         let named = format!("{id} {outcome:?} {key}");
-        trial.ledger().settle_poll(lease, outcome, key).await.unwrap();
+        trial.store().settle_poll(lease, outcome, key).await.unwrap();
         let shown = trial.job(id).await;
         assert_eq!(
             (shown.key, shown.missing.map(|missing| missing.times)),
@@ -100,7 +100,7 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Ledg
 }
 
 /// A job that the service does not know ends when the caller says so.
-pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl Subject>) {
     let lease = trial.polling("job_1").await;
     trial.advance(1);
     let settled = trial.settle_poll(lease, not_found()).await;
@@ -112,7 +112,7 @@ pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl LedgerSubject>) 
 }
 
 /// A poll that was not sent does not count, and its job is due now.
-pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     let before = trial.job("job_1").await;
     let lease = trial.poll("job_1").await;

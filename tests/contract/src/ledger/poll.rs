@@ -7,11 +7,8 @@ use article_webhook_inbox::{
     store::{BucketSettings, Expect, Poll, PollClaim, PollOutcome, PollSettled, Polls},
 };
 
-use super::steps::{POLLS, again, answered, failed, not_found};
-use crate::{
-    LedgerSubject, Trial,
-    trial::{FIRST, job},
-};
+use super::steps::{POLLS, again};
+use crate::{Subject, Trial, trial::job};
 
 /// A bucket with this many tokens, and no more for a minute.
 fn tokens(burst: u32) -> PollClaim {
@@ -19,7 +16,7 @@ fn tokens(burst: u32) -> PollClaim {
 }
 
 /// A poll holds the lease of its job, and counts when it begins.
-pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     let before = trial.job("job_1").await;
     trial.advance(600);
@@ -36,7 +33,7 @@ pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl LedgerSubject>)
 }
 
 /// A job is not polled before its time.
-pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     trial.advance_by(Duration::from_millis(599_999));
     let early = trial.claim_polls(POLLS).await;
@@ -48,7 +45,7 @@ pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Ledger
 
 /// What has been due longest comes first, whether it was polled before or not, and of these the smallest id; and no more
 /// than the limit.
-pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl LedgerSubject>) {
+pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl Subject>) {
     trial.expect_now("b").await;
     trial.poll_with("b", again(2)).await;
     for (id, seconds) in [("c", 3), ("a", 1), ("d", 3), ("e", 9)] {
@@ -62,7 +59,7 @@ pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl LedgerSub
 }
 
 /// A job whose lease ended without an outcome is due again, under a new fence.
-pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<impl Subject>) {
     let first = trial.polling("job_1").await;
     trial.advance_by(POLLS.lease - Duration::from_millis(1));
     assert!(trial.polled(POLLS).await.is_empty());
@@ -74,7 +71,7 @@ pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<impl Ledge
 }
 
 /// An attempt limit would turn "not yet" into "never".
-pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<impl LedgerSubject>) {
+pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     for polls in 1..=100 {
         let lease = trial.poll("job_1").await;
@@ -85,19 +82,8 @@ pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<impl LedgerSubject>)
     }
 }
 
-/// A job that has ended is not polled.
-pub async fn a_job_that_has_ended_is_not_polled(mut trial: Trial<impl LedgerSubject>) {
-    for (id, outcome) in
-        [("job_1", not_found()), ("job_2", answered(FIRST)), ("job_3", failed("{failed}"))]
-    {
-        trial.end(id, outcome).await;
-    }
-    trial.advance(1_000_000);
-    assert_eq!(trial.claim_polls(POLLS).await, Polls::default());
-}
-
 /// Each poll takes a token, with the claim; and a poll that was not sent does not give it back.
-pub async fn a_poll_takes_a_token(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_poll_takes_a_token(mut trial: Trial<impl Subject>) {
     for _ in 0..3 {
         assert!(trial.polled(tokens(2)).await.is_empty(), "a claim of nothing takes none");
     }

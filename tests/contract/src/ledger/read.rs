@@ -6,28 +6,28 @@ use article_webhook_inbox::{IntentState, JobFilter, JobState, LedgerCounts, stor
 
 use super::steps::{KEY, WITHIN, answered, failed, not_found};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, job},
 };
 
-async fn counts(trial: &Trial<impl LedgerSubject>) -> LedgerCounts {
-    trial.ledger().ledger_counts().await.unwrap()
+async fn counts(trial: &Trial<impl Subject>) -> LedgerCounts {
+    trial.store().ledger_counts().await.unwrap()
 }
 
-async fn jobs(trial: &Trial<impl LedgerSubject>, filter: JobFilter) -> Vec<String> {
-    let page = trial.ledger().jobs(filter).await.unwrap();
+async fn jobs(trial: &Trial<impl Subject>, filter: JobFilter) -> Vec<String> {
+    let page = trial.store().jobs(filter).await.unwrap();
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
 /// A ledger without jobs has no figures.
-pub async fn an_empty_ledger_is_empty(trial: Trial<impl LedgerSubject>) {
+pub async fn an_empty_ledger_is_empty(trial: Trial<impl Subject>) {
     assert_eq!(counts(&trial).await, LedgerCounts::default());
     assert!(jobs(&trial, JobFilter::default()).await.is_empty());
-    assert!(trial.ledger().intents(None, 0, 100).await.unwrap().items.is_empty());
+    assert!(trial.store().intents(None, 0, 100).await.unwrap().items.is_empty());
 }
 
 /// Jobs are counted by state.
-pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
+pub async fn jobs_are_counted_by_state(mut trial: Trial<impl Subject>) {
     trial.end("collected", answered(FIRST)).await;
     trial.end("failed", failed("{failed}")).await;
     trial.end("not_found", not_found()).await;
@@ -52,7 +52,7 @@ pub async fn jobs_are_counted_by_state(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// A job is overdue 72 hours after it was expected, and is polled even so.
-pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl Subject>) {
     let limit = Duration::from_secs(72 * 3600);
     trial.end("job_2", not_found()).await;
     trial.expect_now("job_1").await;
@@ -65,21 +65,19 @@ pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl LedgerSubject
 }
 
 /// Intents whose outcome is unknown are counted.
-pub async fn unknown_intents_are_counted(mut trial: Trial<impl LedgerSubject>) {
+pub async fn unknown_intents_are_counted(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     assert_eq!(counts(&trial).await.unknown_intents, 0);
     trial.advance_by(WITHIN);
     trial.intended("post-18").await;
-    trial.ledger().ordered("post-19", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-19", job("job_1"), trial.after(600), KEY).await.unwrap();
     assert_eq!(counts(&trial).await.unknown_intents, 1);
-    trial.ledger().abandon("post-17").await.unwrap();
+    trial.store().abandon("post-17").await.unwrap();
     assert_eq!(counts(&trial).await.unknown_intents, 0);
 }
 
 /// A job is recovered if the service delivers nothing until 400 seconds after the collection. It is not counted before.
-pub async fn a_recovered_job_is_counted_when_no_push_can_come(
-    mut trial: Trial<impl LedgerSubject>,
-) {
+pub async fn a_recovered_job_is_counted_when_no_push_can_come(mut trial: Trial<impl Subject>) {
     for id in ["alone", "in_time", "late"] {
         trial.end(id, answered(FIRST)).await;
     }
@@ -98,10 +96,10 @@ pub async fn a_recovered_job_is_counted_when_no_push_can_come(
 }
 
 /// Jobs are filtered by state, intent, and the time since which they are expected.
-pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl Subject>) {
     trial.end("a", not_found()).await;
     trial.advance(1);
-    trial.ledger().ordered("post-17", job("b"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("post-17", job("b"), trial.after(600), KEY).await.unwrap();
     trial.advance(1);
     trial.expect(Expect::job(job("c"), trial.after(600))).await;
     let all = JobFilter::default();
@@ -115,21 +113,21 @@ pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// Pages follow each other by id, and a full page may be the last.
-pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl LedgerSubject>) {
+pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl Subject>) {
     for id in ["c", "a", "d", "b"] {
         trial.expect_now(id).await;
     }
     let mut filter = JobFilter { limit: 2, ..JobFilter::default() };
-    let first = trial.ledger().jobs(filter.clone()).await.unwrap();
+    let first = trial.store().jobs(filter.clone()).await.unwrap();
     assert_eq!(first.next, Some(first.items[1].id));
     assert_eq!(jobs(&trial, filter.clone()).await, ["c", "a"]);
     filter.after = first.items[1].id;
     assert_eq!(jobs(&trial, filter.clone()).await, ["d", "b"]);
-    assert_eq!(trial.ledger().jobs(filter).await.unwrap().next, None);
+    assert_eq!(trial.store().jobs(filter).await.unwrap().next, None);
 }
 
 /// Intents are filtered by state, and their pages follow each other by id.
-pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl Subject>) {
     for name in ["c", "a"] {
         trial.intended(name).await;
     }
@@ -137,7 +135,7 @@ pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl LedgerSubject>)
     for name in ["d", "b"] {
         trial.intended(name).await;
     }
-    let ledger = trial.ledger();
+    let ledger = trial.store();
     let names = |state, after, limit| {
         let ledger = ledger.clone();
         async move {

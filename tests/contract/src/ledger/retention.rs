@@ -7,21 +7,21 @@ use article_webhook_inbox::{
 
 use super::steps::{KEY, POLLS, WITHIN, answered, not_found, with_intent};
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, changed, job},
 };
 
 /// The jobs of the ledger, by ascending id.
-async fn jobs(trial: &Trial<impl LedgerSubject>) -> Vec<String> {
-    let page = trial.ledger().jobs(JobFilter::default()).await.unwrap();
+async fn jobs(trial: &Trial<impl Subject>) -> Vec<String> {
+    let page = trial.store().jobs(JobFilter::default()).await.unwrap();
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
 /// An erased job is gone from the ledger. Its intent stays ordered, without the job, so that it is not ordered again.
-pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSubject>) {
+pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl Subject>) {
     for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
         trial.intended(name).await;
-        trial.ledger().ordered(name, job(id), trial.now(), KEY).await.unwrap();
+        trial.store().ordered(name, job(id), trial.now(), KEY).await.unwrap();
     }
     let before = trial.intent("post-17").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -34,31 +34,31 @@ pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl LedgerSub
 /// The answer to an order may be stored after its job was erased, and once more. The job stays erased, and the intent
 /// is ordered.
 pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
-    mut trial: Trial<impl LedgerSubject>,
+    mut trial: Trial<impl Subject>,
 ) {
     let intents = ["unnoted", "noted", "unknown", "abandoned", "delivered"];
     for name in intents {
         trial.intended(name).await;
     }
-    trial.ledger().ordered("noted", job("noted"), trial.now(), KEY).await.unwrap();
+    trial.store().ordered("noted", job("noted"), trial.now(), KEY).await.unwrap();
     trial.store().record(with_intent("delivered", "delivered")).await.unwrap();
     trial.advance_by(WITHIN);
-    trial.ledger().abandon("abandoned").await.unwrap();
+    trial.store().abandon("abandoned").await.unwrap();
     for name in intents {
         trial.store().erase(vec![job(name)]).await.unwrap();
         for _ in 0..2 {
-            trial.ledger().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
-            assert_eq!(trial.ledger().job(job(name)).await.unwrap(), None, "{name}");
+            trial.store().ordered(name, job(name), trial.after(600), KEY).await.unwrap();
+            assert_eq!(trial.store().job(job(name)).await.unwrap(), None, "{name}");
         }
         let intent = trial.intent(name).await;
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, None), "{name}");
     }
-    trial.ledger().ordered("noted", job("another"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("noted", job("another"), trial.after(600), KEY).await.unwrap();
     assert_eq!(trial.state("another").await, JobState::Expected, "it was not erased");
 }
 
 /// A job that was erased may be expected again, under a new id.
-pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl LedgerSubject>) {
+pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let before = trial.job("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -69,7 +69,7 @@ pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl LedgerSubject
 }
 
 /// Retention removes jobs that ended before its limit, and never an open one.
-pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject>) {
+pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("expected"), trial.after(86_400))).await;
     trial.end("collected", answered(FIRST)).await;
     trial.end("not_found", not_found()).await;
@@ -79,7 +79,7 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject
     trial.advance(9);
     trial.expect_now("late").await;
     trial.record("late", FIRST).await;
-    let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
+    let pruned = trial.store().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!((pruned.jobs, pruned.more), (3, false));
     assert_eq!(jobs(&trial).await, ["expected", "polling", "late"]);
     assert_eq!(trial.all().await.len(), 3, "entries have a retention of their own");
@@ -87,30 +87,30 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl LedgerSubject
 
 /// Retention removes no intent, so that the application that orders it again a year later pays once. The service may have
 /// taken the order of one that was abandoned, too.
-pub async fn no_intent_is_pruned(mut trial: Trial<impl LedgerSubject>) {
+pub async fn no_intent_is_pruned(mut trial: Trial<impl Subject>) {
     for name in ["unknown", "abandoned", "ordered"] {
         trial.intended(name).await;
     }
-    trial.ledger().ordered("ordered", job("job_1"), trial.after(600), KEY).await.unwrap();
+    trial.store().ordered("ordered", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
-    trial.ledger().abandon("abandoned").await.unwrap();
+    trial.store().abandon("abandoned").await.unwrap();
     trial.advance(86_400);
-    let pruned = trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
+    let pruned = trial.store().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(pruned, LedgerPruned::default());
     for name in ["unknown", "abandoned", "ordered"] {
-        let again = trial.ledger().intend(name, WITHIN, KEY, None).await.unwrap();
+        let again = trial.store().intend(name, WITHIN, KEY, None).await.unwrap();
         assert!(matches!(again, Intended::Known(_)), "{again:?}");
     }
 }
 
 /// A batch removes the oldest, and says whether there is more.
-pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl Subject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;
         trial.advance(1);
     }
     let prune = |limit| {
-        let (ledger, before) = (trial.ledger(), trial.now());
+        let (ledger, before) = (trial.store(), trial.now());
         async move {
             let pruned = ledger.prune_ledger(before, limit).await.unwrap();
             (pruned.jobs, pruned.more)
@@ -123,12 +123,12 @@ pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl LedgerSubject>) {
 }
 
 /// A number is never used again, so that a lease of something that was removed holds for nothing else.
-pub async fn a_number_is_never_used_again(mut trial: Trial<impl LedgerSubject>) {
+pub async fn a_number_is_never_used_again(mut trial: Trial<impl Subject>) {
     trial.end("job_1", not_found()).await;
     let (old, intent) = (trial.job("job_1").await.id, trial.intended("post-17").await);
-    trial.ledger().not_ordered(intent).await.unwrap();
+    trial.store().not_ordered(intent).await.unwrap();
     trial.advance(1);
-    trial.ledger().prune_ledger(trial.now(), 100).await.unwrap();
+    trial.store().prune_ledger(trial.now(), 100).await.unwrap();
     trial.expect_now("job_2").await;
     assert!(trial.job("job_2").await.id > old);
     assert!(trial.intended("post-18").await.id > intent.id);

@@ -1,21 +1,18 @@
 //! What the cases of the ledger share.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     Digest, ExpectedJob, Intent, JobState,
     store::{
         ApiAnswer, Arrival, BucketSettings, Expect, Intended, IntentLease, Poll, PollClaim,
-        PollLease, PollOutcome, PollSettled, Polls, Store,
+        PollLease, PollOutcome, PollSettled, Polls,
     },
 };
 use bytes::Bytes;
 
 use crate::{
-    LedgerSubject, Trial,
+    Subject, Trial,
     trial::{FIRST, arrival, job},
 };
 
@@ -33,17 +30,13 @@ pub(crate) const POLLS: PollClaim =
 /// How long the call of an order may take.
 pub(crate) const WITHIN: Duration = Duration::from_secs(30);
 
-impl<S: LedgerSubject> Trial<S> {
-    pub(super) fn ledger(&self) -> Arc<dyn Store> {
-        self.subject().ledger()
-    }
-
+impl<S: Subject> Trial<S> {
     pub(crate) fn after(&self, seconds: u64) -> SystemTime {
         self.now() + Duration::from_secs(seconds)
     }
 
     pub(crate) async fn expect(&self, expect: Expect) -> JobState {
-        self.ledger().expect(vec![expect]).await.unwrap()[0]
+        self.store().expect(vec![expect]).await.unwrap()[0]
     }
 
     /// Expects a job that is polled now.
@@ -52,7 +45,7 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(crate) async fn job(&self, id: &str) -> ExpectedJob {
-        self.ledger().job(job(id)).await.unwrap().expect("the ledger has the job")
+        self.store().job(job(id)).await.unwrap().expect("the ledger has the job")
     }
 
     pub(super) async fn state(&self, id: &str) -> JobState {
@@ -60,7 +53,7 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn claim_polls(&self, claim: PollClaim) -> Polls {
-        self.ledger().claim_polls(claim).await.unwrap()
+        self.store().claim_polls(claim).await.unwrap()
     }
 
     /// The jobs that a claim brings, in order.
@@ -84,7 +77,7 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn settle_poll(&self, lease: PollLease, outcome: PollOutcome) -> PollSettled {
-        self.ledger().settle_poll(lease, outcome, KEY).await.unwrap()
+        self.store().settle_poll(lease, outcome, KEY).await.unwrap()
     }
 
     /// Polls the one job that is due, with this outcome.
@@ -106,14 +99,14 @@ impl<S: LedgerSubject> Trial<S> {
     }
 
     pub(super) async fn intended(&self, name: &str) -> IntentLease {
-        match self.ledger().intend(name, WITHIN, KEY, None).await.unwrap() {
+        match self.store().intend(name, WITHIN, KEY, None).await.unwrap() {
             Intended::Begun(lease) => lease,
             other => panic!("{other:?}"),
         }
     }
 
     pub(super) async fn intent(&self, name: &str) -> Intent {
-        self.ledger().intent(name).await.unwrap().expect("the ledger has the intent")
+        self.store().intent(name).await.unwrap().expect("the ledger has the intent")
     }
 }
 
