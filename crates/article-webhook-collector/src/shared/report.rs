@@ -53,38 +53,3 @@ impl Report {
         Some(Pause::new(since, until, why))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HOUR: Duration = Duration::from_secs(3600);
-
-    #[tokio::test(start_paused = true)]
-    async fn a_pause_that_is_stored_late_ends_when_it_would_have() {
-        let report = Report::new(BucketEvent::RateLimited { retry_after: 3 * HOUR });
-        tokio::time::advance(HOUR).await;
-        assert_eq!(report.event(), BucketEvent::RateLimited { retry_after: 2 * HOUR });
-        let now = SystemTime::UNIX_EPOCH + 10 * HOUR;
-        let pause = report.pause(now).unwrap();
-        assert_eq!((pause.since, pause.until), (now - HOUR, now + 2 * HOUR));
-        assert_eq!(pause.why, PauseReason::RateLimited);
-        let unavailable = Report::new(BucketEvent::Unavailable { retry_after: HOUR });
-        assert_eq!(unavailable.pause(now).unwrap().why, PauseReason::Unavailable);
-
-        tokio::time::advance(2 * HOUR).await;
-        assert_eq!((report.left(), report.pause(now)), (None, None));
-        let over = BucketEvent::RateLimited { retry_after: Duration::ZERO };
-        assert_eq!(report.event(), over);
-    }
-
-    #[tokio::test]
-    async fn what_names_no_pause_holds_nothing() {
-        for event in [
-            BucketEvent::KeyRefused { key: 1 },
-            BucketEvent::RateLimited { retry_after: Duration::ZERO },
-        ] {
-            assert_eq!((Report::new(event).left(), Report::new(event).event()), (None, event));
-        }
-    }
-}

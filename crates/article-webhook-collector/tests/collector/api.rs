@@ -66,7 +66,8 @@ pub(crate) fn article(job_id: &str) -> String {
     )
 }
 
-type Answers = Box<dyn FnMut(&str) -> Reply + Send>;
+type Orders = Box<dyn FnMut() -> Reply + Send>;
+type Polls = Box<dyn FnMut(&str) -> Reply + Send>;
 
 /// An API without sockets. Clones are the same API.
 #[derive(Clone)]
@@ -75,8 +76,8 @@ pub(crate) struct Script(Arc<Inner>);
 struct Inner {
     clock: Clock,
     key: u64,
-    orders: Mutex<Answers>,
-    polls: Mutex<Answers>,
+    orders: Mutex<Orders>,
+    polls: Mutex<Polls>,
     /// The orders that were sent, as JSON would show them.
     ordered: Mutex<Vec<NewArticle>>,
     /// The jobs that were polled, and when.
@@ -96,7 +97,7 @@ impl Script {
         Self(Arc::new(Inner {
             clock,
             key,
-            orders: Mutex::new(Box::new(|_| Reply::created("job_1"))),
+            orders: Mutex::new(Box::new(|| Reply::created("job_1"))),
             polls: Mutex::new(Box::new(|_| Reply::lost())),
             ordered: Mutex::default(),
             polled: Mutex::default(),
@@ -106,13 +107,16 @@ impl Script {
     }
 
     /// What orders are answered.
-    pub(crate) fn on_order(&self, mut reply: impl FnMut() -> Reply + Send + 'static) {
-        self.on_order_of(move |_| reply());
+    pub(crate) fn on_order(&self, reply: impl FnMut() -> Reply + Send + 'static) {
+        *self.0.orders.lock().unwrap() = Box::new(reply);
     }
 
-    /// What orders are answered, by the topic.
-    pub(crate) fn on_order_of(&self, reply: impl FnMut(&str) -> Reply + Send + 'static) {
-        *self.0.orders.lock().unwrap() = Box::new(reply);
+    /// Orders are answered by this after a notification.
+    pub(crate) fn orders_wait(&self, body: &'static str) -> Arc<Notify> {
+        let answered = Arc::new(Notify::new());
+        let until = answered.clone();
+        self.on_order(move || Reply::Waits(until.clone(), body.to_owned()));
+        answered
     }
 
     /// What polls are answered, by the job.
@@ -173,9 +177,9 @@ impl Api for Script {
     fn create<'a>(&'a self, article: &'a NewArticle) -> Calling<'a, Created> {
         Box::pin(async move {
             self.0.ordered.lock().unwrap().push(article.clone());
-            let order = serde_json::to_value(article).unwrap();
-            let reply = self.0.orders.lock().unwrap()(order["topic"].as_str().unwrap());
-            Created::classify(&key(), article, self.reply(reply, order.to_string()).await)
+            let order = serde_json::to_string(article).unwrap();
+            let reply = self.0.orders.lock().unwrap()();
+            Created::classify(&key(), article, self.reply(reply, order).await)
         })
     }
 

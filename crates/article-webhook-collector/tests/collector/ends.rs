@@ -7,7 +7,7 @@ use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     api::{Reply, Script, article},
-    world::{DAY, HOUR, MINUTE, SECOND, World, order},
+    world::{DAY, HOUR, MINUTE, SECOND, World, key, order},
 };
 
 /// The titles of the articles that a handler gets.
@@ -30,9 +30,9 @@ async fn a_failed_job_ends_with_what_the_service_reported() {
     world.api.on_poll(|_| Reply::Says(500, "", failed.to_owned()));
     world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Failed);
-    let job_id = || "job_1".parse().unwrap();
-    assert_eq!(world.stored(EntryKey::failure(job_id())).await.unwrap(), failed);
-    assert_eq!(world.stored(EntryKey::article(job_id())).await, None);
+    let job_id = world.job("job_1").await.job_id;
+    assert_eq!(world.stored(EntryKey::failure(job_id)).await.unwrap(), failed);
+    assert_eq!(world.stored(key("job_1")).await, None);
 
     // It is opened again by a person, and ends with its article.
     world.api.on_poll(Reply::complete);
@@ -59,8 +59,10 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
         let job = world.job("job_1").await;
         assert_eq!((job.state, job.cause.as_deref()), (state, Some(cause)), "shown at once");
     }
-    let key = EntryKey::failure("job_1".parse().unwrap());
-    assert_eq!(world.stored(key).await.unwrap(), failed("failed"));
+    assert_eq!(
+        world.stored(EntryKey::failure("job_1".parse().unwrap())).await.unwrap(),
+        failed("failed")
+    );
 }
 
 /// What a delivery says counts as the first of the two.
@@ -71,22 +73,24 @@ async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same()
     let delivery = DeliveryRequest::new(failed).header("X-Service-Job-Id", "job_1").delivery();
     let delivery = delivery.unwrap();
     assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Stored);
-    let article = EntryKey::article("job_1".parse().unwrap());
-    assert_eq!(world.stored(article.quarantine()).await.unwrap(), failed);
+    assert_eq!(world.stored(key("job_1").quarantine()).await.unwrap(), failed);
 
     world.api.on_poll(move |_| Reply::Says(200, "", failed.to_owned()));
     world.poll_after(MINUTE, &world.collector()).await;
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.polls), (JobState::Failed, 1));
     assert_eq!(world.stored(EntryKey::failure(job.job_id)).await.unwrap(), failed);
-    assert_eq!(world.stored(article.quarantine()).await, None, "nothing is left to be read there");
+    assert_eq!(
+        world.stored(key("job_1").quarantine()).await,
+        None,
+        "nothing is left to be read there"
+    );
 }
 
 /// An answer that cannot be read ends nothing, and is not thrown away: it may be the only copy of the article.
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes() {
     let (world, collector) = World::expecting(&["job_1"]).await;
-    let quarantine = || EntryKey::article("job_1".parse().unwrap()).quarantine();
     let cut = article("job_1").replace("}}", "");
     let of_another = article("job_2");
     let failed = article("job_1").replace("complete", "failed");
@@ -114,7 +118,7 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
             (JobState::Expected, Some(cause)),
             "the ledger says it, too"
         );
-        let (entry, bodies) = world.inbox.show(quarantine()).await.unwrap().unwrap();
+        let (entry, bodies) = world.inbox.show(key("job_1").quarantine()).await.unwrap().unwrap();
         assert_eq!(entry.state, State::Quarantined);
         assert_eq!(entry.cause.as_deref(), Some(cause));
         assert!(bodies.iter().any(|kept| kept.bytes.as_deref() == Some(body.as_bytes())));
@@ -125,13 +129,12 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
             .run_until_idle()
             .await
             .unwrap();
-        let article = EntryKey::article("job_1".parse().unwrap());
-        assert_eq!(world.inbox.show(article).await.unwrap(), None);
+        assert_eq!(world.inbox.show(key("job_1")).await.unwrap(), None);
     }
     world.api.on_poll(Reply::complete);
     world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
-    assert_eq!(world.inbox.show(quarantine()).await.unwrap(), None);
+    assert_eq!(world.inbox.show(key("job_1").quarantine()).await.unwrap(), None);
 }
 
 /// As one whose body cannot be decoded: what an answer names is not a proxy's.
@@ -147,8 +150,7 @@ async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
     assert_eq!((job.state, job.polls), (JobState::Unreadable, 73));
     let cause = "for 72 hours the API has given no body that can be read";
     assert_eq!(job.cause.as_deref(), Some(cause));
-    let quarantine = EntryKey::article(job.job_id.clone()).quarantine();
-    assert!(world.stored(quarantine.clone()).await.is_some());
+    assert!(world.stored(key("job_1").quarantine()).await.is_some());
 
     // A version that reads what this one does not: it is as if it had refused an article.
     world
@@ -157,13 +159,12 @@ async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
         .await;
     assert_eq!(titles(&world).await, ["Shoes"]);
     assert_eq!(world.state("job_1").await, JobState::Collected);
-    assert_eq!(world.stored(quarantine).await, None);
+    assert_eq!(world.stored(key("job_1").quarantine()).await, None);
 }
 
 #[tokio::test]
 async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
     let (world, collector) = World::expecting(&["job_1"]).await;
-    let key = || EntryKey::article("job_1".parse().unwrap());
     let draft =
         |title: &str| article("job_1").replace("complete", "published").replace("Shoes", title);
     for (title, waits, state) in [
@@ -171,13 +172,13 @@ async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
         ("Shoes", 60 * SECOND, JobState::Expected),
         ("Shoes", HOUR, JobState::Collected),
     ] {
-        assert_eq!(world.stored(key()).await, None);
+        assert_eq!(world.stored(key("job_1")).await, None);
         let body = draft(title);
         world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
         world.poll_after(waits, &collector).await;
         assert_eq!(world.state("job_1").await, state);
     }
-    assert_eq!(world.stored(key()).await.unwrap(), draft("Shoes"));
+    assert_eq!(world.stored(key("job_1")).await.unwrap(), draft("Shoes"));
     assert_eq!(titles(&world).await, ["Shoes"]);
 }
 
@@ -190,8 +191,7 @@ async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_rep
     world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
     world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
-    let key = EntryKey::article("job_1".parse().unwrap());
-    assert_eq!(world.stored(key).await.unwrap(), half);
+    assert_eq!(world.stored(key("job_1")).await.unwrap(), half);
     let worker = world.inbox.worker(|job| async move {
         assert_eq!(job.article()?.article.title, "Sho\u{fffd}");
         Ok(())
@@ -243,8 +243,7 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
         world.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
         assert_eq!(world.state("job_1").await, after_the_worker);
     }
-    let key = EntryKey::article("job_1".parse().unwrap());
-    assert_eq!(world.stored(key).await.unwrap(), unreadable);
+    assert_eq!(world.stored(key("job_1")).await.unwrap(), unreadable);
     world.poll_after(30 * DAY, &collector).await;
     assert_eq!(world.api.polled().len(), 4);
 }

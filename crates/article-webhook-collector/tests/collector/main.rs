@@ -11,7 +11,6 @@ mod ends;
 mod figures;
 mod orders;
 mod polls;
-mod random;
 mod shutdown;
 mod simulator;
 mod unknown_orders;

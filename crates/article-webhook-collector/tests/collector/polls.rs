@@ -1,12 +1,12 @@
 use std::time::Duration;
 
 use article_webhook_collector::Schedule;
-use article_webhook_inbox::{EntryKey, JobState, store::Recorded};
+use article_webhook_inbox::{JobState, store::Recorded};
 use article_webhook_inbox_contract::faulty::Fault;
 
 use crate::{
     api::{Reply, article},
-    world::{DAY, HOUR, MINUTE, SECOND, World, order},
+    world::{DAY, HOUR, MINUTE, SECOND, World, key, order},
 };
 
 /// Polls at each time at which a job is due, for this long.
@@ -34,8 +34,7 @@ async fn an_article_that_was_not_delivered_is_collected_byte_for_byte() {
     world.poll_after(SECOND, &collector).await;
     assert_eq!(world.api.polled(), ["job_1"]);
     assert_eq!(world.state("job_1").await, JobState::Collected);
-    let key = EntryKey::article("job_1".parse().unwrap());
-    assert_eq!(world.stored(key).await.unwrap(), article("job_1").as_bytes());
+    assert_eq!(world.stored(key("job_1")).await.unwrap(), article("job_1").as_bytes());
     assert_eq!(world.deliver("job_1", None).await, Recorded::Duplicate);
     world.poll_after(DAY, &collector).await;
     assert_eq!(world.api.polled().len(), 1);
@@ -101,15 +100,19 @@ async fn one_bad_job_does_not_stop_the_others() {
         "job_failing" => Reply::status(500),
         good => Reply::complete(good),
     });
+    let start = tokio::time::Instant::now();
     world.poll_after(HOUR, &collector).await;
+    assert_eq!(start.elapsed().as_secs(), 31, "a call that hangs is dropped");
     for job in good {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
+    let cause = world.job("job_hangs").await.cause;
+    assert_eq!(cause.as_deref(), Some("the call took longer than its time limit"));
     for job in bad {
         let job = world.job(job).await;
         assert_eq!(job.state, JobState::Expected, "{}", job.job_id);
         assert!(job.at > world.clock.now() && job.cause.is_some(), "{}", job.job_id);
-        assert_eq!(world.stored(EntryKey::article(job.job_id)).await, None);
+        assert_eq!(world.stored(key(job.job_id.as_str())).await, None);
     }
 }
 

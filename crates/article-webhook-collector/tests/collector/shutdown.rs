@@ -43,9 +43,7 @@ async fn an_order_that_is_under_way_may_end() {
     for (answered_after, ends_after) in [(5, 7), (9, 10)] {
         let world = World::new();
         let (collector, article) = (world.collector(), shoes());
-        let answered = Arc::new(Notify::new());
-        let until = answered.clone();
-        world.api.on_order(move || Reply::Waits(until.clone(), r#"{"job_id":"job_1"}"#.to_owned()));
+        let answered = world.api.orders_wait(r#"{"job_id":"job_1"}"#);
         world.ledger.fault("Ordered", Fault::Slow(2 * SECOND));
         // Its caller does not wait for it.
         assert!(timeout(SECOND, collector.order("post-17", &article)).await.is_err());

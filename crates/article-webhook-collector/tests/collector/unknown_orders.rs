@@ -1,13 +1,12 @@
-use std::sync::Arc;
+use std::time::SystemTime;
 
-use article_webhook::{AuthToken, CapabilityKey, Receiver, Sink as _};
+use article_webhook::{AuthToken, CapabilityKey, Envelope, Receiver, Refused, Sink as _};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
     IntentState,
     store::{Recorded, Store},
 };
 use article_webhook_inbox_contract::faulty::Fault;
-use tokio::sync::Notify;
 
 use crate::{
     api::{Reply, article},
@@ -23,6 +22,21 @@ async fn after_a_lost_answer() -> World {
     assert!(cause.is_outcome_unknown());
     world.api.on_order(|| Reply::created("job_2"));
     world
+}
+
+fn key() -> CapabilityKey {
+    CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap()
+}
+
+/// A delivery of `job_1` to the URL of an order.
+fn open(segment: &str, now: SystemTime) -> Result<Envelope, Refused> {
+    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
+    let headers = [
+        ("Content-Type", "application/json"),
+        ("X-Service-Event", "article.complete"),
+        ("X-Service-Job-Id", "job_1"),
+    ];
+    receiver.open_capability(&key(), segment, now, &headers)
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,17 +102,20 @@ async fn the_end_of_a_call_is_stored_although_the_store_failed_first() {
 /// The task of the order goes on, and stores its end.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_call_is_stored_although_its_caller_hung_up() {
-    let world = World::new();
-    let answered = Arc::new(Notify::new());
-    let until = answered.clone();
-    world.api.on_order(move || Reply::Waits(until.clone(), "<html>".to_owned()));
-    let (collector, article) = (world.collector(), shoes());
-    let call = collector.order("post-17", &article);
-    assert!(tokio::time::timeout(SECOND, call).await.is_err());
-    assert_eq!(world.intent("post-17").await, Some(IntentState::Ordering));
-    answered.notify_one();
-    tokio::time::sleep(SECOND).await;
-    assert_eq!(world.intent("post-17").await, Some(IntentState::Unknown));
+    for (body, end) in
+        [("<html>", IntentState::Unknown), (r#"{"job_id":"job_1"}"#, IntentState::Ordered)]
+    {
+        let world = World::new();
+        let (collector, article) = (world.collector(), shoes());
+        let answered = world.api.orders_wait(body);
+        let call = collector.order("post-17", &article);
+        assert!(tokio::time::timeout(SECOND, call).await.is_err());
+        assert_eq!(world.api.orders(), 1);
+        assert_eq!(world.intent("post-17").await, Some(IntentState::Ordering));
+        answered.notify_one();
+        tokio::time::sleep(SECOND).await;
+        assert_eq!(world.intent("post-17").await, Some(end), "{body}");
+    }
 }
 
 #[tokio::test]
@@ -119,9 +136,8 @@ async fn an_unknown_order_is_placed_again() {
 #[tokio::test]
 async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
     for status in [400, 502] {
-        let (world, key) =
-            (World::new(), CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap());
-        let collector = world.builder().webhook_urls(key, "https://shop.example/orders");
+        let world = World::new();
+        let collector = world.builder().webhook_urls(key(), "https://shop.example/orders");
         world.api.on_order(move || Reply::Echoes(status));
         let outcome = order(&collector.build().unwrap(), "post-17").await;
         let (OrderOutcome::Unknown { cause: Some(error), .. } | OrderOutcome::Refused(error)) =
@@ -142,16 +158,9 @@ async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
 async fn a_delivery_that_is_not_stored_shows_what_an_order_became() {
     for is_refused in [true, false] {
         let world = after_a_lost_answer().await;
-        let key = CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap();
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let headers = [
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-        ];
-        let segment = key.mint("post-17", world.clock.now() + DAY).unwrap();
         let now = world.clock.now();
-        let open = receiver.open_capability(&key, segment.as_str(), now, &headers).unwrap();
+        let segment = key().mint("post-17", now + DAY).unwrap();
+        let open = open(segment.as_str(), now).unwrap();
         if is_refused {
             world.inbox.refused(&open.read("{").unwrap_err());
         } else {
@@ -172,10 +181,9 @@ async fn a_delivery_that_is_not_stored_shows_what_an_order_became() {
 /// The receiver accepts the URL, for 30 days, and finds the intent in it.
 #[tokio::test]
 async fn an_order_carries_its_intent_in_its_webhook_url() {
-    let (world, key) =
-        (World::new(), CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap());
+    let world = World::new();
     let base = "https://shop.example/orders";
-    let collector = world.builder().webhook_urls(key.clone(), base).build().unwrap();
+    let collector = world.builder().webhook_urls(key(), base).build().unwrap();
     // Its own URL gives way.
     let article = shoes().webhook_url("https://elsewhere.example/");
     assert!(collector.order("post-17", &article).await.unwrap().job_id().is_some());
@@ -183,15 +191,8 @@ async fn an_order_carries_its_intent_in_its_webhook_url() {
     let order = serde_json::to_value(world.api.last_order()).unwrap();
     let url = order["webhook_url"].as_str().expect("it has one");
     let segment = url.strip_prefix("https://shop.example/orders/").expect("it begins so");
-    let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-    let headers = [
-        ("Content-Type", "application/json"),
-        ("X-Service-Event", "article.complete"),
-        ("X-Service-Job-Id", "job_1"),
-    ];
-    let open = |after| receiver.open_capability(&key, segment, world.clock.now() + after, &headers);
-    assert!(open(30 * DAY).is_err());
-    let envelope = open(29 * DAY).unwrap();
+    assert!(open(segment, world.clock.now() + 30 * DAY).is_err());
+    let envelope = open(segment, world.clock.now() + 29 * DAY).unwrap();
     let delivery = envelope.read(r#"{"job_id": "job_1"}"#).unwrap();
     assert_eq!(delivery.intent(), Some("post-17"));
 }

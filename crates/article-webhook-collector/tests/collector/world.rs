@@ -80,7 +80,7 @@ impl World {
     pub(crate) async fn deliver(&self, job: &str, intent: Option<&str>) -> Recorded {
         let bytes = article(job);
         let arrival = Arrival {
-            key: EntryKey::article(job.parse().unwrap()),
+            key: key(job),
             source: Source::Webhook,
             target: "default".into(),
             intent: intent.map(Into::into),
@@ -107,6 +107,11 @@ impl World {
         let (_, bodies) = self.ledger.show(key).await.unwrap()?;
         bodies.into_iter().next()?.bytes
     }
+}
+
+/// The key of the article of a job.
+pub(crate) fn key(job: &str) -> EntryKey {
+    EntryKey::article(job.parse().unwrap())
 }
 
 pub(crate) fn shoes() -> NewArticle {

@@ -107,49 +107,12 @@ async fn alarms_are_logged_without_intents_bodies_and_urls() {
     for secret in ["INTENT", "BODY", "WEBHOOK", "5f2b9c0e7a1d4e38"] {
         assert!(!log.contains(secret), "{secret}");
     }
-    for (level, event) in [
-        (
-            "ERROR",
-            "could not be stored, which is tried again: the store is down job_id=\"job_unnoted\"",
-        ),
-        ("ERROR", "the service refuses the API key"),
-        ("ERROR", "the service asks for a long pause"),
-        (
-            "ERROR",
-            "the service asks for a pause without end: nothing is polled or ordered. Check the API key",
-        ),
-        (
-            "WARN",
-            "the service gets too many calls, and requests no pause: each job is polled again",
-        ),
-        (
-            "WARN",
-            "cannot be decoded as an article. It is stored: see the entry of the job job_id=\"job_odd\"",
-        ),
-        ("ERROR", "article is overdue: its job has not ended after 72 hours job_id=\"job_queued\""),
-        ("WARN", "it is not known whether the service took an order"),
-        ("ERROR", "the service, or a proxy before it, cannot serve any call now"),
-        (
-            "WARN",
-            "call `Collector::order_again` or `Collector::abandon` for each intent that `Collector::intents` lists as unknown orders=1",
-        ),
-        (
-            "WARN",
-            "the service reports that the job has failed job_id=\"job_failed\" cause=generation_failed (500): ",
-        ),
-        ("WARN", "the poll brought no article, and another poll will follow job_id=\"job_panics\""),
-        ("WARN", "the store failed: the store is down call=\"claim_polls\""),
-        ("WARN", "polls are given back unsent, because the store takes longer than 5 seconds"),
-        (
-            "ERROR",
-            "articles are overdue: their jobs have not ended after 72 hours, and `Inbox::jobs` shows why expected=4",
-        ),
-        ("INFO", "article collected job_id=\"job_ordered\""),
-    ] {
+    for alarm in include_str!("alarms.txt").lines() {
+        let (level, event) = alarm.split_once(' ').unwrap();
         let is_logged = |line: &str| {
             line.contains(&format!("{level} article_webhook_collector: ")) && line.contains(event)
         };
-        assert!(log.lines().any(is_logged), "{level} {event}: {log}");
+        assert!(log.lines().any(is_logged), "{alarm}: {log}");
     }
     for line in log.lines() {
         let is_wrong = line.contains("pause=0ns") || line.contains("18446744073709551615");

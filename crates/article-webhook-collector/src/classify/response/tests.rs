@@ -149,23 +149,6 @@ fn a_draft_is_the_article_and_a_failure_the_end_if_a_second_answer_says_the_same
     }
 }
 
-#[test]
-fn no_answer_says_nothing_about_the_job() {
-    let error = article_webhook_client::Error::unreachable("refused");
-    for (why, name, message) in [
-        (NoAnswer::Failed(error), "no_answer", "the service cannot be reached"),
-        (NoAnswer::Late, "no_answer", "the call took longer than its time limit"),
-        (NoAnswer::Panicked, "panicked", "the poll panicked: see standard error"),
-        (NoAnswer::Stopped, "stopped", "the collector stopped before the answer came"),
-    ] {
-        let job = job(1);
-        let meaning =
-            Polled { job: &job, pause: PAUSE, began: began(NOW), key: 17 }.without_answer(&why);
-        assert_eq!(parts(&meaning.outcome), (Job::Again, Some(PAUSE), message));
-        assert_eq!((meaning.name, meaning.event), (name, None));
-    }
-}
-
 /// The bucket waits for as long as the service asks for, whatever that is.
 #[test]
 fn a_retry_after_counts_in_full() {
@@ -173,28 +156,21 @@ fn a_retry_after_counts_in_full() {
         |seconds| Some(BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) });
     let unavailable =
         |seconds| Some(BucketEvent::Unavailable { retry_after: Duration::from_secs(seconds) });
-    for (status, retry_after, event) in [
-        (429, "", limited(0)),
-        (429, "61", limited(61)),
-        (429, "31536000", limited(31_536_000)),
-        (503, "90000", unavailable(90_000)),
-        (503, "", None),
-        (200, "3600", None),
+    for (status, retry_after, event, pause) in [
+        (429, "", limited(0), PAUSE),
+        (429, "61", limited(61), PAUSE),
+        (429, "31536000", limited(31_536_000), PAUSE),
+        (503, "90000", unavailable(90_000), PAUSE),
+        (503, "", None, PAUSE),
+        (200, "3600", None, Duration::from_secs(3600)),
+        // The ledger keeps no longer wait of a job.
+        (200, "31536000", None, DAY),
     ] {
         let answer = response(status, retry_after, r#"{"job_id":"job_1"}"#);
         let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
         assert_eq!(meaning.event, event, "{status} {retry_after}");
-        let pause = if status == 200 { Duration::from_secs(3600) } else { PAUSE };
         assert_eq!(parts(&meaning.outcome).1, Some(pause), "{status} {retry_after}");
     }
-}
-
-/// The ledger keeps no longer wait of a job.
-#[test]
-fn a_job_alone_waits_for_a_day_at_most() {
-    let answer = response(200, "31536000", r#"{"job_id":"job_1"}"#);
-    let meaning = meaning_of(&job(1), &answer, &mut KeyWatch::default());
-    assert_eq!(parts(&meaning.outcome), (Job::Unfinished, Some(DAY), "the job is not complete"));
 }
 
 #[test]
@@ -211,42 +187,28 @@ fn the_key_is_refused_by_a_401_or_by_several_jobs_that_are_forbidden() {
     assert!(!refused(5, 403, &mut watch));
 }
 
+/// A key that knows other jobs, and not this one before, is that of another account.
 #[test]
-fn a_job_is_not_found_after_days_if_others_were_known_meanwhile() {
+fn a_job_is_not_found_after_days_if_others_were_known_meanwhile_by_the_key_of_the_job() {
     let days = |days: u32| NOW + DAY * days;
-    for (times, now, knew_at, expected) in [
-        (0, days(9), Some(days(9)), Job::Missing),
-        (1, days(9), Some(days(9)), Job::Missing),
-        (2, days(9), Some(days(9)), Job::NotFound),
-        (2, days(3), Some(days(0)), Job::NotFound),
-        (2, days(3) - Duration::from_millis(1), Some(days(1)), Job::Missing),
-        (99, days(99), None, Job::Missing),
-        (99, days(99), Some(NOW - DAY), Job::Missing),
+    for (times, now, knew_at, key, expected) in [
+        (0, days(9), Some(days(9)), None, Job::Missing),
+        (1, days(9), Some(days(9)), None, Job::Missing),
+        (2, days(9), Some(days(9)), None, Job::NotFound),
+        (2, days(3), Some(days(0)), None, Job::NotFound),
+        (2, days(3) - Duration::from_millis(1), Some(days(1)), None, Job::Missing),
+        (99, days(99), None, None, Job::Missing),
+        (99, days(99), Some(NOW - DAY), None, Job::Missing),
+        (9, days(9), Some(days(9)), Some(17), Job::NotFound),
+        (9, days(9), Some(days(9)), Some(18), Job::Missing),
     ] {
-        let missing = (times > 0).then_some(Missing::new(times, NOW));
         let mut job = job(1);
-        job.missing = missing;
+        (job.missing, job.key) = ((times > 0).then_some(Missing::new(times, NOW)), key);
         let mut watch = KeyWatch::default();
         knew_at.into_iter().for_each(|at| watch.knew(began(at)));
         let polled = Polled { job: &job, pause: PAUSE, began: began(now), key: 17 };
         let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
-        assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?}");
-    }
-}
-
-/// Also if that key knows other jobs: it is that of another account.
-#[test]
-fn a_job_is_not_found_only_by_a_key_that_has_known_it() {
-    let days = NOW + DAY * 9;
-    for (key, expected) in
-        [(None, Job::NotFound), (Some(17), Job::NotFound), (Some(18), Job::Missing)]
-    {
-        let (mut job, mut watch) = (job(1), KeyWatch::default());
-        (job.missing, job.key) = (Some(Missing::new(9, NOW)), key);
-        watch.knew(began(days));
-        let polled = Polled { job: &job, pause: PAUSE, began: began(days), key: 17 };
-        let meaning = polled.meaning(&response(404, "", LOST), &mut watch);
-        assert_eq!(parts(&meaning.outcome).0, expected, "{key:?}");
+        assert_eq!(parts(&meaning.outcome).0, expected, "{times} {now:?} {knew_at:?} {key:?}");
     }
 }
 
@@ -265,14 +227,4 @@ fn only_an_answer_that_names_the_job_shows_that_the_service_knows_it() {
         meaning_of(&job(1), &response(status, "", body), &mut watch);
         assert_eq!(watch.has_known(NOW, began(NOW)), is_known, "{body}");
     }
-}
-
-/// The service may know a job later, for instance after it was restored.
-#[test]
-fn a_404_may_turn_into_an_article() {
-    let missing = Some(Missing::new(99, NOW));
-    let mut job = job(1);
-    job.missing = missing;
-    let meaning = meaning_of(&job, &response(200, "", COMPLETE), &mut KeyWatch::default());
-    assert_eq!(parts(&meaning.outcome).0, Job::Answered);
 }
