@@ -73,14 +73,13 @@ mod tests {
 
     #[test]
     fn a_deadline_is_over_zero_and_at_most_a_year() {
-        let message = Some("head_deadline must be over 0 s and at most 365 days".to_owned());
-        assert_eq!(error(|s| s.head_deadline = Duration::ZERO), message);
-        assert_eq!(error(|s| s.head_deadline = Duration::MAX), message);
-        assert_eq!(error(|s| s.head_deadline = Settings::LONGEST), None);
-        let message = Some("idle_deadline must be over 0 s and at most 365 days".to_owned());
-        assert_eq!(error(|s| s.idle_deadline = Duration::ZERO), message);
-        assert_eq!(error(|s| s.idle_deadline = Duration::MAX), message);
-        assert_eq!(error(|s| s.idle_deadline = Settings::LONGEST), None);
+        for wrong in [Duration::ZERO, Duration::MAX] {
+            let of = |name| Some(format!("{name} must be over 0 s and at most 365 days"));
+            assert_eq!(error(|s| s.head_deadline = wrong), of("head_deadline"));
+            assert_eq!(error(|s| s.idle_deadline = wrong), of("idle_deadline"));
+        }
+        let longest = Settings::LONGEST;
+        assert_eq!(error(|s| (s.head_deadline, s.idle_deadline) = (longest, longest)), None);
     }
 
     #[test]

@@ -114,23 +114,3 @@ impl fmt::Display for Activities {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_connection_is_counted_once_and_until_its_end() {
-        let activities = Activities::new();
-        assert_eq!(activities.to_string(), "");
-        activities.change(None, Some(Activity::Head));
-        activities.change(None, Some(Activity::Head));
-        activities.change(Some(Activity::Head), Some(Activity::Body));
-        assert_eq!(activities.to_string(), "1 without a complete head, 1 without a complete body");
-        activities.change(Some(Activity::Head), None);
-        activities.change(Some(Activity::Body), Some(Activity::Closing));
-        assert_eq!(activities.to_string(), "1 refused and about to be closed");
-        activities.change(Some(Activity::Closing), None);
-        assert_eq!(activities.to_string(), "");
-    }
-}

@@ -1,15 +1,23 @@
 //! A crowd of slow senders: a third is silent, a third sends half a head, a third sends a valid head and then a body
 //! byte by byte.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
-use tokio::{runtime::Runtime, task::JoinSet, time::sleep_until};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    runtime::Runtime,
+    task::JoinSet,
+    time::{sleep, sleep_until, timeout},
+};
 
 use crate::{
     child::ServerProcess,
     good::{deliver, delivery},
     is_asked_for,
-    peer::{Kind, stay},
     role::Role,
 };
 
@@ -27,7 +35,7 @@ pub(crate) fn good_deliveries_go_on_and_the_crowd_is_closed() {
     let runtime = Runtime::new().expect("there are threads");
     let (mut times, ends, growth) = runtime.block_on(async {
         let before = memory_in_use(&server).await;
-        let crowd = tokio::spawn(gather(server.address, &Kind::ALL, SIZE, TIMEOUT).join_all());
+        let crowd = tokio::spawn(gather(server.address).join_all());
         let (mut times, mut most) = (Vec::new(), before);
         // Each delivery is stored, or `deliver` fails: those beside the whole crowd, and those beside what is left.
         while !crowd.is_finished() {
@@ -74,33 +82,68 @@ async fn memory_in_use(server: &ServerProcess) -> u64 {
     server.memory()
 }
 
-/// A control: the measurement can fail.
-pub(crate) fn planted_axum_serve_keeps_every_connection_without_a_head() {
-    let server = Role::Axum.start();
-    let runtime = Runtime::new().expect("there are threads");
-    let (size, longer) = (30, Role::DEADLINE + Duration::from_secs(1));
-    let open = runtime.block_on(async {
-        let without_a_head = &[Kind::Silent, Kind::HalfHead];
-        let ends = gather(server.address, without_a_head, size, longer).join_all().await;
-        deliver(server.address, &delivery()).await;
-        ends.iter().filter(|end| end.is_none()).count()
-    });
-    println!("planted: axum::serve keeps {open} of {size} open for {} s", longer.as_secs());
-    assert_eq!(open, size);
-}
-
 /// All connect within about a second.
-fn gather(
-    address: SocketAddr,
-    kinds: &'static [Kind],
-    size: usize,
-    timeout: Duration,
-) -> JoinSet<Option<Duration>> {
+fn gather(address: SocketAddr) -> JoinSet<Option<Duration>> {
     let start = tokio::time::Instant::now();
     let delivery: &'static [u8] = delivery().leak();
     let one = |index: usize| async move {
         sleep_until(start + Duration::from_millis(index as u64 * 1000 / SIZE as u64)).await;
-        stay(kinds[index % kinds.len()], address, delivery, timeout).await
+        stay(Kind::ALL[index % 3], address, delivery).await
     };
-    (0..size).map(one).collect()
+    (0..SIZE).map(one).collect()
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Silent,
+    /// Half a head, and then one more byte per second.
+    HalfHead,
+    /// A good head with the token, and then one byte of the body per second.
+    SlowBody,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Silent, Self::HalfHead, Self::SlowBody];
+
+    fn bytes_to_send_at_once(self, delivery: &[u8]) -> usize {
+        match self {
+            Self::Silent => 0,
+            Self::HalfHead => 60,
+            Self::SlowBody => delivery.len() / 2,
+        }
+    }
+}
+
+/// Stays until the server closes the connection, and returns the time since its start, or `None` if it is still open
+/// after the timeout.
+async fn stay(kind: Kind, address: SocketAddr, delivery: &[u8]) -> Option<Duration> {
+    let start = Instant::now();
+    let mut stream = TcpStream::connect(address).await.expect("the server listens");
+    let (mut reads, mut writes) = stream.split();
+    let mut sent = kind.bytes_to_send_at_once(delivery);
+    writes.write_all(&delivery[..sent]).await.ok()?;
+    let trickle = async {
+        if let Kind::Silent = kind {
+            std::future::pending::<()>().await;
+        }
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            sent += 1;
+            if writes.write_all(&delivery[sent - 1..sent]).await.is_err() {
+                // The reading side reports the end.
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    let to_the_end = async {
+        // A response may come first: 408. A reset is an end too.
+        while reads.read(&mut [0; 512]).await.is_ok_and(|read| read > 0) {}
+    };
+    let ended = async {
+        tokio::select! {
+            () = trickle => {}
+            () = to_the_end => {}
+        }
+    };
+    timeout(TIMEOUT, ended).await.ok().map(|()| start.elapsed())
 }

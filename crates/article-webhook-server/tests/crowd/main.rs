@@ -12,7 +12,6 @@ mod crowd;
 mod descriptors;
 mod floods;
 mod good;
-mod peer;
 mod role;
 mod upload;
 
@@ -38,7 +37,6 @@ fn main() {
         return;
     }
     descriptors::deliveries_go_on_after_the_descriptors_were_used_up();
-    crowd::planted_axum_serve_keeps_every_connection_without_a_head();
     crowd::good_deliveries_go_on_and_the_crowd_is_closed();
 }
 

@@ -6,11 +6,11 @@ use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, fixture, receiv
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpSocket;
 
 use crate::child::{self, ServerProcess};
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     /// This server with default settings.
     Ours,
@@ -22,8 +22,6 @@ pub(crate) enum Role {
     Crowded,
     /// This server with almost no file descriptors.
     Starved,
-    /// `axum::serve`.
-    Axum,
 }
 
 impl Role {
@@ -33,16 +31,10 @@ impl Role {
     /// The deadlines of a crowd, for its heads and for its bodies.
     pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 
-    const ALL: [Self; 5] = [Self::Ours, Self::Small, Self::Crowded, Self::Starved, Self::Axum];
+    const ALL: [Self; 4] = [Self::Ours, Self::Small, Self::Crowded, Self::Starved];
 
-    pub(crate) fn arg(self) -> &'static str {
-        match self {
-            Self::Ours => "--serve=ours",
-            Self::Small => "--serve=small",
-            Self::Crowded => "--serve=crowded",
-            Self::Starved => "--serve=starved",
-            Self::Axum => "--serve=axum",
-        }
+    fn arg(self) -> String {
+        format!("--serve={self:?}")
     }
 
     fn receiver(self) -> Receiver {
@@ -66,7 +58,7 @@ impl Role {
     }
 
     pub(crate) fn start(self) -> ServerProcess {
-        ServerProcess::start(self.arg())
+        ServerProcess::start(&self.arg())
     }
 
     /// Serves on a free port of the loopback, which it prints.
@@ -81,11 +73,6 @@ impl Role {
         let app = Router::new().route("/", any(receive(self.receiver(), sink)));
         let runtime = tokio::runtime::Runtime::new().expect("there are threads");
         let served = runtime.block_on(async {
-            if let Self::Axum = self {
-                let listener = TcpListener::bind("127.0.0.1:0").await?;
-                println!("{}", listener.local_addr()?.port());
-                return axum::serve(listener, app).await;
-            }
             let server = Server::builder().max_connections(self.max_connections());
             let server = match self {
                 Self::Small => {

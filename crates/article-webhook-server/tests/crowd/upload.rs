@@ -15,20 +15,11 @@ use tokio::{
 
 use crate::good::request;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Stored,
-    /// The server did not accept it in time.
-    KeptOut,
-    /// The server accepted it, and it was not stored.
-    Cut,
-}
-
-/// How many came to what.
+/// What became of those that were let in.
 #[derive(Debug, Default)]
 pub(crate) struct Uploads {
     pub(crate) stored: usize,
-    pub(crate) kept_out: usize,
+    /// The server accepted them, and they were not stored.
     pub(crate) cut: usize,
     /// The longest wait of one that was let in.
     pub(crate) longest_wait: Duration,
@@ -54,22 +45,18 @@ impl Uploads {
         let mut running: JoinSet<_> = (0..count).map(one).collect();
         let mut uploads = Self::default();
         while let Some(ended) = running.join_next().await {
-            let (outcome, wait) = ended.expect("no task panics");
-            match outcome {
-                Outcome::Stored => uploads.stored += 1,
-                Outcome::KeptOut => uploads.kept_out += 1,
-                Outcome::Cut => uploads.cut += 1,
-            }
-            if outcome != Outcome::KeptOut {
-                uploads.longest_wait = uploads.longest_wait.max(wait);
-            }
+            let Some((is_stored, wait)) = ended.expect("no task panics") else { continue };
+            uploads.stored += usize::from(is_stored);
+            uploads.cut += usize::from(!is_stored);
+            uploads.longest_wait = uploads.longest_wait.max(wait);
         }
         uploads
     }
 }
 
-/// Uploads, and returns how long the server made it wait for `100 Continue`: the sign that it was let in.
-async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
+/// Uploads, and returns whether that was stored and how long the server made it wait for `100 Continue`: the sign that it was let
+/// in. `None`: the server did not accept it in time.
+async fn upload(address: SocketAddr, body: Duration) -> Option<(bool, Duration)> {
     let post = fixture::generated(1, 16 << 10).header("Expect", "100-continue");
     let request = request(&post);
     let (head, bytes) = request.split_at(request.len() - post.bytes().len());
@@ -88,9 +75,7 @@ async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
         };
         Some((is_let_in.await.unwrap_or(false), stream))
     });
-    let Ok(Some((is_let_in, mut stream))) = let_in.await else {
-        return (Outcome::KeptOut, start.elapsed());
-    };
+    let (is_let_in, mut stream) = let_in.await.ok()??;
     let wait = start.elapsed();
     let rest = async {
         for piece in bytes.chunks(bytes.len().div_ceil(PIECES as usize)) {
@@ -102,6 +87,5 @@ async fn upload(address: SocketAddr, body: Duration) -> (Outcome, Duration) {
         std::io::Result::Ok(answer.starts_with(b"HTTP/1.1 200"))
     };
     let ended = timeout(TIMEOUT + body, rest).await;
-    let is_stored = is_let_in && ended.is_ok_and(|end| end.unwrap_or(false));
-    (if is_stored { Outcome::Stored } else { Outcome::Cut }, wait)
+    Some((is_let_in && ended.is_ok_and(|end| end.unwrap_or(false)), wait))
 }

@@ -62,21 +62,18 @@ async fn a_service_that_panics_or_fails_gets_a_500_and_the_next_request_is_serve
 }
 
 #[tokio::test]
-async fn a_panic_after_the_call_gets_a_500_too() {
+async fn a_panic_after_the_call_and_a_service_that_is_never_ready_get_a_500_too() {
     async fn later() {
         tokio::task::yield_now().await;
         std::panic::resume_unwind(Box::new("late"));
     }
-    let running = Running::start(server(), Router::new().route("/", get(later)));
-    let mut peer = running.send(GET).await;
-    assert_internal(&peer.rest().await);
-}
-
-#[tokio::test]
-async fn a_service_that_is_never_ready_gets_a_500() {
-    let running = Running::start(server(), Failing { is_ready: false });
-    let mut peer = running.send(GET).await;
-    assert_internal(&peer.rest().await);
+    for running in [
+        Running::start(server(), Router::new().route("/", get(later))),
+        Running::start(server(), Failing { is_ready: false }),
+    ] {
+        let mut peer = running.send(GET).await;
+        assert_internal(&peer.rest().await);
+    }
 }
 
 #[tokio::test]

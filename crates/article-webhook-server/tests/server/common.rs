@@ -12,7 +12,7 @@ use http::Response;
 use http_body_util::BodyExt;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpSocket, TcpStream},
+    net::{TcpSocket, TcpStream},
     sync::oneshot,
     task::JoinHandle,
     time::timeout,
@@ -82,14 +82,6 @@ pub(crate) fn counting() -> Router {
         body.map(|body| body.to_bytes().len().to_string()).map_err(|error| error.to_string())
     };
     Router::new().route("/", any(count))
-}
-
-/// The usual server of the framework: no deadlines, no maximum of connections.
-pub(crate) async fn axum_serve(app: Router) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let address = listener.local_addr().expect("it listens");
-    tokio::spawn(async { axum::serve(listener, app).await });
-    address
 }
 
 pub(crate) const GET: &str = "GET / HTTP/1.1\r\nHost: receiver.test\r\n\r\n";

@@ -55,7 +55,7 @@ async fn a_far_proxy_loses_no_delivery_on_a_connection_that_it_keeps_idle_for_un
 }
 
 #[tokio::test(start_paused = true)]
-async fn planted_a_proxy_that_keeps_a_connection_for_75_s_loses_the_next_delivery() {
+async fn a_proxy_that_keeps_a_connection_for_75_s_loses_the_next_delivery() {
     let running = Running::start(Server::builder(), counting());
     let mut sender = Peer::connect(far_from(running.address).await).await;
     sender.send(post(3) + "abc").await;

@@ -64,20 +64,6 @@ async fn nothing_that_was_accepted_gives_way_and_new_connections_wait() {
     }
 }
 
-/// All connect at once, each with a whole request, and there are two slots.
-#[tokio::test]
-async fn every_request_of_a_burst_is_answered() {
-    let running = Running::start(server().max_connections(2), counting());
-    let mut burst = Vec::new();
-    for _ in 0..20 {
-        let one = running.send(post(3) + "abc").await;
-        burst.push(one);
-    }
-    for mut one in burst {
-        assert!(one.rest().await.ends_with("3"));
-    }
-}
-
 #[tokio::test]
 async fn a_connection_that_waited_has_the_whole_deadline_for_its_head() {
     let running = Running::start(server().max_connections(1), counting());
@@ -119,19 +105,6 @@ async fn an_idle_connection_of_a_full_server_makes_room_after_the_deadline_of_a_
     assert!(half.answer().await.ends_with("6"));
 }
 
-#[tokio::test]
-async fn silent_connections_that_fill_the_server_keep_a_delivery_out_for_their_deadline_at_most() {
-    let running = Running::start(server().max_connections(20), counting());
-    let mut silent = Vec::new();
-    for _ in 0..20 {
-        silent.push(running.connect().await);
-    }
-    let start = std::time::Instant::now();
-    let mut good = running.send(post(3) + "abc").await;
-    assert!(good.answer().await.ends_with("3"));
-    assert_near(start.elapsed(), HEAD);
-}
-
 /// A refusal that does not fit the buffers of the system.
 fn refusing(bytes: usize) -> Router {
     Router::new().fallback(async move || (StatusCode::METHOD_NOT_ALLOWED, vec![b'a'; bytes]))
@@ -165,15 +138,4 @@ async fn a_refused_peer_that_goes_on_sending_is_closed_at_the_deadline() {
     soon(next.0.readable()).await.expect("it is answered");
     assert_near(start.elapsed(), HEAD);
     soon(sends).await.expect("no panic");
-}
-
-/// A plain client writes all before it reads. Without a drain it would see a reset in place of its answer.
-#[tokio::test]
-async fn a_sender_that_writes_nine_megabytes_first_reads_its_refusal() {
-    let running = Running::start(server().head_deadline(TIMEOUT), refusing(10));
-    for _ in 0..5 {
-        let mut plain = running.send(post(9 << 20) + &"a".repeat(9 << 20)).await;
-        let answer = plain.rest().await;
-        assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("connection: close"));
-    }
 }

@@ -2,11 +2,8 @@ use std::time::Duration;
 
 use article_webhook_server::Server;
 use axum::Router;
-use hyper::{server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
 use tokio::{
     io::AsyncReadExt,
-    net::TcpListener,
     time::{sleep, timeout},
 };
 
@@ -97,19 +94,29 @@ async fn anything_but_http_1_is_refused() {
     }
 }
 
+const HOSTS: [&str; 2] = [
+    "GET / HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: receiver.test\r\nHost: receiver.test\r\n\r\n",
+];
+
 #[tokio::test]
-async fn planted_without_a_deadline_the_same_connection_stays_open() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-    let hyper = listener.local_addr().expect("it listens");
-    tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.expect("a peer comes");
-        let hello = service_fn(async |_| Ok::<_, String>(http::Response::new(String::new())));
-        let mut plain = http1::Builder::new();
-        plain.header_read_timeout(None).serve_connection(TokioIo::new(stream), hello).await
-    });
-    for address in [axum_serve(counting()).await, hyper] {
-        let mut peer = Peer::connect(address).await;
-        peer.send("GET / HTTP/1.1\r\nX-Slow: ").await;
-        assert_eq!(peer.trickle(b'a', HEAD + Duration::from_millis(800)).await, None);
+async fn a_request_without_exactly_one_host_is_refused_and_the_connection_closed() {
+    let running = Running::start(server(), counting());
+    for request in HOSTS {
+        let mut peer = running.send([request, GET].concat()).await;
+        let answer = peer.rest().await;
+        let body = r#"{"error":"bad_request","message":"expected exactly one Host header"}"#;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+        assert!(answer.ends_with(body), "one answer and no more: {answer}");
     }
+}
+
+#[tokio::test]
+async fn http_1_0_needs_no_host_but_must_not_have_two() {
+    let running = Running::start(server(), counting());
+    let mut peer = running.send("GET / HTTP/1.0\r\n\r\n").await;
+    assert!(peer.rest().await.starts_with("HTTP/1.0 200"));
+    let mut peer = running.send(HOSTS[1].replace("HTTP/1.1", "HTTP/1.0")).await;
+    assert!(peer.rest().await.starts_with("HTTP/1.0 400"));
 }

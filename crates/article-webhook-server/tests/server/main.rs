@@ -1,5 +1,4 @@
-//! The promises of the server, over real sockets of the loopback. Deadlines are short. For each kind of test a
-//! control with a planted fault shows that it can fail.
+//! The promises of the server, over real sockets of the loopback. Deadlines are short.
 
 mod answers;
 mod bodies;
@@ -7,7 +6,6 @@ mod common;
 mod far_proxy;
 mod full;
 mod heads;
-mod hosts;
 #[cfg(feature = "tracing")]
 mod log;
 #[cfg(feature = "tracing")]

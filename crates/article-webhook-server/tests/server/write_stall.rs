@@ -105,12 +105,3 @@ async fn a_peer_that_reads_a_little_stays_open() {
         assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Empty));
     }
 }
-
-#[tokio::test(start_paused = true)]
-async fn planted_axum_serve_waits_for_a_peer_that_reads_nothing() {
-    let (app, dropped) = endless();
-    let mut silent = Peer::connect(axum_serve(app).await).await;
-    silent.send(GET).await;
-    settle().await;
-    assert!(timeout(Duration::from_secs(60), dropped).await.is_err());
-}
