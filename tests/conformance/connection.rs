@@ -43,16 +43,15 @@ impl Response {
 }
 
 impl Connection {
-    pub(crate) fn open(address: SocketAddr, timeout: Duration) -> Self {
+    pub(crate) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
         let set = || {
             stream.set_nodelay(true)?;
-            stream.set_write_timeout(Some(timeout))?;
-            stream.set_read_timeout(Some(timeout))
+            stream.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+            stream.set_read_timeout(Some(CLIENT_TIMEOUT))
         };
         set().expect("the socket takes its options");
-        let read = Vec::new();
-        Self { stream, read }
+        Self { stream, read: Vec::new() }
     }
 
     /// Writes all, unless the server has closed before: that shows in what it answers.

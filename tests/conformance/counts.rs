@@ -2,21 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    print,
-    row::{Promise, Reply, Row},
-    table, tokens, wire,
-};
+use crate::{print, row::Row, site::Style, table, targets::server::Framework, tokens, wire};
 
 /// Whether the sender gets anything but a 2xx in any style.
 fn is_refused(row: &Row) -> bool {
-    [&row.receive, &row.extract].into_iter().any(|promise| match promise {
-        Promise::Everywhere(outcome) => {
-            matches!(outcome.reply, Reply::Answer(answer) if answer.status >= 300)
-        }
-        Promise::Framework { .. } => true,
-        Promise::Nothing => false,
-    })
+    let styles = [Style::Receive, Style::Extract].into_iter();
+    let mut expected = styles.filter_map(|style| row.expected(Framework::Axum, style));
+    expected.any(|exchange| exchange.answer.is_ok_and(|answer| !answer.starts_with('2')))
 }
 
 fn refused(rows: &[Row]) -> usize {

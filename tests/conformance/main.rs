@@ -1,4 +1,4 @@
-//! One table of situations and answers, held against the core, axum, actix-web and tower.
+//! One table of situations and answers, held against axum, actix-web and tower.
 //!
 //! The servers are spoken to over sockets of the loopback, in bytes that this suite writes itself,
 //! so that a row can send what no client library would.
@@ -9,7 +9,6 @@ mod call_log;
 mod connection;
 mod counts;
 mod exchange;
-mod planted;
 mod request;
 mod retries;
 mod row;
@@ -29,29 +28,26 @@ use std::{
 };
 
 use run::run;
-use targets::{core::Core, server::Framework};
+use targets::server::Framework;
 
 #[test]
-fn core_axum_actix_web_and_tower_answer_as_the_table_says() {
+fn axum_actix_web_and_tower_answer_as_the_table_says() {
     let rows = table::rows();
     let reports = thread::scope(|scope| {
-        let core = scope.spawn(|| run(&Core::default(), &rows));
-        let [axum, actix_web, tower] = Framework::ALL.map(|framework| {
-            let rows = &rows;
-            scope.spawn(move || run(&framework.serve_all(), rows))
-        });
-        [core, axum, actix_web, tower]
-            .map(|report| report.join().expect("the harness does not panic"))
+        let rows = &rows;
+        let runs =
+            Framework::ALL.map(|framework| scope.spawn(move || run(&framework.serve_all(), rows)));
+        runs.map(|report| report.join().expect("the harness does not panic"))
     });
-    let disagreements = reports.iter().flat_map(|report| &report.disagreements);
-    let texts: Vec<_> = disagreements.map(|found| found.text.as_str()).collect();
+    let texts = reports.iter().flat_map(|report| &report.disagreements).map(String::as_str);
+    let texts: Vec<_> = texts.collect();
     assert!(texts.is_empty(), "{} disagreements\n{}", texts.len(), texts.join("\n"));
 
     let counts = reports
         .map(|report| report.owed.iter().map(usize::to_string).collect::<Vec<_>>().join(" + "));
-    let (rows, [core, axum, actix_web, tower]) = (rows.len(), counts);
+    let (rows, [axum, actix_web, tower]) = (rows.len(), counts);
     print(&format!(
-        "conformance: answers: {rows} situations x core ({core}), axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor + layer"
+        "conformance: answers: {rows} situations x axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor + layer"
     ));
     assert!(rows >= 150, "the table has lost rows: {rows}");
 }

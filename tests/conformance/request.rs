@@ -5,7 +5,7 @@ pub(crate) const TOKEN: &str = "Bearer conformance-5f2b9c0e7a1d";
 pub(crate) const ARTICLE: &str =
     r#"{"job_id":"job_1","status":"complete","article":{"title":"Title","html":"<p>Text</p>"}}"#;
 
-/// A request as a row writes it down: bytes for a socket, headers and pieces for the core.
+/// A request as a row writes it down.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -51,11 +51,6 @@ pub(crate) fn delivery() -> Request {
         headers: headers.into(),
         framing: Framing::Sized,
     }
-}
-
-/// The same around another body.
-pub(crate) fn delivery_of(body: impl AsRef<[u8]>) -> Request {
-    delivery().body(body)
 }
 
 impl Request {
@@ -124,22 +119,13 @@ impl Request {
         Self { framing, ..self }
     }
 
-    /// Whether the body comes to its end, or the sender leaves it at a part.
-    pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.framing, Framing::Bodyless | Framing::Sized | Framing::Chunked(_))
-    }
-
     /// Whether the sender ends the stream early, instead of waiting for the answer.
     pub(crate) fn ends_early(&self) -> bool {
         matches!(self.framing, Framing::Short(_) | Framing::Unfinished)
     }
 
-    pub(crate) fn path(&self, mounted: &str) -> String {
-        [mounted, &self.segment].concat()
-    }
-
     /// The headers, the one that frames the body included.
-    pub(crate) fn headers(&self) -> Vec<(String, Vec<u8>)> {
+    fn headers(&self) -> Vec<(String, Vec<u8>)> {
         let framing = match self.framing {
             Framing::Bodyless => None,
             Framing::Sized => Some(("Content-Length", self.body.len().to_string())),
@@ -156,7 +142,7 @@ impl Request {
     }
 
     /// The body in the pieces that arrive.
-    pub(crate) fn pieces(&self) -> Vec<Bytes> {
+    fn pieces(&self) -> Vec<Bytes> {
         match self.framing {
             Framing::Unsent(_) => Vec::new(),
             Framing::Chunked(bytes) => {
@@ -169,8 +155,9 @@ impl Request {
 
     /// The bytes on the wire.
     pub(crate) fn wire(&self, mounted: &str) -> Vec<u8> {
-        let (method, path) = (&self.method, self.path(mounted));
-        let mut wire = format!("{method} {path} HTTP/1.1\r\nHost: receiver.test\r\n").into_bytes();
+        let Self { method, segment, .. } = self;
+        let start = format!("{method} {mounted}{segment} HTTP/1.1\r\nHost: receiver.test\r\n");
+        let mut wire = start.into_bytes();
         for (name, value) in self.headers() {
             wire.extend([name.as_bytes(), b": ", &value, b"\r\n"].concat());
         }

@@ -6,10 +6,9 @@
 //! it is `closing`. [`changed`] says what the cells do to the delivery of an article.
 
 use crate::{
-    answers::{METHOD_NOT_ALLOWED, ROUTED_AWAY, UNAUTHORIZED, named},
-    call_log::Entry,
+    answers::{METHOD_NOT_ALLOWED, STORED, UNAUTHORIZED, named},
     request::{ARTICLE, Request, delivery},
-    row::{Outcome, Promise, Reply, Report, Row, for_sinks, kept, let_in, refused},
+    row::{Handler, Row, Told},
     site::Site,
     text::{Situation, bytes, situations, text},
 };
@@ -68,25 +67,42 @@ fn read(topics: &[&'static str]) -> Vec<Row> {
 
 fn row(situation: Situation) -> Row {
     let Situation { name, fate, cells } = situation;
-    let is_expected = |cell: &&String| EXPECTED.contains(&word(cell).0);
-    let (expected, changes): (Vec<_>, Vec<_>) = cells.iter().partition(is_expected);
-    let request = changes.into_iter().fold(delivery(), |request, cell| changed(request, cell));
-    let (fate, report) = fate.split_once(" of ").unwrap_or((fate, ""));
-    let report = match report {
-        "" => Report::Nothing,
-        "no job" => Report::NoJob,
-        job => Report::Job(job),
+    let (fate, job) = match fate.split_once(" of ") {
+        Some((fate, "no job")) => (fate, Some(None)),
+        Some((fate, job)) => (fate, Some(Some(job.to_owned()))),
+        None => (fate, None),
     };
-    let row = match word(fate) {
-        ("let_in", _) => let_in(name, request),
-        ("for_sinks", answer) => for_sinks(name, request, named(answer)),
-        ("refused", answer) => refused(name, request, named(answer), report),
-        ("kept", answer) => kept(name, request, named(answer), report),
-        ("stranger", _) => refused(name, request, UNAUTHORIZED, report),
-        ("not_post", _) => not_post(name, request),
+    let refused = |answer, told| (answer, told, Handler::IsSpared(answer));
+    let (answer, told, handler) = match word(fate) {
+        ("let_in", _) => (STORED, Told::Delivery, Handler::Returns),
+        ("for_sinks", answer) => (STORED, Told::Delivery, Handler::IsSpared(named(answer))),
+        ("refused", answer) => refused(named(answer), job.map_or(Told::Nothing, Told::Refusal)),
+        ("kept", answer) => refused(named(answer), Told::RefusedBody(job.flatten())),
+        ("stranger", _) => refused(UNAUTHORIZED, Told::Nothing),
+        // In extractor style the framework routes, so that the receiver never sees the request.
+        ("not_post", _) => (METHOD_NOT_ALLOWED, Told::Nothing, Handler::IsNotFound),
         _ => panic!("{name}: nobody knows {fate}"),
     };
-    expected.into_iter().fold(row, |row, cell| expecting(row, cell))
+    let mut row = Row {
+        situation: name,
+        site: Site::Default,
+        request: delivery(),
+        answer,
+        told,
+        handler,
+        layered: None,
+        closes: false,
+        job: "job_1".into(),
+        event: "article.complete".into(),
+        target: "default".into(),
+        intent: None,
+    };
+    for cell in &cells {
+        if !expecting(&mut row, cell) {
+            row.request = changed(row.request, cell);
+        }
+    }
+    row
 }
 
 /// A word and what follows it.
@@ -138,44 +154,31 @@ fn changed(request: Request, cell: &str) -> Request {
     }
 }
 
-const EXPECTED: [&str; 9] =
-    ["at", "closing", "job", "event", "target", "intent", "replied", "extract", "layer"];
-
-/// What a cell says of where the request goes, and of what comes of it.
-fn expecting(row: Row, cell: &str) -> Row {
+/// Whether the cell says where the request goes, or what comes of it.
+fn expecting(row: &mut Row, cell: &str) -> bool {
     let (word, value) = word(cell);
-    let value = text(value);
     match word {
         "at" => {
             let site = Site::ALL.into_iter().find(|site| format!("{site:?}") == value);
-            row.at(site.expect("a site of this name"))
+            row.site = site.expect("a site of this name");
         }
-        "closing" => row.closing(),
-        "job" => row.job(&value),
-        "event" => row.event(&value),
-        "target" => row.target(&value),
-        "intent" => row.intent(&value),
-        "replied" => row.replied(named(&value)),
-        "extract" => row.extract(handled(&value)),
-        _ => row.layer(handled(&value)),
+        "closing" => row.closes = true,
+        "job" => row.job = text(value),
+        "event" => row.event = text(value),
+        "target" => row.target = text(value),
+        "intent" => row.intent = Some(text(value)),
+        "replied" => row.answer = named(value),
+        "extract" => row.handler = handler(value),
+        "layer" => row.layered = Some(handler(value)),
+        _ => return false,
     }
+    true
 }
 
-/// The handler runs, and this comes of it.
-fn handled(what: &str) -> Promise {
-    let of = |reply| Outcome::of(reply).and(Entry::Handled { job_id: "job_1".into() });
+fn handler(what: &str) -> Handler {
     match what {
-        "nothing" => Promise::Nothing,
-        "cut" => Promise::Framework { axum: of(Reply::Cut), actix_web: of(Reply::Cut) },
-        answer => Promise::Everywhere(of(Reply::Answer(named(answer)))),
+        "nothing" => Handler::NotMeant,
+        "cut" => Handler::IsCut,
+        answer => Handler::Answers(named(answer)),
     }
-}
-
-/// In extractor style the framework routes, so that the receiver never sees the request.
-fn not_post(situation: &'static str, request: Request) -> Row {
-    let axum = Outcome::of(ROUTED_AWAY);
-    // actix-web reads nothing of a body that no handler asked for.
-    let actix_web = Outcome { closes: !request.body.is_empty(), ..axum.clone() };
-    refused(situation, request, METHOD_NOT_ALLOWED, Report::Nothing)
-        .extract(Promise::Framework { axum, actix_web })
 }

@@ -2,6 +2,5 @@
 
 pub(crate) mod actix_web;
 pub(crate) mod axum;
-pub(crate) mod core;
 pub(crate) mod server;
 pub(crate) mod tower;

@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
 use crate::{
-    connection::{CLIENT_TIMEOUT, Connection, Response, Silence},
+    connection::{Connection, Response, Silence},
     situation::Situation,
 };
 
@@ -11,7 +11,7 @@ pub(crate) fn send(
     path: &str,
     situation: &Situation,
 ) -> Result<Response, Silence> {
-    let mut connection = Connection::open(address, CLIENT_TIMEOUT);
+    let mut connection = Connection::open(address);
     connection.send(wire(path, situation));
     if situation.missing > 0 {
         connection.finish_sending();

@@ -1,4 +1,4 @@
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use article_webhook::Receiver;
 
@@ -6,11 +6,10 @@ use crate::{
     answers::{Answer, STORED},
     application::Application,
     call_log::{Accepted, Entry, Ledger},
-    connection::{CLIENT_TIMEOUT, Connection, Response, Silence},
-    exchange::{Exchange, Fate, Heard},
-    request::{Request, delivery_of},
-    row::{Outcome, Promise, Row},
-    run::Target,
+    connection::{Connection, Response, Silence},
+    exchange::{Exchange, Fate, heard},
+    request::delivery,
+    row::Row,
     site::{Site, Style},
 };
 
@@ -19,7 +18,6 @@ pub(crate) struct Server {
     pub(crate) framework: Framework,
     pub(crate) address: SocketAddr,
     pub(crate) ledger: Ledger,
-    pub(crate) timeout: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,20 +69,26 @@ impl Framework {
             Self::ActixWeb => super::actix_web::serve(mounts),
             Self::Tower => super::tower::serve(mounts),
         };
-        Server { framework: self, address, ledger, timeout: CLIENT_TIMEOUT }
+        Server { framework: self, address, ledger }
+    }
+
+    /// How the handler's `Ok(())` goes out.
+    pub(crate) fn handled(self) -> Answer {
+        let status = if self == Self::ActixWeb { 204 } else { 200 };
+        Answer { status, headers: &[], body: "" }
     }
 }
 
 impl Server {
     pub(crate) fn connect(&self) -> Connection {
-        Connection::open(self.address, self.timeout)
+        Connection::open(self.address)
     }
 
     /// Whether a good delivery on this connection is stored, as the next that the application sees.
     pub(crate) fn stores_on(&self, connection: &mut Connection) -> bool {
         let article =
             r#"{"job_id":"job_next","status":"complete","article":{"title":"","html":""}}"#;
-        let next = delivery_of(article).with("X-Service-Job-Id", "job_next");
+        let next = delivery().body(article).with("X-Service-Job-Id", "job_next");
         connection.send(next.wire(&Site::Default.path(Style::Receive)));
         let answer = connection.answer_to("POST");
         let stored = Entry::Accepted(Accepted {
@@ -99,20 +103,22 @@ impl Server {
         answer.is_ok_and(is_stored) && self.ledger.take() == [stored]
     }
 
-    /// Sends one request and waits for its answer.
-    fn ask(&self, style: Style, site: Site, request: &Request) -> (Exchange, String) {
+    /// Sends the request of a row, and also says what went over the wire, without the date.
+    pub(crate) fn exchange(&self, style: Style, row: &Row) -> (Exchange, String) {
+        let request = &row.request;
         let mut connection = self.connect();
-        connection.send(request.wire(&site.path(style)));
+        connection.send(request.wire(&row.site.path(style)));
         if request.ends_early() {
             connection.finish_sending();
         }
         let answer = connection.answer_to(&request.method);
-        let wire = answer.clone().map(|answer| answer.timeless);
         let ledger = self.ledger.take();
         let connection = self.fate(&answer, connection);
-        let answer = answer.map(Heard::from);
-        let exchange = Exchange { answer, connection, ledger };
-        (exchange, wire.unwrap_or_default())
+        let (answer, wire) = match answer {
+            Ok(response) => (Ok(heard(&response)), response.timeless),
+            Err(silence) => (Err(silence), String::new()),
+        };
+        (Exchange { answer, connection, ledger }, wire)
     }
 
     fn fate(&self, answer: &Result<Response, Silence>, mut connection: Connection) -> Fate {
@@ -127,43 +133,5 @@ impl Server {
             _ if self.stores_on(&mut connection) => Fate::Usable,
             _ => Fate::ClosedSilently,
         }
-    }
-}
-
-impl Target for Server {
-    fn name(&self) -> &'static str {
-        match self.framework {
-            Framework::Axum => "axum",
-            Framework::ActixWeb => "actix-web",
-            Framework::Tower => "tower",
-        }
-    }
-
-    fn handled(&self) -> Answer {
-        Answer {
-            status: match self.framework {
-                Framework::Axum | Framework::Tower => 200,
-                Framework::ActixWeb => 204,
-            },
-            headers: &[],
-            body: "",
-        }
-    }
-
-    fn styles(&self) -> Vec<Style> {
-        self.framework.styles().into()
-    }
-
-    fn owes(&self, promise: Promise) -> Option<Outcome> {
-        match (promise, self.framework) {
-            (Promise::Everywhere(outcome), _) => Some(outcome),
-            (Promise::Framework { axum, .. }, Framework::Axum) => Some(axum),
-            (Promise::Framework { actix_web, .. }, Framework::ActixWeb) => Some(actix_web),
-            (Promise::Framework { .. }, Framework::Tower) | (Promise::Nothing, _) => None,
-        }
-    }
-
-    fn exchange(&self, style: Style, row: &Row) -> (Exchange, String) {
-        self.ask(style, row.site, &row.request)
     }
 }

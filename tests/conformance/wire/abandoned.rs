@@ -5,24 +5,15 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    extract::Request,
-    middleware::{Next, from_fn},
-    response::Response,
-};
-use http_body_util::BodyExt;
 use rustix::net::sockopt::set_socket_linger;
 
 use crate::{
     answers::STORED,
-    call_log::{Accepted, Entry, Ledger},
+    call_log::{Accepted, Entry},
     connection::{CLIENT_TIMEOUT, Connection},
     request::{ARTICLE, delivery},
     site::{Site, Style},
-    targets::{
-        axum::{router, serve},
-        server::{Framework, Mount, Server},
-    },
+    targets::server::{Framework, Server},
 };
 
 /// How a sender leaves.
@@ -102,23 +93,6 @@ fn a_delivery_that_is_cut_at_any_byte_never_reaches_the_application() {
         }
         assert!(is_stored(&server), "{framework:?}");
     }
-}
-
-/// Behind the last byte of the object and before the last chunk, this receiver has a whole article.
-#[test]
-fn taking_what_came_for_the_whole_is_caught() {
-    async fn fault(request: Request, right: Next) -> Response {
-        let (head, mut body) = request.into_parts();
-        let mut came = Vec::new();
-        while let Some(Ok(frame)) = body.frame().await {
-            came.extend(frame.into_data().unwrap_or_default());
-        }
-        right.run(Request::from_parts(head, came.into())).await
-    }
-    let ledger = Ledger::default();
-    let address = serve(router(&Mount::all(&ledger)).layer(from_fn(fault)));
-    let server = Server { framework: Framework::Axum, address, ledger, timeout: CLIENT_TIMEOUT };
-    assert_ne!(reaching(&server, Style::Receive), [""; 0]);
 }
 
 /// Whether the answer arrived is unknown, so both one delivery and none are right.

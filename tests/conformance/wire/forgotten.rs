@@ -3,7 +3,7 @@ use article_webhook_actix_web::{ArticleComplete, RawDelivery, Receiver, Retry};
 
 use crate::{
     answers::{Answer, NO_RECEIVER, UNAUTHORIZED},
-    connection::{CLIENT_TIMEOUT, Connection},
+    connection::Connection,
     request::delivery,
     site::Site,
     targets::actix_web::serve_configured,
@@ -34,7 +34,7 @@ fn a_forgotten_receiver_is_a_500_that_names_the_fix() {
         config.service(web::resource("/delivery").route(web::post().to(on_delivery)));
     });
     for path in ["/article", "/delivery"] {
-        let mut connection = Connection::open(address, CLIENT_TIMEOUT);
+        let mut connection = Connection::open(address);
         ask(&mut connection, path, NO_RECEIVER);
     }
 }
@@ -47,6 +47,6 @@ fn a_receiver_in_web_data_is_found() {
         config.app_data(web::Data::new(receiver));
         config.service(web::resource("/article").route(web::post().to(on_article)));
     });
-    let mut connection = Connection::open(address, CLIENT_TIMEOUT);
+    let mut connection = Connection::open(address);
     ask(&mut connection, "/article", UNAUTHORIZED);
 }

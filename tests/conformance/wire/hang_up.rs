@@ -20,11 +20,7 @@ pub(crate) struct WaitingSink {
 }
 
 impl WaitingSink {
-    pub(crate) fn new() -> Self {
-        Self::replying(Reply::Stored)
-    }
-
-    pub(crate) fn replying(reply: Reply) -> Self {
+    pub(crate) fn new(reply: Reply) -> Self {
         let ledger = Ledger::default();
         let end = Arc::new(Notify::new());
         let work = Work::Waits(Arc::clone(&end), reply);
@@ -56,7 +52,7 @@ impl WaitingSink {
         later.send(delivery().without("Authorization").wire(&path));
         assert_eq!(later.response().map(|answer| answer.status), Ok(401));
         self.end.notify_one();
-        self.ledger.take_when(1, server.timeout) == [Entry::Finished]
+        self.ledger.take_when(1, CLIENT_TIMEOUT) == [Entry::Finished]
     }
 }
 
@@ -71,9 +67,8 @@ pub(crate) enum Farewell {
 fn a_sender_that_hangs_up_does_not_cut_the_sinks_work_in_half() {
     for framework in Framework::ALL {
         for farewell in [Farewell::Close, Farewell::Reset] {
-            let sink = WaitingSink::new();
-            let mounts = vec![sink.mount.clone()];
-            let server = framework.serve(mounts, sink.ledger.clone());
+            let sink = WaitingSink::new(Reply::Stored);
+            let server = framework.serve(vec![sink.mount.clone()], sink.ledger.clone());
             let finishes = sink.finishes_alone(&server, Style::Receive, farewell);
             assert!(finishes, "{framework:?}, {farewell:?}");
         }

@@ -76,8 +76,12 @@ impl Row {
         [&self.axum, &self.actix_web].into_iter().any(|fates| *fates != [Fate::LetIn])
     }
 
+    pub(super) fn request(&self, path: &str) -> Vec<u8> {
+        filled(&self.text, path, "job_1")
+    }
+
     fn bytes(&self, path: &str) -> Vec<u8> {
-        let mut bytes = filled(&self.text, path, "job_1");
+        let mut bytes = self.request(path);
         if self.end == End::Smuggles {
             bytes.extend(filled("{start}{sized}\r\n{article}", path, "job_smuggled"));
         }

@@ -29,17 +29,17 @@ struct Scene {
 
 impl Scene {
     fn new(framework: Framework, reply: Reply) -> Self {
-        Self::of(framework, WaitingSink::replying(reply))
+        Self::at(Site::Default, framework, reply)
     }
 
-    fn of(framework: Framework, mut sink: WaitingSink) -> Self {
-        sink.mount.receiver = receiver(sink.mount.site);
+    fn at(site: Site, framework: Framework, reply: Reply) -> Self {
+        let mut sink = WaitingSink::new(reply);
+        (sink.mount.site, sink.mount.receiver) = (site, receiver(site));
         let server = framework.serve(vec![sink.mount.clone()], sink.ledger.clone());
         let style = match framework {
             Framework::Axum | Framework::ActixWeb => Style::Layer,
             Framework::Tower => Style::LayerRequire,
         };
-        let site = sink.mount.site;
         Self { sink, server, style, site }
     }
 
@@ -154,9 +154,7 @@ fn another_body_of_the_job_waits_and_another_job_does_not() {
 #[test]
 fn a_handler_that_is_late_is_not_run_again_by_the_retries() {
     for framework in Framework::ALL {
-        let mut sink = WaitingSink::new();
-        sink.mount.site = Site::Late;
-        let scene = Scene::of(framework, sink);
+        let scene = Scene::at(Site::Late, framework, Reply::Stored);
         let mut first = scene.send(&delivery());
         scene.begins();
         assert!(answers(&mut first, UNAVAILABLE), "{framework:?}");
@@ -187,9 +185,7 @@ fn a_stranger_learns_nothing_of_a_job_that_runs_or_is_remembered() {
 #[test]
 fn a_handler_runs_to_its_end_although_a_layer_around_it_gives_up() {
     for framework in [Framework::Axum, Framework::ActixWeb] {
-        let mut sink = WaitingSink::new();
-        sink.mount.site = Site::GivesUp;
-        let scene = Scene::of(framework, sink);
+        let scene = Scene::at(Site::GivesUp, framework, Reply::Stored);
         let mut first = scene.send(&delivery());
         scene.begins();
         assert_eq!(status(&mut first), 504, "{framework:?}");
@@ -207,7 +203,7 @@ enum AfterStop {
 
 /// Whether a handler whose sender is gone ends before its server's process does.
 fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
-    let sink = WaitingSink::new();
+    let sink = WaitingSink::new(Reply::Stored);
     let (receiver, mounts) = (sink.mount.receiver.clone(), vec![sink.mount.clone()]);
     let (stop, stopping) = oneshot::channel();
     let (has_stopped, stopped) = oneshot::channel();
@@ -224,7 +220,7 @@ fn survives_a_shutdown(framework: Framework, after_stop: AfterStop) -> bool {
         }
         _ => axum::serve_until(router(&mounts), stopping, end),
     };
-    let mut connection = Connection::open(address, CLIENT_TIMEOUT);
+    let mut connection = Connection::open(address);
     connection.send(delivery().wire(&Site::Default.path(Style::Layer)));
     let begun = sink.ledger.take_when(1, CLIENT_TIMEOUT);
     assert!(matches!(begun[..], [Entry::Handled { .. }]), "{begun:?}");
@@ -258,11 +254,11 @@ fn a_shutdown_can_wait_for_the_handlers_whose_senders_are_gone() {
 
 #[test]
 fn the_workers_of_actix_web_share_one_run() {
-    let mut sink = WaitingSink::new();
+    let mut sink = WaitingSink::new(Reply::Stored);
     sink.mount.receiver = receiver(Site::Default);
     let address = actix_web::serve_by_workers(4, vec![sink.mount.clone()]);
     let wire = delivery().wire(&Site::Default.path(Style::Layer));
-    let mut senders: Vec<_> = (0..16).map(|_| Connection::open(address, CLIENT_TIMEOUT)).collect();
+    let mut senders: Vec<_> = (0..16).map(|_| Connection::open(address)).collect();
     senders.iter_mut().for_each(|sender| sender.send(&wire));
     let begun = sink.ledger.take_when(1, CLIENT_TIMEOUT);
     assert!(matches!(begun[..], [Entry::Handled { .. }]), "{begun:?}");
@@ -271,22 +267,4 @@ fn the_workers_of_actix_web_share_one_run() {
     statuses.sort_unstable();
     assert_eq!((&statuses[..15], statuses[15]), (&[200; 15][..], 204));
     assert_eq!(sink.ledger.take(), [Entry::Finished]);
-}
-
-/// What the layer is for: the extractor alone fails each of these.
-#[test]
-fn a_bare_extractor_is_caught() {
-    for framework in [Framework::Axum, Framework::ActixWeb] {
-        let sink = WaitingSink::new();
-        let mut server = framework.serve(vec![sink.mount.clone()], sink.ledger.clone());
-        server.timeout = Duration::from_secs(2); // only a wrong receiver reaches it
-        assert!(!sink.finishes_alone(&server, Style::Extract, Farewell::Reset), "{framework:?}");
-
-        let mut scene = Scene::new(framework, Reply::Stored);
-        scene.style = Style::Extract;
-        let _first = scene.send(&delivery());
-        scene.begins();
-        let _retry = scene.send(&delivery());
-        assert!(!scene.is_idle(), "{framework:?}");
-    }
 }
