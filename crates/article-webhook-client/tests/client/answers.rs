@@ -1,7 +1,5 @@
 //! Responses that are not as expected.
 
-use std::time::{Duration, Instant};
-
 use article_webhook_client::{Error, JobStatus};
 
 use crate::{
@@ -62,18 +60,4 @@ async fn a_head_without_end_is_an_error() {
     let start = b"HTTP/1.1 200 OK\r\nx: ".to_vec();
     let error = asked(Line::Flood(start, vec![b'x'; 65536])).await.unwrap_err();
     assert_eq!(error.to_string(), "the connection to the service broke");
-}
-
-#[tokio::test]
-async fn a_response_that_does_not_end_in_time_is_an_error() {
-    for bytes in
-        [&b""[..], b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"]
-    {
-        let service = Service::start([Line::Hang(bytes.to_vec())]);
-        let client = service.builder("").timeout(Duration::from_millis(100)).build().unwrap();
-        let start = Instant::now();
-        let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
-        assert_eq!(error.to_string(), "the service did not answer in time");
-        assert!(error.is_transient() && start.elapsed() < Duration::from_secs(5));
-    }
 }

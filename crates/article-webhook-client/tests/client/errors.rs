@@ -6,7 +6,7 @@ use article_webhook_client::{
     AuthToken, CallOutcome, Error, ErrorCode, JobStatus, NewArticle, PublishTarget,
 };
 
-use crate::service::{KEY, Line, Service, answer, cut, json};
+use crate::service::{KEY, Line, Service, answer, json};
 
 /// The error of an order when every response is this one.
 async fn ordered(line: Line) -> Error {
@@ -223,22 +223,4 @@ async fn a_key_in_a_status_is_not_shown() {
         assert!(!shown.contains("5f2b9c"), "{shown}");
         assert!(job.status.unwrap().chars().count() <= 200);
     }
-}
-
-#[tokio::test]
-async fn an_error_that_did_not_come_from_the_service_has_no_status() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let key = article_webhook_client::ApiKey::new(KEY).unwrap();
-    let pause = Duration::from_millis(1);
-    let client = article_webhook_client::Client::builder(key, &format!("http://127.0.0.1:{port}"));
-    let client = client.pauses(pause, pause).build().unwrap();
-    let error = client.create_article(&NewArticle::new("Shoes")).await.unwrap_err();
-    assert_eq!(error.to_string(), "the service cannot be reached");
-    assert!(error.is_transient() && !error.is_outcome_unknown());
-    assert_eq!((error.status(), error.code()), (None, None));
-
-    let error = asked(cut()).await;
-    assert_eq!(error.to_string(), "the connection to the service broke");
-    assert!(error.is_transient());
-    assert_eq!((error.status(), error.code()), (None, None));
 }

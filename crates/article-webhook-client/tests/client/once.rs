@@ -82,19 +82,7 @@ async fn a_call_without_a_response_is_made_once_and_says_whether_it_was_sent() {
         article_webhook_client::Client::new(key, &format!("http://127.0.0.1:{port}")).unwrap();
     let error = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap_err();
     assert_eq!(error.to_string(), "the service cannot be reached");
-    assert!(!error.is_outcome_unknown(), "nothing was sent");
-}
-
-#[tokio::test]
-async fn a_job_that_was_not_found_may_be_complete_later() {
-    let unknown = json(404, r#"{"error":"job_not_found","message":"?"}"#);
-    let service = Service::start([unknown, json(200, COMPLETE)]);
-    let (client, job_id) = (service.client(), "job_1".parse().unwrap());
-    let first = client.article_once(&job_id).await.unwrap();
-    assert!(matches!(first.outcome, CallOutcome::JobNotFound), "{first:?}");
-    let second = client.article_once(&job_id).await.unwrap();
-    assert!(matches!(second.outcome, CallOutcome::Complete(_)), "{second:?}");
-    assert_eq!(service.count(), 2);
+    assert!(error.is_transient() && !error.is_outcome_unknown(), "nothing was sent");
 }
 
 #[tokio::test]

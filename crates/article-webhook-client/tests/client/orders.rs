@@ -68,17 +68,6 @@ async fn an_order_of_unknown_outcome_is_sent_once() {
 }
 
 #[tokio::test]
-async fn the_response_to_an_order_has_at_most_one_mebibyte() {
-    let padded =
-        |bytes: usize| answer(200, "", [CREATED, &" ".repeat(bytes - CREATED.len())].concat());
-    let order = async |bytes| order(&Service::start([padded(bytes)])).await;
-    assert!(order(1 << 20).await.is_ok());
-    let error = order((1 << 20) + 1).await.unwrap_err();
-    assert!(error.to_string().contains("over the limit of 1048576 bytes"), "{error}");
-    assert!(error.is_outcome_unknown());
-}
-
-#[tokio::test]
 async fn publish_targets_are_sent_as_the_document_says() {
     let service = Service::start([json(200, r#"{"ok":true}"#), answer(204, "", ""), cut()]);
     let client = service.client();

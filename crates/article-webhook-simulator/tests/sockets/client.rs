@@ -4,7 +4,6 @@ use article_webhook_client::{ApiKey, Client, ErrorCode, NewArticle, StatusCode};
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock};
 
 const KEY: &str = "sk-5f2b9c0e7a1d4e38";
-const HOUR: Duration = Duration::from_secs(3600);
 
 fn stepped() -> SimulatorBuilder {
     Simulator::builder().clock(SimulatorClock::stepped()).api_key(KEY).brand("brand_1")
@@ -36,18 +35,4 @@ async fn a_call_of_more_than_a_mebibyte_is_refused() {
     );
     assert!(error.message().unwrap().contains("1 MiB"));
     assert!(simulator.jobs().is_empty());
-}
-
-#[tokio::test]
-async fn the_image_that_a_result_names_is_served_by_the_simulator() {
-    let simulator = stepped().start().await.unwrap();
-    let client = client(&simulator);
-    let created = client.create_article(&NewArticle::new("Shoes")).await.unwrap();
-    simulator.advance(HOUR).await;
-    let complete = client.wait(&created.job_id).await.unwrap();
-    let url = complete.result.featured_image.unwrap().url.unwrap();
-    assert!(url.starts_with(&format!("{}/images/", simulator.base_url())), "{url}");
-    let request = http::Request::get(url.as_str()).body("".into()).unwrap();
-    let image = simulator.call(request).await;
-    assert_eq!(image.headers()["content-type"], "image/png");
 }
