@@ -1,6 +1,10 @@
 //! Every public type that can hold a secret or a body, and every error about one, as text.
 
-use std::{env, fmt, fs};
+use std::{
+    env, fmt, fs,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
 
 use article_webhook::{
     ArticleResult, AuthToken, Capability, CapabilityKey, Receiver, Targets,
@@ -8,7 +12,7 @@ use article_webhook::{
 };
 use serde_json::json;
 
-use crate::{canary::Canaries, core::poll_once, situation};
+use crate::{canary::Canaries, situation};
 
 /// The samples, in `Debug` on one line and on many.
 pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
@@ -75,9 +79,7 @@ fn refused_by_axum(wrong: &DeliveryRequest, receiver: &Receiver) -> String {
     use article_webhook_axum::{ArticleComplete, fixture::DeliveryRequestExt};
     use axum::extract::FromRequest;
 
-    let extracted = poll_once(ArticleComplete::from_request(wrong.request("/"), receiver));
-    let refused = extracted.expect("the body is there").expect_err("an article is an object");
-    format!("{refused} {}", debug(&refused))
+    refusal(ArticleComplete::from_request(wrong.request("/"), receiver))
 }
 
 fn refused_by_actix_web(wrong: &DeliveryRequest, receiver: &Receiver) -> String {
@@ -86,9 +88,17 @@ fn refused_by_actix_web(wrong: &DeliveryRequest, receiver: &Receiver) -> String 
 
     let request = wrong.request("/").app_data(receiver.clone());
     let (head, mut payload) = request.to_http_parts();
-    let extracted = poll_once(ArticleComplete::from_request(&head, &mut payload));
-    let refused = extracted.expect("the body is there").expect_err("an article is an object");
-    format!("{refused} {}", debug(&refused))
+    refusal(ArticleComplete::from_request(&head, &mut payload))
+}
+
+/// The refusal of an extractor whose body is there.
+fn refusal<T, E: fmt::Debug + fmt::Display>(
+    extracted: impl Future<Output = Result<T, E>>,
+) -> String {
+    match pin!(extracted).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Err(refused)) => format!("{refused} {}", debug(&refused)),
+        _ => panic!("an article is an object"),
+    }
 }
 
 fn debug(value: &dyn fmt::Debug) -> String {
