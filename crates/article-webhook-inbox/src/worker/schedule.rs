@@ -497,4 +497,44 @@ mod tests {
         schedule.prune_failed(now);
         assert_eq!(schedule.prune_at, now + PRUNE_PAUSE_AFTER_FAILURE);
     }
+
+    #[test]
+    fn leases_are_extended_at_a_third_of_their_time() {
+        let (mut schedule, now) = schedule();
+        assert_eq!(schedule.next(now), Step::Claim(4));
+        schedule.claimed(now, [LEASE], Some(TIME * 2));
+        let third = now + TIME / 3;
+        schedule.claim_at = now + TIME * 9;
+        assert_eq!(schedule.next(now), Step::Wait(Some(third)));
+        assert_eq!(schedule.next(third), Step::Extend(vec![LEASE]));
+        assert_eq!(schedule.next(third), Step::Wait(Some(now + TIME)), "it ends meanwhile");
+        assert_eq!(schedule.extended(&[LEASE], &[LEASE]), []);
+        assert_eq!(schedule.next(third), Step::Wait(Some(third + TIME / 3)));
+    }
+
+    #[test]
+    fn a_store_that_is_down_is_called_again_soon_and_the_lease_ends_in_its_time() {
+        let (mut schedule, now) = schedule();
+        schedule.claimed(now, [LEASE], None);
+        let third = now + TIME / 3;
+        assert!(matches!(schedule.next(third), Step::Extend(_)));
+        schedule.extend_failed(third);
+        schedule.claim_at = now + TIME * 9;
+        assert_eq!(schedule.next(third), Step::Wait(Some(third + EXTEND_PAUSE_AFTER_FAILURE)));
+        assert_eq!(schedule.next(now + TIME), Step::GiveUp(vec![LEASE]));
+        assert_eq!(schedule.next(now + TIME), Step::Wait(Some(schedule.claim_at)));
+    }
+
+    #[test]
+    fn attempts_that_do_not_end_in_the_grace_are_cancelled_once_and_then_abandoned() {
+        let (mut schedule, now) = schedule();
+        schedule.claimed(now, leases(2), None);
+        schedule.stop(now);
+        assert!(matches!(schedule.next(now + TIME / 3), Step::Extend(_)), "leases are still held");
+        let over = now + GRACE;
+        assert_eq!(schedule.next(over), Step::Cancel);
+        assert_eq!(schedule.next(over), Step::Wait(Some(over + TIME_AFTER_GRACE)));
+        end(&mut schedule, over, LEASE, None);
+        assert_eq!(schedule.next(over + TIME_AFTER_GRACE), Step::End);
+    }
 }

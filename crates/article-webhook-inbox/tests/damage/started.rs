@@ -27,7 +27,7 @@ const LATER: Duration = Duration::from_secs(600);
 
 /// A worker that is not idle after this long, although there is work for less than a second, is stuck. On a busy machine it may
 /// get no processor for seconds.
-const STUCK: Duration = Duration::from_secs(10);
+const STUCK: Duration = Duration::from_secs(30);
 
 /// A damage that takes longer than this hangs.
 const TOO_LONG: Duration = Duration::from_secs(60);

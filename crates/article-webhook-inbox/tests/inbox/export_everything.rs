@@ -61,10 +61,11 @@ fn body(kind: Kind, number: usize) -> Body {
 /// Each number of bodies, of each two kinds in turn.
 fn everything() -> impl Iterator<Item = Vec<Kind>> {
     let pairs = KINDS.into_iter().flat_map(|kind| KINDS.map(|other| [kind, other]));
-    pairs.flat_map(|pair| {
+    let some = pairs.flat_map(|pair| {
         let kinds = move |count| pair.into_iter().cycle().take(count).collect();
-        (0..=MAX_BODIES_PER_ENTRY + 1).map(kinds)
-    })
+        (1..=MAX_BODIES_PER_ENTRY + 1).map(kinds)
+    });
+    std::iter::once(Vec::new()).chain(some)
 }
 
 #[tokio::test]

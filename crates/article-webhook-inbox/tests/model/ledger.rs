@@ -214,7 +214,7 @@ fn imported_intent(rng: &mut Rng, now: SystemTime) -> Intent {
     let row = IntentRow::new(Duration::from_secs(60), created_at);
     let mut intent = row.into_intent(1, name.into(), created_at);
     intent.state = state;
-    intent.job_id = (state == IntentState::Ordering).then(|| jobs()[0].clone());
+    intent.job_id = (state == IntentState::Ordered).then(|| jobs()[0].clone());
     intent.topic = Topic::of("boots");
     intent
 }

@@ -120,23 +120,54 @@ async fn a_store_that_never_came_to_commit_leaves_the_log_as_it_was() {
     assert_eq!(crashed.total().await, 3);
 }
 
-/// Does to a database what Litestream does by its documentation: it has tables of its own, lets nobody else restart a log
-/// by reading without an end, and moves the log into the database itself from time to time.
+/// Does to a database what Litestream does by its documentation: it has a table of its own, lets nobody else restart a log by reading
+/// without an end, and moves the log into the database itself from time to time.
+struct Replication(rusqlite::Connection);
+
+impl Replication {
+    fn begin(fixture: &Fixture) -> Self {
+        let sql = fixture.sql();
+        let begin =
+            "PRAGMA wal_autocheckpoint = 0; CREATE TABLE IF NOT EXISTS sequence (seq INTEGER);
+                     INSERT INTO sequence VALUES (1); BEGIN; SELECT * FROM sequence";
+        sql.execute_batch(begin).unwrap();
+        Self(sql)
+    }
+
+    fn checkpoint(&self) {
+        let moves = "ROLLBACK; UPDATE sequence SET seq = seq + 1; PRAGMA wal_checkpoint(PASSIVE);
+                     BEGIN; SELECT * FROM sequence";
+        self.0.execute_batch(moves).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_program_that_replicates_the_log_costs_no_delivery_and_no_start() {
     let fixture = Fixture::new();
     let store = fixture.open();
-    let replication = fixture.sql();
-    let begin = "PRAGMA wal_autocheckpoint = 0; CREATE TABLE sequence (id INTEGER PRIMARY KEY, seq INTEGER);
-                 INSERT INTO sequence VALUES (1, 1); BEGIN; SELECT * FROM sequence";
-    replication.execute_batch(begin).unwrap();
+    let replication = Replication::begin(&fixture);
     for round in 0..5 {
         record(&store, round * 10..round * 10 + 10).await;
-        let moves = "ROLLBACK; UPDATE sequence SET seq = seq + 1; PRAGMA wal_checkpoint(PASSIVE);
-                     BEGIN; SELECT * FROM sequence";
-        replication.execute_batch(moves).unwrap();
+        replication.checkpoint();
     }
     assert_eq!(blocked(&store).await, None);
     store.close().await.unwrap();
     assert_eq!(fixture.total().await, 50);
+}
+
+#[tokio::test]
+async fn after_a_crash_the_store_waits_for_such_a_program_until_it_has_moved_the_log() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    drop(Replication::begin(&fixture));
+    record(&store, 0..3).await;
+    let fixture = fixture.after_a_kill();
+    let replication = Replication::begin(&fixture);
+
+    let store = fixture.open();
+    let error = store.record(arrival("job_3", "{}")).await.unwrap_err();
+    assert_eq!(error.to_string(), blocked_by_a_reader(&fixture));
+    replication.checkpoint();
+    within(5, async || store.health().await.unwrap().blocked.is_none()).await;
+    record(&store, 3..4).await;
 }

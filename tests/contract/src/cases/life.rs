@@ -75,9 +75,10 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     let store = trial.store();
     store.close().await.unwrap();
-    let errors: [(&str, Option<Error>); 9] = [
+    let errors: [(&str, Option<Error>); 10] = [
         ("record", store.record(arrival("job_1", FIRST)).await.err()),
         ("claim", store.claim(CLAIM).await.err()),
+        ("extend", store.extend(&[lease], CLAIM.lease).await.err()),
         ("settle", store.settle(lease, Outcome::Done).await.err()),
         ("intend", store.intend("post-18", WITHIN, KEY, None).await.err()),
         ("list", store.list(Filter::default()).await.err()),

@@ -168,7 +168,7 @@ pub struct Answered {
 mod tests {
     use std::time::Duration;
 
-    use super::*;
+    use super::{super::intent::NotOrdered, *};
     use crate::Topic;
 
     const NAME: &str = "post-17";
@@ -183,12 +183,21 @@ mod tests {
         jobs.iter().map(JobId::as_str).collect()
     }
 
+    /// An intent with this number of calls, to whose URL these jobs were delivered.
+    fn delivered(calls: u32, jobs: &[&str]) -> IntentRow {
+        let mut row = IntentRow { calls, ..IntentRow::new(WITHIN, NOW) };
+        for id in jobs {
+            assert!(row.admits((NAME, None), &job(id)), "{id}");
+            assert!(row.bind((NAME, None), &job(id), NOW).is_some(), "{id}");
+        }
+        row
+    }
+
     /// The service has taken an order of it, so no other may be placed.
     #[test]
     fn an_intent_of_which_a_call_was_answered_stays_ordered_without_a_job_that_is_not_known() {
         for answered in [0, 1] {
-            let mut row = IntentRow { calls: 2, ..IntentRow::new(WITHIN, NOW) };
-            row.bind((NAME, None), &job("forged"), NOW).unwrap();
+            let mut row = delivered(2, &["forged"]);
             for _ in 0..answered {
                 row.answer((NAME, None), &job("job_1"), NOW);
             }
@@ -258,5 +267,27 @@ mod tests {
         let mut ordered = row(1, 1, &["job_2"]);
         ordered.import_outcome(&there);
         assert_eq!((ordered.job_id, ordered.topic), (Some(job("job_2")), None));
+    }
+
+    #[test]
+    fn a_call_that_took_nothing_takes_one_bound_job_away() {
+        for (calls, jobs, left, shown) in [
+            (2, &["job_1", "job_2"][..], &["job_1"][..], Some("job_1")),
+            (2, &["job_1"], &["job_1"], Some("job_1")),
+            (3, &["job_1", "job_2"], &["job_1", "job_2"], Some("job_1")),
+            (2, &[], &[], None),
+        ] {
+            let mut row = IntentRow { fence: 9, ..delivered(calls, jobs) };
+            let unbound = match row.not_ordered(row.lease(1), NOW) {
+                NotOrdered::Unknown { unbound } => unbound,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(ids(&row.provisional), left);
+            assert_eq!(unbound.is_some(), left.len() < jobs.len());
+            assert_eq!((row.calls, row.job_id), (calls - 1, shown.map(job)));
+        }
+        let mut only = delivered(1, &["job_1"]);
+        let unbound = vec![job("job_1")];
+        assert_eq!(only.not_ordered(only.lease(1), NOW), NotOrdered::Remove { unbound });
     }
 }
