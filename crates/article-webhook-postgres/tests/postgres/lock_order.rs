@@ -55,43 +55,6 @@ fn calls_of_two_nodes_about_the_same_jobs_never_block_each_other() {
     });
 }
 
-#[test]
-fn calls_about_the_same_intents_of_other_jobs_never_block_each_other() {
-    let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
-    let url = server.url();
-    // Deliveries that come together share a transaction.
-    let settings = fresh(&url).receiving_connections(1).unwrap();
-    wait(async move {
-        let mut calls = JoinSet::new();
-        for (jobs, intents) in [
-            (["a", "b", "c", "d"], ["1", "2", "3", "4"]),
-            (["e", "f", "g", "h"], ["4", "3", "2", "1"]),
-        ] {
-            let store = PostgresStore::connect(settings.clone()).await.unwrap();
-            for intent in intents {
-                store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
-            }
-            calls.spawn(async move {
-                let expect = |of: usize| {
-                    let expect = Expect::job(jobs[of].parse().unwrap(), SystemTime::now());
-                    Expect { intent: Some(intents[of].into()), ..expect }
-                };
-                let record = |of: usize| {
-                    let intent = Some(intents[of].into());
-                    store.record(Arrival { intent, ..arrival(jobs[of], "{}") })
-                };
-                let end = Instant::now() + Duration::from_secs(3);
-                while Instant::now() < end {
-                    store.expect((0..4).map(expect).collect()).await.unwrap();
-                    tokio::try_join!(record(0), record(1), record(2), record(3)).unwrap();
-                }
-            });
-        }
-        calls.join_all().await;
-        no_deadlock(&server).await;
-    });
-}
-
 /// Fails if the server has ended a transaction because it and another waited for each other.
 async fn no_deadlock(server: &Server) {
     // What a session counted is there once it has ended.
@@ -131,15 +94,11 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
         2 => {
             let claims = store.claim(Claim { lease: Duration::from_millis(5), ..CLAIM }).await?;
             for claimed in claims.claimed {
+                let (seen, cause) = (claimed.bodies.len(), String::from("no article"));
                 let outcome = match fastrand::u32(..3) {
                     0 => Outcome::Done,
-                    1 => Outcome::Unhandled {
-                        seen: claimed.bodies.len(),
-                        cause: "no article".into(),
-                    },
-                    _ => {
-                        Outcome::Corrupt { seen: claimed.bodies.len(), cause: "its digest".into() }
-                    }
+                    1 => Outcome::Unhandled { seen, cause },
+                    _ => Outcome::Corrupt { seen, cause },
                 };
                 store.settle(claimed.lease, outcome).await?;
             }
@@ -192,14 +151,10 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
     let NewStore { schema, store, .. } =
         NewStore::with(&url, |settings| settings.working_connections(1).unwrap());
     wait(async move {
-        for job in ["job_1", "job_2"] {
-            store.record(arrival(job, "{}")).await.unwrap();
-            store
-                .discard(vec![EntryKey::article(job.parse().unwrap())], "not wanted".into())
-                .await
-                .unwrap();
-        }
-        store.expect(vec![Expect::job("job_1".parse().unwrap(), SystemTime::now())]).await.unwrap();
+        let key = arrival("job_1", "{}").key;
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        store.discard(vec![key.clone()], "not wanted".into()).await.unwrap();
+        store.expect(vec![Expect::job(key.job_id.clone(), SystemTime::now())]).await.unwrap();
 
         // An application that takes an entry before its job. It looks for a deadlock later than we do.
         let mut application = scene::connect(&url).await;
@@ -209,17 +164,9 @@ fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
             format!("SELECT FROM {schema}.article_inbox_{table} WHERE job_id = 'job_1' FOR UPDATE")
         };
         transaction.batch_execute(&lock("entries")).await.unwrap();
-        let requeued = {
-            let store = store.clone();
-            tokio::spawn(async move {
-                store
-                    .requeue(
-                        vec![(EntryKey::article("job_1".parse().unwrap()), None)],
-                        SystemTime::UNIX_EPOCH,
-                    )
-                    .await
-            })
-        };
+        let node = store.clone();
+        let requeue = async move { node.requeue(vec![(key, None)], SystemTime::UNIX_EPOCH).await };
+        let requeued = tokio::spawn(requeue);
         tokio::time::sleep(Duration::from_millis(300)).await;
         transaction.batch_execute(&lock("jobs")).await.unwrap();
         transaction.commit().await.unwrap();

@@ -14,13 +14,11 @@ mod server;
 
 mod advice;
 mod clocks;
-mod closing;
 mod distant;
 mod fill;
 mod guide;
 mod inbox;
 mod lock_order;
-mod locked;
 mod moving;
 mod network;
 mod newer;
@@ -30,7 +28,6 @@ mod outages;
 mod readiness;
 mod refusals;
 mod rights;
-mod skipped;
 mod statements;
 mod storage;
 mod tampered;
@@ -77,6 +74,27 @@ impl NewStore {
         let store = scene::wait(PostgresStore::connect(settings.clone())).unwrap();
         Self { url: url.to_owned(), schema: schema(&settings), settings, store }
     }
+}
+
+/// The changes of a section of `changes.txt`: what an operator does, what is then reported, and how it is undone.
+fn changes(section: &str, schema: &str, role: &str) -> impl Iterator<Item = [String; 3]> {
+    let mut sections = include_str!("changes.txt").split("\n== ");
+    let begin = format!("{section}\n");
+    let rows = sections.find_map(|section| section.strip_prefix(&begin)).expect("it is there");
+    rows.trim().split("\n\n").map(move |row| {
+        let lines: Vec<_> = row.lines().map(|line| named(line, schema, role)).collect();
+        <[String; 3]>::try_from(lines).expect("a change has three lines")
+    })
+}
+
+/// Statements with the names of a schema and a role in place of `S` and `R`.
+fn named(statements: &str, schema: &str, role: &str) -> String {
+    let words = statements.split(' ').map(|word| match word {
+        "S" => schema.to_owned(),
+        "R" => role.to_owned(),
+        word => word.replace("S.", &format!("{schema}.")),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Stores a delivery of each job.

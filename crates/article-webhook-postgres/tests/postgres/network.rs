@@ -16,6 +16,7 @@ use article_webhook_inbox::{
     store::{Recorded, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use futures_util::future::join_all;
 use tokio::task::JoinSet;
 
 use crate::{
@@ -92,6 +93,8 @@ fn what_a_pooler_refuses_is_reported_as_the_poolers_own() {
 fn a_commit_that_is_not_answered_is_unknown_and_is_not_cancelled() {
     let Some((_server, proxy, settings)) = scene() else { return };
     wait(async move {
+        // It gives its place back.
+        let settings = settings.receiving_connections(1).unwrap();
         let store = PostgresStore::connect(settings).await.unwrap();
         proxy.once(Fate::Unanswered);
         // A receiver waits for five seconds.
@@ -103,37 +106,6 @@ fn a_commit_that_is_not_answered_is_unknown_and_is_not_cancelled() {
         assert_eq!(blocked.to_string(), error.to_string());
         assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
         assert!(store.health().await.unwrap().blocked.is_none());
-    });
-}
-
-#[test]
-fn commits_that_are_not_answered_take_no_further_connections() {
-    let Some((server, proxy, settings)) = scene() else { return };
-    let settings = settings.receiving_connections(2).unwrap();
-    wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
-        let application = scene::connect(&server.url()).await;
-        proxy.fate(|| Fate::Unanswered);
-        let mut connections = Vec::new();
-        for round in 0..2 {
-            let mut deliveries = JoinSet::new();
-            for job in 0..4 {
-                let store = Arc::clone(&store);
-                let arrival = arrival(&format!("job_{round}_{job}"), "{}");
-                deliveries.spawn(async move { store.record(arrival).await });
-            }
-            for recorded in deliveries.join_all().await {
-                assert!(recorded.is_err_and(|error| error.is_transient()));
-            }
-            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'article_inbox %'";
-            connections.push(application.query_one(count, &[]).await.unwrap().get::<_, i64>(0));
-        }
-        // Two for deliveries, two for the rest, and one that asks whether they are committed.
-        assert!(connections.iter().all(|count| *count <= 5), "{connections:?}");
-
-        proxy.fate(|| Fate::Passed);
-        application.batch_execute(KILL).await.unwrap();
-        while store.record(arrival("job_1", "{}")).await.is_err() {}
     });
 }
 
@@ -165,6 +137,12 @@ fn commits_that_are_not_answered_take_turns_to_ask_whether_they_go_on() {
         for recorded in deliveries.join_all().await {
             let error = recorded.unwrap_err().to_string();
             assert!(error.contains("its outcome is unknown"), "{error}");
+        }
+        // Nor do deliveries that come while all of them go on.
+        let more = (4..8).map(|job| arrival(&format!("job_{job}"), "{}"));
+        let more = more.map(|arrival| store.record(arrival));
+        for recorded in join_all(more).await {
+            assert!(recorded.is_err_and(|error| error.is_transient()));
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
         let open = proxy.open();

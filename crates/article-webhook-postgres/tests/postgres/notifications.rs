@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 use crate::{
     fresh,
     scene::{self, wait},
-    schema,
     server::shared_url,
 };
 
@@ -33,7 +32,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    async fn start(url: &str, poll: Duration) -> Self {
+    async fn start(url: &str) -> Self {
         let name = scene::fresh_schema();
         let settings = fresh(&format!("{url}?application_name={name}"));
         let [receiver, worker] = [
@@ -41,13 +40,8 @@ impl Nodes {
             PostgresStore::connect(settings.clone()).await.unwrap(),
         ]
         .map(Inbox::new);
-        let (task, handled) = scene::work(&worker, poll);
+        let (task, handled) = scene::work(&worker, HOUR);
         Self { receiver, worker, handled, task, name, settings }
-    }
-
-    /// One more, which does not work.
-    async fn another(&self) -> Inbox {
-        Inbox::new(PostgresStore::connect(self.settings.clone()).await.unwrap())
     }
 
     async fn deliver(&self, job: &str) {
@@ -65,7 +59,7 @@ impl Nodes {
 fn a_worker_hears_of_what_another_node_has_stored() {
     let Some(url) = shared_url() else { return };
     wait(async move {
-        let mut nodes = Nodes::start(&url, HOUR).await;
+        let mut nodes = Nodes::start(&url).await;
         for job in ["job_1", "job_2", "job_3"] {
             let stored = Instant::now();
             nodes.deliver(job).await;
@@ -93,15 +87,17 @@ fn a_worker_hears_of_what_another_node_has_stored() {
 fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
     let Some(url) = shared_url() else { return };
     wait(async move {
-        let mut nodes = Nodes::start(&url, HOUR).await;
+        let mut nodes = Nodes::start(&url).await;
         nodes.deliver("job_1").await;
         nodes.handles("job_1").await;
         let done = Filter { state: Some(State::Done), ..Filter::default() };
         while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
         // The program of an operator ends at once.
-        let operator = nodes.another().await;
-        assert_eq!(operator.requeue_all(done).await.unwrap().count, 1);
-        operator.close().await.unwrap();
+        let settings = nodes.settings.clone();
+        let operator = async || Inbox::new(PostgresStore::connect(settings.clone()).await.unwrap());
+        let requeues = operator().await;
+        assert_eq!(requeues.requeue_all(done).await.unwrap().count, 1);
+        requeues.close().await.unwrap();
         nodes.handles("job_1").await;
 
         let elsewhere = Inbox::memory();
@@ -109,29 +105,10 @@ fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
         assert_eq!(elsewhere.accept(delivery).await, Reply::Stored);
         let mut lines = Vec::new();
         elsewhere.export(&mut lines).await.unwrap();
-        let operator = nodes.another().await;
-        assert_eq!(operator.import(Cursor::new(&lines)).await.unwrap().added, 1);
-        operator.close().await.unwrap();
+        let imports = operator().await;
+        assert_eq!(imports.import(Cursor::new(&lines)).await.unwrap().added, 1);
+        imports.close().await.unwrap();
         nodes.handles("job_2").await;
-        nodes.task.abort();
-    });
-}
-
-/// Nothing is notified of what a program changes by SQL.
-#[test]
-fn a_worker_finds_without_a_notification_what_is_due() {
-    let Some(url) = shared_url() else { return };
-    wait(async move {
-        let mut nodes = Nodes::start(&url, Duration::from_millis(500)).await;
-        nodes.deliver("job_1").await;
-        nodes.handles("job_1").await;
-        while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
-        let again = format!(
-            "UPDATE {}.article_inbox_entries SET state = 'waiting' WHERE job_id = 'job_1'",
-            schema(&nodes.settings)
-        );
-        scene::connect(&url).await.batch_execute(&again).await.unwrap();
-        nodes.handles("job_1").await;
         nodes.task.abort();
     });
 }

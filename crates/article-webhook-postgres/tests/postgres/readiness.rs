@@ -10,7 +10,7 @@ use article_webhook_inbox::{Inbox, store::Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, fresh, log,
+    CLAIM, arrival, changes, fresh, log, named,
     refusals::run,
     role_of_new_tables,
     scene::{self, wait},
@@ -62,12 +62,11 @@ impl Scene {
 
     /// Runs statements as the operator. `S` is the schema, `R` the role.
     fn run(&self, statements: &str) {
-        let words = statements.split(' ').map(|word| match word {
-            "S" => self.schema.clone(),
-            "R" => self.role.clone(),
-            word => word.replace("S.", &format!("{}.", self.schema)),
-        });
-        run(&self.url, &words.collect::<Vec<_>>().join(" "));
+        run(&self.url, &named(statements, &self.schema, &self.role));
+    }
+
+    fn changes(&self, section: &str) -> impl Iterator<Item = [String; 3]> {
+        changes(section, &self.schema, &self.role)
     }
 }
 
@@ -77,77 +76,20 @@ impl Drop for Scene {
     }
 }
 
-/// What an operator does, what the inbox then says, and how it is undone.
-const OUTAGES: [(&str, &str, &str); 10] = [
-    (
-        "REVOKE INSERT ON S.article_inbox_bodies FROM R",
-        "PostgreSQL refuses a statement: permission denied for table article_inbox_bodies",
-        "GRANT INSERT ON S.article_inbox_bodies TO R",
-    ),
-    (
-        "REVOKE USAGE ON SCHEMA S FROM R",
-        "PostgreSQL refuses a statement: permission denied for schema",
-        "GRANT USAGE ON SCHEMA S TO R",
-    ),
-    (
-        "REVOKE ALL ON SEQUENCE S.article_inbox_ids FROM R",
-        "PostgreSQL refuses a statement: permission denied for sequence article_inbox_ids",
-        "GRANT ALL ON SEQUENCE S.article_inbox_ids TO R",
-    ),
-    (
-        "ALTER TABLE S.article_inbox_entries ENABLE ROW LEVEL SECURITY",
-        "row level security may hide rows of article_inbox_entries: disable it",
-        "ALTER TABLE S.article_inbox_entries DISABLE ROW LEVEL SECURITY",
-    ),
-    (
-        "CREATE FUNCTION S.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
-         CREATE TRIGGER t BEFORE INSERT ON S.article_inbox_bodies FOR EACH ROW EXECUTE FUNCTION S.skip()",
-        "the trigger t may skip or change rows of article_inbox_bodies: drop it",
-        "DROP FUNCTION S.skip() CASCADE",
-    ),
-    (
-        "SELECT setval('S.article_inbox_ids', 9223372036854775807)",
-        "PostgreSQL has no number left for a new row: nextval: reached maximum value of sequence \"article_inbox_ids\"",
-        "SELECT setval('S.article_inbox_ids', 1000)",
-    ),
-    (
-        "ALTER SCHEMA S RENAME TO away",
-        "the schema of the inbox is not there, or the role may not use it: restore it, or grant USAGE",
-        "ALTER SCHEMA away RENAME TO S",
-    ),
-    (
-        "ALTER TABLE S.article_inbox_entries ADD CONSTRAINT short CHECK (length(job_id) < 3) NOT VALID",
-        "PostgreSQL refuses a row of the inbox: new row for relation \"article_inbox_entries\" violates check constraint \"short\"",
-        "ALTER TABLE S.article_inbox_entries DROP CONSTRAINT short",
-    ),
-    (
-        "ALTER TABLE S.article_inbox_entries RENAME COLUMN target TO away",
-        "PostgreSQL refuses a statement: column \"target\" of relation \"article_inbox_entries\" does not exist",
-        "ALTER TABLE S.article_inbox_entries RENAME COLUMN away TO target",
-    ),
-    (
-        "CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; \
-         CREATE CONSTRAINT TRIGGER t AFTER INSERT ON S.article_inbox_bodies DEFERRABLE INITIALLY DEFERRED \
-         FOR EACH ROW EXECUTE FUNCTION S.fail()",
-        "PostgreSQL has not written a row of the inbox: drop the trigger",
-        "DROP FUNCTION S.fail() CASCADE",
-    ),
-];
-
 #[test]
 fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
     let Some(url) = shared_url() else { return };
     let scene = Scene::new(&url);
     log::keep();
     // Each has an inbox of its own, so that none waits for the last probe of another.
-    for (change, reported, undo) in OUTAGES {
+    for [change, reported, undo] in scene.changes("deliveries cannot be stored") {
         let inbox = Inbox::new(scene.store());
-        scene.run(change);
+        run(&url, &change);
         let found = wait(is_not_ready(&inbox));
         let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
         let answered = wait(inbox.accept(delivery));
-        scene.run(undo);
-        assert!(found.clone().unwrap().starts_with(reported), "{change}: {found:?}");
+        run(&url, &undo);
+        assert!(found.clone().unwrap().starts_with(&reported), "{change}: {found:?}");
         assert_eq!(answered, Reply::Unavailable, "{change}");
         let logged = format!("a probe shows that deliveries cannot be stored: {reported}");
         assert!(log::kept().contains(&logged), "{change}");
@@ -184,42 +126,19 @@ fn a_probe_leaves_nothing() {
     }
 }
 
-/// What an operator does, what health then says, and how it is undone.
-const HINDRANCES: [(&str, &str, &str); 3] = [
-    (
-        "CREATE PUBLICATION of_a_test FOR TABLE S.article_inbox_entries; \
-         ALTER TABLE S.article_inbox_entries REPLICA IDENTITY NOTHING",
-        "workers cannot change entries: PostgreSQL refuses a statement: cannot update table \"article_inbox_entries\" because it does not \
-         have a replica identity and publishes updates: undo what was changed in the tables, or in the rights of the role (SQLSTATE 55000)",
-        "DROP PUBLICATION of_a_test; ALTER TABLE S.article_inbox_entries REPLICA IDENTITY DEFAULT",
-    ),
-    (
-        "CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; \
-         CREATE TRIGGER t AFTER UPDATE ON S.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION S.fail()",
-        "workers cannot change entries: PostgreSQL has not written a row of the inbox: drop the trigger or the rule that prevents it \
-         (SQLSTATE P0001)",
-        "DROP FUNCTION S.fail() CASCADE",
-    ),
-    (
-        "REVOKE UPDATE ON S.article_inbox_entries FROM R",
-        "workers cannot change entries: PostgreSQL refuses a statement: permission denied for table article_inbox_entries: undo what was \
-         changed in the tables, or in the rights of the role (SQLSTATE 42501)",
-        "GRANT UPDATE ON S.article_inbox_entries TO R",
-    ),
-];
-
 #[test]
 fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away() {
     let Some(url) = shared_url() else { return };
     let scene = Scene::new(&url);
-    for (number, (change, reported, undo)) in HINDRANCES.into_iter().enumerate() {
+    let changes = scene.changes("workers cannot change entries");
+    for (number, [change, reported, undo]) in changes.enumerate() {
         let store = scene.store();
         let inbox = Inbox::new(store.clone());
-        scene.run(change);
+        run(&url, &change);
         let (ready, health) = wait(async { (inbox.ready().await, inbox.health().await) });
         let delivery = fixture::complete().job_id(&format!("job_{number}")).delivery().unwrap();
         let (answered, claimed) = (wait(inbox.accept(delivery)), wait(store.claim(CLAIM)));
-        scene.run(undo);
+        run(&url, &undo);
         ready.unwrap();
         assert!(health.writable.is_ok(), "{change}");
         assert_eq!(health.store.unwrap().findings[0], reported);

@@ -1,7 +1,6 @@
 //! Bad URLs and servers: each is a clear error with what to do, within ten seconds.
 
 use std::{
-    io::{Read, Write},
     net::TcpListener,
     time::{Duration, Instant},
 };
@@ -52,43 +51,6 @@ fn a_server_that_says_nothing_does_not_hang_the_start() {
     // Nor does a connection beside the inbox hang.
     let client = async { timeout(Duration::from_secs(10), settings.client()).await };
     assert!(wait(client).expect("no call is held").is_err_and(|error| error.is_transient()));
-}
-
-#[test]
-fn a_start_behind_a_silent_host_and_another_start_is_reported_in_time() {
-    let Some(server) = Server::start(&[]) else { return };
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let other = wait(scene::connect(&server.url()));
-    // Another start, which does not end.
-    let lock = "SELECT pg_advisory_lock(hashtext('article_inbox'), hashtext('waits'))";
-    wait(other.batch_execute(lock)).unwrap();
-    let hosts = format!("@{},127.0.0.1:{}/", silent.local_addr().unwrap(), server.port);
-    let url = format!("postgresql://postgres{hosts}postgres");
-    let error = refused(PostgresSettings::new(&url).unwrap().schema("waits").unwrap());
-    assert!(error.is_transient(), "{error:?}");
-    says(&error, "PostgreSQL took longer than 9 seconds");
-}
-
-#[test]
-fn a_password_that_the_url_lacks_is_reported() {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("postgresql://blog@{}/blog", server.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in server.incoming() {
-            let mut stream = stream.unwrap();
-            // A request for TLS, which it does not have, has eight bytes.
-            if stream.read(&mut [0; 1024]).is_ok_and(|bytes| bytes == 8) {
-                let _ = stream.write_all(b"N");
-                let _ = stream.read(&mut [0; 1024]);
-            }
-            // It asks for the password as it is.
-            let _ = stream.write_all(b"R\0\0\0\x08\0\0\0\x03");
-            let _ = stream.read(&mut [0; 1024]);
-        }
-    });
-    let error = refused(PostgresSettings::new(&url).unwrap());
-    says(&error, "PostgreSQL asks for a password, and the URL has none");
-    assert!(!error.is_transient(), "{error:?}");
 }
 
 #[test]
@@ -177,7 +139,8 @@ fn a_role_that_may_not_write_is_reported_and_stricter_settings_of_a_role_do_not_
     run(
         &server.url(),
         "ALTER ROLE blog SET default_transaction_read_only = off; ALTER ROLE blog SET statement_timeout = '20ms'; \
-         ALTER ROLE blog SET lock_timeout = '1ms'; ALTER ROLE blog SET default_transaction_isolation = 'serializable'; \
+         ALTER ROLE blog SET lock_timeout = '1ms'; ALTER ROLE blog SET idle_in_transaction_session_timeout = '5ms'; \
+         ALTER ROLE blog SET default_transaction_isolation = 'serializable'; \
          ALTER ROLE blog SET default_transaction_deferrable = on; ALTER ROLE blog SET client_min_messages = 'debug5'",
     );
     // A word of SQL is a plain name as well.

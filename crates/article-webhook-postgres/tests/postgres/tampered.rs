@@ -6,7 +6,7 @@ use article_webhook_inbox::store::{Claimed, Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, NewStore, arrival, fresh, log,
+    CLAIM, NewStore, arrival, changes, fresh, log,
     refusals::{refused, run, says},
     scene::wait,
     schema,
@@ -24,51 +24,23 @@ fn skipping(schema: &str) -> String {
 fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
     let Some(NewStore { url, schema, settings, store }) = NewStore::shared() else { return };
     run(&url, &skipping(&schema));
-    let before = format!("BEFORE INSERT ON {schema}.article_inbox_bodies");
-    let rule = format!("ON INSERT TO {schema}.article_inbox_bodies DO INSTEAD NOTHING");
-    for (change, back, reported) in [
-        (
-            format!("CREATE TRIGGER t {before} FOR EACH ROW EXECUTE FUNCTION {schema}.skip()"),
-            format!("DROP TRIGGER t ON {schema}.article_inbox_bodies"),
-            "the trigger t may skip or change rows of article_inbox_bodies: drop it",
-        ),
-        (
-            format!("CREATE RULE r AS {rule}"),
-            format!("DROP RULE r ON {schema}.article_inbox_bodies"),
-            "a rule changes what is written to article_inbox_bodies: drop it",
-        ),
-        (
-            format!("ALTER TABLE {schema}.article_inbox_jobs SET UNLOGGED"),
-            format!("ALTER TABLE {schema}.article_inbox_jobs SET LOGGED"),
-            "a crash empties article_inbox_jobs, which is unlogged: SET LOGGED",
-        ),
-        (
-            format!("ALTER TABLE {schema}.article_inbox_bucket RENAME TO away"),
-            format!("ALTER TABLE {schema}.away RENAME TO article_inbox_bucket"),
-            "has no article_inbox_bucket: restore it",
-        ),
-        (
-            format!("SELECT setval('{schema}.article_inbox_ids', 9223372036854775807)"),
-            format!("SELECT setval('{schema}.article_inbox_ids', 1000)"),
-            "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence",
-        ),
-    ] {
+    for [change, reported, undo] in changes("rows may be lost", &schema, "") {
         run(&url, &change);
         let error = refused(settings.clone());
-        says(&error, reported);
+        says(&error, &reported);
         assert!(!error.is_transient());
         // A connection that was there finds it, and a new one is refused.
         let found = match wait(store.health()) {
             Ok(health) => health.findings.join("; "),
             Err(error) => error.to_string(),
         };
-        assert!(found.contains(reported), "{found}");
+        assert!(found.contains(&reported), "{found}");
         // Without a table, it cannot look at the rows.
         let checked = format!("{:?}", wait(store.check()));
-        assert!(checked.contains(reported) || checked.contains("does not exist"), "{checked}");
-        run(&url, &back);
+        assert!(checked.contains(&reported) || checked.contains("does not exist"), "{checked}");
+        run(&url, &undo);
         assert!(
-            !wait(store.health()).unwrap().findings.iter().any(|found| found.contains(reported))
+            !wait(store.health()).unwrap().findings.iter().any(|found| found.contains(&reported))
         );
     }
     wait(PostgresStore::connect(settings)).unwrap();

@@ -1,9 +1,6 @@
 //! A job and its article, stored at once by two nodes of which neither sees what the other has not committed.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use article_webhook::JobId;
 use article_webhook_inbox::{
@@ -11,6 +8,7 @@ use article_webhook_inbox::{
     store::{Expect, Store as _},
 };
 use article_webhook_postgres::PostgresStore;
+use futures_util::FutureExt as _;
 
 use crate::{arrival, fresh, scene, scene::wait, schema, server::shared_url};
 
@@ -27,26 +25,19 @@ fn job() -> JobId {
     "job_1".parse().unwrap()
 }
 
-/// Which call begins first, and waits for the other program.
-#[derive(PartialEq)]
-enum First {
-    Expect,
-    Record,
-}
-
-fn at_once(first: First, isolation: &str) {
+/// The call that would add the same as another program begins first, and waits for that.
+fn at_once(added: &'static str, isolation: &str) {
     let Some(url) = shared_url() else { return };
     let settings = fresh(&format!("{url}?options=-cdefault_transaction_isolation%3D{isolation}"));
     let schema = schema(&settings);
     wait(async move {
         let stores = [
-            Arc::new(PostgresStore::connect(settings.clone()).await.unwrap()),
-            Arc::new(PostgresStore::connect(settings).await.unwrap()),
+            PostgresStore::connect(settings.clone()).await.unwrap(),
+            PostgresStore::connect(settings).await.unwrap(),
         ];
         let mut application = scene::connect(&url).await;
         application.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
         let holder = application.transaction().await.unwrap();
-        let added = if first == First::Expect { JOB } else { ENTRY };
         holder.batch_execute(added).await.unwrap();
 
         let [expecting, recording] = stores.clone();
@@ -54,20 +45,18 @@ fn at_once(first: First, isolation: &str) {
             expecting.expect(vec![Expect::job(job(), SystemTime::now())]).await.map(drop)
         };
         let record = async move { recording.record(arrival("job_1", "{}")).await.map(drop) };
-        let pause = || tokio::time::sleep(Duration::from_millis(300));
-        let calls = if first == First::Expect {
-            let expect = tokio::spawn(expect);
-            pause().await;
-            [expect, tokio::spawn(record)]
-        } else {
-            let record = tokio::spawn(record);
-            pause().await;
-            [record, tokio::spawn(expect)]
-        };
-        pause().await;
-        holder.rollback().await.unwrap();
+        let mut calls = [expect.boxed(), record.boxed()];
+        if added == ENTRY {
+            calls.reverse();
+        }
+        let mut answers = Vec::new();
         for call in calls {
-            call.await.unwrap().unwrap();
+            answers.push(tokio::spawn(call));
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        holder.rollback().await.unwrap();
+        for answer in answers {
+            answer.await.unwrap().unwrap();
         }
         let job = stores[0].job(job()).await.unwrap().unwrap();
         assert_eq!(job.state, JobState::Arrived);
@@ -76,15 +65,10 @@ fn at_once(first: First, isolation: &str) {
 }
 
 #[test]
-fn an_article_that_comes_while_its_job_is_added_ends_the_job() {
-    for isolation in ISOLATIONS {
-        at_once(First::Expect, isolation);
-    }
-}
-
-#[test]
-fn a_job_that_is_added_while_its_article_comes_has_ended() {
-    for isolation in ISOLATIONS {
-        at_once(First::Record, isolation);
+fn a_job_has_ended_whether_it_is_added_while_its_article_comes_or_before() {
+    for added in [JOB, ENTRY] {
+        for isolation in ISOLATIONS {
+            at_once(added, isolation);
+        }
     }
 }
