@@ -4,8 +4,6 @@
 //! fuzzer in `fuzz/`, the test `corpus`, which replays what the fuzzer has found, and `bodies`,
 //! which draws bodies at random. Each checks a `Subject`, so that a test can plant a fault.
 
-pub mod adapters;
-pub mod article;
 pub mod bodies;
 mod json;
 mod lenient;
@@ -21,12 +19,10 @@ pub mod verdict;
 pub type Property = fn(&[u8]);
 
 /// Every property under the name of its fuzz target and of its folder in the corpus.
-pub const ALL: [(&str, Property); 7] = [
+pub const ALL: [(&str, Property); 5] = [
     ("verdict", verdict::check),
     ("token", token::check),
-    ("article", article::check),
     ("bodies", bodies::check),
     ("repair", repair::check),
-    ("adapters", adapters::check),
     ("sanitizer", sanitizer::check),
 ];

@@ -21,11 +21,6 @@ fn token_holds() {
 }
 
 #[test]
-fn article_holds() {
-    replay("article");
-}
-
-#[test]
 fn bodies_holds() {
     replay("bodies");
 }
@@ -33,11 +28,6 @@ fn bodies_holds() {
 #[test]
 fn repair_holds() {
     replay("repair");
-}
-
-#[test]
-fn adapters_holds() {
-    replay("adapters");
 }
 
 #[test]

@@ -5,14 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use article_webhook::{ArticleResult, AuthToken, Receiver, fixture};
 use article_webhook_tests::properties::{
-    adapters, article, bodies, repair, request::Request, sanitizer, token, verdict,
-};
-use axum::{
-    Router,
-    extract::Request as AxumRequest,
-    http::{HeaderValue, StatusCode, header},
-    middleware::{Next, from_fn, map_response},
-    response::Response,
+    bodies, repair, request::Request, sanitizer, token, verdict,
 };
 
 const MINIMAL: &[u8] = include_bytes!("../fixtures/minimal.json");
@@ -158,37 +151,6 @@ fn token_sees_an_error_that_holds_the_token() {
     sees(token::hold, b"x\xffBearer\ttoken", &core, &faulty, "without a reason");
 }
 
-#[test]
-fn article_sees_a_text_that_is_changed() {
-    let core = article::Subject::CORE;
-    let faulty = article::Subject {
-        decode: |body| {
-            let mut result = ArticleResult::from_json(body)?;
-            result.article.title = result.article.title.trim_end().to_owned();
-            Ok(result)
-        },
-        ..core
-    };
-    // The title of this draft is a space.
-    let input = [[1, b'a', 1, b' '], [0; 4]].concat();
-    sees(article::hold, &input, &core, &faulty, "assertion");
-}
-
-#[test]
-fn article_sees_a_field_that_is_not_written() {
-    let core = article::Subject::CORE;
-    let faulty = article::Subject {
-        encode: |result| {
-            let mut result = result.clone();
-            result.credits_used = None;
-            (article::Subject::CORE.encode)(&result)
-        },
-        ..core
-    };
-    let input = include_bytes!("../fixtures/complete.json");
-    sees(article::hold, input, &core, &faulty, "credits_used: Some");
-}
-
 /// As the property of bodies, with everything that is held against a subject.
 fn hold_bodies(body: &[u8], subject: &bodies::Subject) {
     for property in bodies::ALL {
@@ -324,49 +286,4 @@ fn sanitizer_sees_a_cost_that_grows_with_the_square() {
         },
     };
     sees(sanitizer::hold, b"<p>a", &core, &faulty, "operations for");
-}
-
-fn adapters_see(fault: fn(Router) -> Router, input: &[u8], message: &str) {
-    let (right, faulty) =
-        (adapters::Subject::behind(|right| right), adapters::Subject::behind(fault));
-    sees(adapters::hold, input, &right, &faulty, message);
-}
-
-#[test]
-fn adapters_sees_another_status() {
-    let fault = |right: Router| {
-        right.layer(map_response(|mut response: Response| async {
-            if response.status() == StatusCode::UNPROCESSABLE_ENTITY {
-                *response.status_mut() = StatusCode::BAD_REQUEST;
-            }
-            response
-        }))
-    };
-    let input = post(fixture::TOKEN, NAMED, r#"{"job_id":"job_2"}"#);
-    adapters_see(fault, &input, "actix-web is not axum");
-}
-
-#[test]
-fn adapters_sees_a_header_that_is_read_otherwise() {
-    async fn first(mut request: AxumRequest, right: Next) -> Response {
-        if let Some(first) = request.headers().get(header::CONTENT_TYPE).cloned() {
-            request.headers_mut().insert(header::CONTENT_TYPE, first);
-        }
-        right.run(request).await
-    }
-    let twice = [NAMED, "Content-Type: text/plain\n"].concat();
-    let input = post(fixture::TOKEN, &twice, r#"{"job_id":"job_1"}"#);
-    adapters_see(|right| right.layer(from_fn(first)), &input, "actix-web is not axum");
-}
-
-#[test]
-fn adapters_sees_a_connection_that_is_closed() {
-    let fault = |right: Router| {
-        right.layer(map_response(|mut response: Response| async {
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
-            response
-        }))
-    };
-    adapters_see(fault, &post("Bearer guess", NAMED, "{}"), "actix-web is not axum");
 }

@@ -205,13 +205,17 @@ fn identify(value: &JsonValue<'_>) -> Result<&'static str, &'static str> {
 
 const NUMBER: &[u8] = b"$serde_json::private::Number";
 
-/// What decodes says the same as the JSON.
+/// What decodes says the same as the JSON, and what has all that is required decodes.
 ///
 /// # Panics
 ///
 /// If it does not.
 pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
     let Ok(result) = (subject.decode)(body) else {
+        let read = read(subject, body).ok().and_then(|_| json_of(body)).unwrap_or_default();
+        let is_article = ["title", "html"].iter().all(|text| read["article"][text].is_string());
+        let has_failed = read["status"] != "complete" || !read["error"].is_null();
+        assert!(!is_article || has_failed || read["job_id"].is_null(), "it is an article: {read}");
         return;
     };
     let value = json_of(body).expect("a result is well-formed JSON, or was repaired");

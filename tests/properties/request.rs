@@ -1,4 +1,4 @@
-//! A request, as a text that a fuzzer can change: `POST default 16 whole`, then a line a header,
+//! A request, as a text that a fuzzer can change: `POST default 16`, then a line a header,
 //! an empty line, and the body.
 
 use std::borrow::Cow;
@@ -14,8 +14,6 @@ pub struct Request<'a> {
     pub site: Site,
     /// The body arrives in pieces of this number of bytes.
     pub piece: usize,
-    /// The body comes to its end, and does not break off.
-    pub whole: bool,
     /// The headers, of which a name or a value may be none.
     pub headers: Vec<(&'a [u8], Cow<'a, [u8]>)>,
     /// The body.
@@ -36,7 +34,6 @@ impl<'a> Request<'a> {
             method: word(),
             site: Site::named(word()),
             piece: word().parse().unwrap_or(usize::MAX).max(1),
-            whole: word() != "broken",
             headers: lines.filter_map(|line| header(line, body)).collect(),
             body,
         }

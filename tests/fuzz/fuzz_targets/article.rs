@@ -1,3 +1,0 @@
-#![no_main]
-
-article_webhook_fuzz::fuzz!(article_webhook_fuzz::properties::article::check);
