@@ -91,21 +91,6 @@ mod tests {
     const HEADERS: [(&str, &str); 2] =
         [("Authorization", "Bearer 5f2b9c0e7a1d4e38"), ("Content-Type", "application/json")];
 
-    fn answer<T: Future<Output = Result<Reply, ()>>>(
-        spawn: impl FnOnce(SinkFuture) -> T,
-        sleep: impl Future<Output = ()>,
-    ) -> Answer {
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let body = r#"{"job_id": "1", "status": "complete", "article": {"title": "", "html": ""}}"#;
-        let received = receiver.open(&HEADERS).and_then(|envelope| envelope.read(body));
-        let sink = Arc::new(async |_: Delivery| Reply::Duplicate);
-        let answer = pin!(dispatch(&receiver, received, sink, spawn, |_| sleep));
-        match answer.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => answer,
-            Poll::Pending => panic!("the answer is pending"),
-        }
-    }
-
     #[test]
     fn a_refused_body_is_kept_before_the_refusal_is_answered() {
         struct Keeps(Mutex<Vec<usize>>);
@@ -158,15 +143,5 @@ mod tests {
             assert!(work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         }
         assert_eq!(*sink.0.lock().unwrap(), [0, 1, 1, 1]);
-    }
-
-    #[test]
-    fn the_reply_a_panic_and_a_late_sink_have_their_answers() {
-        let reply = answer(async |work| Ok(work.await), pending());
-        assert_eq!(reply.body(), r#"{"status":"duplicate"}"#);
-        let panicked = answer(|_| ready(Err(())), pending());
-        assert_eq!((panicked.status().as_u16(), panicked.body().contains("internal")), (500, true));
-        let late = answer(|_| pending(), ready(()));
-        assert_eq!((late.status().as_u16(), late.body().contains("unavailable")), (503, true));
     }
 }

@@ -29,17 +29,3 @@ pub fn report_refusal(refused: &Refused, report: impl FnOnce(&Refused)) {
         log::refusal_report_panicked(refused.job_id());
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::answer::{Rejection, UnreadBody};
-
-    #[test]
-    fn a_panic_at_a_refusal_does_not_change_the_answer() {
-        let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
-        // Unwinds like a panic, but prints no message in the output of the tests.
-        report_refusal(&refused, |_| std::panic::resume_unwind(Box::new("a panic")));
-        assert_eq!(refused.answer().status(), 400);
-    }
-}

@@ -339,8 +339,6 @@ mod tests {
 
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-    const BODY: &str = r#"{"job_id": "job_1"}"#;
-
     type Work<T> = Pin<Box<dyn Future<Output = T>>>;
 
     /// The status of the handler's response.
@@ -350,14 +348,14 @@ mod tests {
         Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())
     }
 
-    fn delivery(receiver: &Receiver, body: &'static str) -> Delivery {
+    fn delivery(receiver: &Receiver) -> Delivery {
         let headers = [
             ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
             ("Content-Type", "application/json"),
             ("X-Service-Event", "article.complete"),
             ("X-Service-Job-Id", "job_1"),
         ];
-        receiver.open(&headers).unwrap().read(body).unwrap()
+        receiver.open(&headers).unwrap().read(r#"{"job_id": "job_1"}"#).unwrap()
     }
 
     fn slot(receiver: &Receiver) -> RunSlot {
@@ -376,31 +374,16 @@ mod tests {
     }
 
     impl Request {
-        fn new(
-            receiver: &Receiver,
-            body: &'static str,
-            handler: impl Future<Output = Response> + 'static,
-        ) -> Self {
-            Self::with_deadline(receiver, body, handler, pending())
-        }
-
-        fn with_deadline(
-            receiver: &Receiver,
-            body: &'static str,
-            handler: impl Future<Output = Response> + 'static,
-            deadline: impl Future<Output = ()> + 'static,
-        ) -> Self {
-            Self::in_slot(receiver, slot(receiver), body, handler, deadline)
+        fn new(receiver: &Receiver, handler: impl Future<Output = Response> + 'static) -> Self {
+            Self::in_slot(receiver, slot(receiver), handler)
         }
 
         fn in_slot(
             receiver: &Receiver,
             slot: RunSlot,
-            body: &'static str,
             handler: impl Future<Output = Response> + 'static,
-            deadline: impl Future<Output = ()> + 'static,
         ) -> Self {
-            let delivery = delivery(receiver, body);
+            let delivery = delivery(receiver);
             let extractor = slot.clone();
             let inner = async move {
                 extractor.admit(&delivery).await;
@@ -416,18 +399,13 @@ mod tests {
                         None => Poll::Ready(Err(())),
                     })
                 };
-                slot.supervise(inner, |status| *status, spawn, |_| deadline).await
+                slot.supervise(inner, |status| *status, spawn, |_| pending()).await
             };
             Self { layer: Box::pin(layer), task }
         }
 
         fn poll(&mut self) -> Poll<Result<Response, Answer>> {
             poll(&mut self.layer)
-        }
-
-        /// The sender disconnects, or a layer around this one gives the request up. What runs in a task remains.
-        fn give_up(self) -> Option<Work<Response>> {
-            self.task.take()
         }
 
         fn answer(&mut self) -> (u16, &'static str) {
@@ -468,9 +446,9 @@ mod tests {
             (None, (503, "retry_later")),
         ] {
             let (receiver, handler) = (receiver(), Handler::default());
-            let mut first = Request::new(&receiver, BODY, handler.run());
+            let mut first = Request::new(&receiver, handler.run());
             assert!(first.poll().is_pending());
-            let mut retry = Request::new(&receiver, BODY, runs_twice());
+            let mut retry = Request::new(&receiver, runs_twice());
             assert!(retry.poll().is_pending());
             handler.respond(status);
             assert_eq!(first.poll(), Poll::Ready(Ok(status)));
@@ -479,81 +457,17 @@ mod tests {
     }
 
     #[test]
-    fn a_success_is_remembered_and_a_failure_is_not() {
-        let receiver = receiver();
-        for status in [Some(StatusCode::INTERNAL_SERVER_ERROR), Some(StatusCode::OK)] {
-            let mut request = Request::new(&receiver, BODY, ready(status));
-            assert_eq!(request.poll(), Poll::Ready(Ok(status)));
-        }
-        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
-    }
-
-    #[test]
-    fn another_body_of_the_job_waits_and_runs_then() {
-        let (receiver, handler) = (receiver(), Handler::default());
-        let mut first = Request::new(&receiver, BODY, handler.run());
-        assert!(first.poll().is_pending());
-        let other = r#"{"job_id": "job_1", "a": 1}"#;
-        let mut other = Request::new(&receiver, other, ready(Some(StatusCode::OK)));
-        assert!(other.poll().is_pending());
-        handler.respond(Some(StatusCode::NO_CONTENT));
-        assert!(first.poll().is_ready());
-        assert_eq!(other.poll(), Poll::Ready(Ok(Some(StatusCode::OK))));
-    }
-
-    #[test]
-    fn a_handler_whose_request_is_given_up_runs_to_its_end() {
-        let (receiver, handler) = (receiver(), Handler::default());
-        let mut first = Request::new(&receiver, BODY, handler.run());
-        assert!(first.poll().is_pending());
-        let mut task = first.give_up().expect("the handler runs in a task");
-        handler.respond(Some(StatusCode::NO_CONTENT));
-        assert_eq!(poll(&mut task), Poll::Ready(Some(StatusCode::NO_CONTENT)));
-        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
-    }
-
-    #[test]
-    fn a_handler_that_is_late_is_answered_for_and_runs_to_its_end() {
-        let (receiver, handler) = (receiver(), Handler::default());
-        let mut first = Request::with_deadline(&receiver, BODY, handler.run(), ready(()));
-        assert_eq!(first.answer(), (503, "unavailable"));
-        let mut retry = Request::with_deadline(&receiver, BODY, runs_twice(), ready(()));
-        assert_eq!(retry.answer(), (503, "unavailable"));
-        handler.respond(Some(StatusCode::NO_CONTENT));
-        let mut task = first.give_up().expect("the handler runs in a task");
-        assert!(poll(&mut task).is_ready());
-        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
-    }
-
-    #[test]
     fn a_handler_that_panics_or_is_dropped_has_failed() {
         let receiver = receiver();
         let handler = Handler::default();
-        let mut first = Request::new(&receiver, BODY, handler.run());
+        let mut first = Request::new(&receiver, handler.run());
         assert!(first.poll().is_pending());
-        let mut retry = Request::new(&receiver, BODY, runs_twice());
+        let mut retry = Request::new(&receiver, runs_twice());
         assert!(retry.poll().is_pending());
         drop(first.task.take());
         assert_eq!(first.answer(), (500, "internal"));
         assert_eq!(retry.answer(), (503, "retry_later"));
-        assert!(Request::new(&receiver, BODY, ready(Some(StatusCode::OK))).poll().is_ready());
-    }
-
-    #[test]
-    fn the_handlers_have_ended_when_the_last_one_has() {
-        let (receiver, handler) = (receiver(), Handler::default());
-        let all = || -> Work<()> {
-            let receiver = receiver.clone();
-            Box::pin(async move { receiver.handlers_ended().await })
-        };
-        assert!(poll(&mut all()).is_ready());
-        let mut request = Request::new(&receiver, BODY, handler.run());
-        assert!(request.poll().is_pending());
-        let mut ended = all();
-        assert!(poll(&mut ended).is_pending());
-        handler.respond(None);
-        assert!(request.poll().is_ready());
-        assert!(poll(&mut ended).is_ready());
+        assert!(Request::new(&receiver, ready(Some(StatusCode::OK))).poll().is_ready());
     }
 
     #[test]
@@ -563,9 +477,8 @@ mod tests {
         let mounted = |mount, host: &'static str, uri| {
             RunSlot::new(&receiver, mount, &[("Host", host)], uri, || *START)
         };
-        let run = |slot: RunSlot| {
-            Request::in_slot(&receiver, slot, BODY, ready(Some(StatusCode::OK)), pending()).poll()
-        };
+        let run =
+            |slot: RunSlot| Request::in_slot(&receiver, slot, ready(Some(StatusCode::OK))).poll();
         let slots = || {
             [
                 RunSlot::new(&receiver, MountId::SHARED, &headers, "/a", || *START),
@@ -587,7 +500,7 @@ mod tests {
         let receiver = receiver();
         let slot = slot(&receiver);
         let extractor = slot.clone();
-        let delivery = delivery(&receiver, BODY);
+        let delivery = delivery(&receiver);
         // As where a later extractor fails, or a layer gives the handler up, in the same moment.
         let inner = async move {
             let mut admitted = pin!(extractor.admit(&delivery));
@@ -609,7 +522,7 @@ mod tests {
     fn a_handler_runs_although_a_layer_inside_polls_it_in_a_task_of_its_own() {
         let receiver = receiver();
         let slot = slot(&receiver);
-        let (extractor, delivery) = (slot.clone(), delivery(&receiver, BODY));
+        let (extractor, delivery) = (slot.clone(), delivery(&receiver));
         let mut elsewhere: Work<Response> = Box::pin(async move {
             extractor.admit(&delivery).await;
             Some(StatusCode::NO_CONTENT)
@@ -633,7 +546,7 @@ mod tests {
             layer.as_mut().poll(&mut context),
             Poll::Ready(Ok(Some(StatusCode::NO_CONTENT)))
         );
-        assert_eq!(Request::new(&receiver, BODY, runs_twice()).answer(), (200, "duplicate"));
+        assert_eq!(Request::new(&receiver, runs_twice()).answer(), (200, "duplicate"));
     }
 
     #[derive(Default)]

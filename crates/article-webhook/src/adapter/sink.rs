@@ -182,7 +182,6 @@ mod tests {
     use super::*;
     use crate::{
         AuthToken, Receiver,
-        adapter::report_refusal,
         answer::{Rejection, UnreadBody},
     };
 
@@ -231,25 +230,5 @@ mod tests {
         assert_eq!(replies, [Reply::Duplicate, Reply::Stored]);
         let expected = ["job_1", "the body ended early", "kept: the body ended early"];
         assert_eq!(*heard.0.lock().unwrap(), expected);
-    }
-
-    #[test]
-    fn an_arc_passes_refusals_on_to_its_sink() {
-        struct Heard(Mutex<Vec<Refused>>);
-
-        impl Sink for Heard {
-            async fn accept(&self, _: Delivery) -> Reply {
-                Reply::Stored
-            }
-
-            fn refused(&self, refused: &Refused) {
-                self.0.lock().unwrap().push(refused.clone());
-            }
-        }
-
-        let heard = Arc::new(Heard(Mutex::default()));
-        let refused = Refused::new(Rejection::Incomplete, None, UnreadBody::None);
-        report_refusal(&refused, |refused| Sink::refused(&heard, refused));
-        assert_eq!(*heard.0.lock().unwrap(), [refused]);
     }
 }

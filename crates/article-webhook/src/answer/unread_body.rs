@@ -58,14 +58,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_drained_up_to_64_kib() {
-        let mut budget = DrainBudget::new();
-        assert!(budget.take(60_000) && budget.take(5_536) && budget.take(0));
-        assert!(!budget.take(1));
-        assert!(!DrainBudget::new().take(65_537));
-    }
-
-    #[test]
     fn only_a_body_that_may_be_drained_to_its_end_is() {
         let unread = |declared| UnreadBody::by_length(&declared, 8 << 20);
         assert_eq!(unread(Ok(None)), UnreadBody::Drain);

@@ -139,13 +139,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_at_the_limits_are_accepted() {
-        for id in ["a", "...", "a/../b", "%2e", "żółć", &"x".repeat(255)] {
-            assert_eq!(id.parse::<JobId>().unwrap().as_str(), id);
-        }
-    }
-
-    #[test]
     fn an_id_is_shown_as_it_is_and_escaped_for_debugging() {
         let id: JobId = "a\"b".parse().unwrap();
         assert_eq!(id.to_string(), "a\"b");
@@ -164,18 +157,5 @@ mod tests {
             let error = serde_json::from_str::<JobId>(json).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         }
-    }
-
-    #[test]
-    fn harmful_ids_are_refused() {
-        use InvalidJobId::{Dots, Empty, ForbiddenCharacter, TooLong};
-
-        for (id, reason) in [("", Empty), (".", Dots), ("..", Dots), (&*"x".repeat(256), TooLong)] {
-            assert_eq!(id.parse::<JobId>(), Err(reason), "{id:?}");
-        }
-        for id in [" a", "a b", "a\n", "a\0", "\u{7f}", "\u{85}", "\u{2003}"] {
-            assert_eq!(id.parse::<JobId>(), Err(ForbiddenCharacter), "{id:?}");
-        }
-        assert_eq!(JobId::from_header(b"caf\xe9"), Err(ForbiddenCharacter));
     }
 }

@@ -108,24 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_value_matches() {
-        assert!(matches("Bearer secret", b"Bearer secret"));
-        for other in [
-            &b""[..],
-            b"Bearer",
-            b"Bearer secre",
-            b"Bearer secrets",
-            b"Bearer secreT",
-            b"bearer secret",
-            b"secret",
-            b"Bearer secret\0",
-            b"Bearer  secret",
-        ] {
-            assert!(!matches("Bearer secret", other), "{other:?}");
-        }
-    }
-
-    #[test]
     fn the_longest_token_matches_and_a_longer_value_does_not() {
         let longest = "x".repeat(CAPACITY);
         assert!(matches(&longest, longest.as_bytes()));

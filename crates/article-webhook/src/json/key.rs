@@ -28,22 +28,3 @@ impl<'de> Visitor<'de> for Key {
         Ok(Cow::Owned(key.to_owned()))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde::de::value::{BoolDeserializer, Error as ValueError, StringDeserializer};
-
-    use super::*;
-
-    #[test]
-    fn a_key_of_another_kind_is_refused_with_what_was_expected() {
-        let error = Key.deserialize(BoolDeserializer::<ValueError>::new(true)).unwrap_err();
-        assert_eq!(error.to_string(), "invalid type: boolean `true`, expected a key");
-    }
-
-    #[test]
-    fn a_key_may_be_owned() {
-        let owned = StringDeserializer::<ValueError>::new("key".to_owned());
-        assert_eq!(Key.deserialize(owned).unwrap(), "key");
-    }
-}

@@ -36,16 +36,3 @@ impl fmt::Display for Kind {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_has_its_article() {
-        use Kind::{Array, Boolean, Null, Number, Object, String};
-
-        let kinds = [Null, Boolean, Number, String, Array, Object].map(|kind| kind.to_string());
-        assert_eq!(kinds, ["null", "a boolean", "a number", "a string", "an array", "an object"]);
-    }
-}

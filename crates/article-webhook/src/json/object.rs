@@ -116,13 +116,4 @@ pub(super) mod tests {
             assert_eq!(keys.insert(key.to_string().into()), is_new, "{key}");
         }
     }
-
-    #[test]
-    fn sixteen_keys_are_a_list_and_the_rest_a_tree() {
-        let mut keys = UnknownKeys::default();
-        for key in 0..20 {
-            assert!(keys.insert(key.to_string().into()));
-        }
-        assert_eq!((keys.few.len(), keys.many.len()), (16, 4));
-    }
 }

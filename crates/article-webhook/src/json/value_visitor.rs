@@ -99,21 +99,3 @@ impl<'de, T: FromJson> Visitor<'de> for ValueVisitor<'_, T> {
         Ok(Field::new(T::object(Entries::new(map, limits, first))?, Kind::Object))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use serde::de::value::Error as ValueError;
-
-    use super::*;
-
-    #[test]
-    fn a_kind_that_json_does_not_have_is_refused_with_what_was_expected() {
-        let kept = Cell::new(0);
-        let visitor = ValueVisitor::<String>::new(Limits::new(&kept));
-        let refused = visitor.visit_bytes::<ValueError>(b"");
-        let message = refused.err().unwrap().to_string();
-        assert_eq!(message, "invalid type: byte array, expected a string");
-    }
-}

@@ -42,21 +42,3 @@ impl Drop for BudgetReservation {
         self.budget.left.fetch_add(self.bytes, Relaxed);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_bodies_share_one_budget_and_give_back_what_they_took() {
-        let budget = BodyBudget::new(100);
-        let (mut one, mut two) = (BudgetReservation::new(&budget), BudgetReservation::new(&budget));
-        assert_eq!(one.take(60), Ok(()));
-        assert_eq!(two.take(41), Err(Rejection::Overloaded));
-        assert_eq!(two.take(40), Ok(()));
-        drop(one);
-        assert_eq!(two.take(60), Ok(()));
-        drop(two);
-        assert_eq!(budget.left.load(Relaxed), 100);
-    }
-}

@@ -69,37 +69,3 @@ pub(super) fn single<'a>(
         None => Ok(value.map(<[u8]>::trim_ascii)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PAIRS: [(&str, &str); 9] = [
-        ("authorization", "1"),
-        ("content-type", "2"),
-        ("content-encoding", "3"),
-        ("content-length", "4"),
-        ("transfer-encoding", "5"),
-        ("x-service-event", "6"),
-        ("authorization", "7"),
-        ("content-type", "8"),
-        ("expect", "9"),
-    ];
-
-    #[test]
-    fn a_map_and_pairs_hold_the_same_values() {
-        let map: HeaderMap = PAIRS
-            .iter()
-            .map(|(name, value)| {
-                (name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap())
-            })
-            .collect();
-        for (name, _) in PAIRS {
-            let values: Vec<_> = PAIRS.values(name).collect();
-            assert!(!values.is_empty());
-            assert_eq!(Headers::values(&map, name).collect::<Vec<_>>(), values, "{name}");
-            assert_eq!(PAIRS.to_vec().values(name).collect::<Vec<_>>(), values, "{name}");
-        }
-        assert_eq!(Headers::values(&map, "host").count(), 0);
-    }
-}
