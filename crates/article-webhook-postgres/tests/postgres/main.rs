@@ -28,6 +28,7 @@ mod outages;
 mod readiness;
 mod refusals;
 mod rights;
+mod skipped;
 mod statements;
 mod storage;
 mod tampered;

@@ -143,7 +143,7 @@ fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away()
         assert!(health.writable.is_ok(), "{change}");
         assert_eq!(health.store.unwrap().findings[0], reported);
         assert_eq!(answered, Reply::Stored, "{change}");
-        claimed.unwrap_err();
+        assert!(claimed.unwrap_err().is_transient(), "it ends no worker: {change}");
         wait(store.probe()).unwrap();
         assert_eq!(wait(store.health()).unwrap().findings, [""; 0], "{undo}");
     }
