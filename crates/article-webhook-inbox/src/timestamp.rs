@@ -41,10 +41,27 @@ mod tests {
     const START: SystemTime = SystemTime::UNIX_EPOCH;
 
     #[test]
+    fn times_are_rounded_down_to_milliseconds() {
+        assert_eq!(to_millis(START + Duration::from_micros(1999)), 1);
+        assert_eq!(
+            rounded(START + Duration::from_nanos(1_999_999)),
+            START + Duration::from_millis(1)
+        );
+        assert_eq!(later(START, Duration::from_micros(1999)), START + Duration::from_millis(1));
+    }
+
+    #[test]
     fn a_time_before_1970_becomes_1970() {
         assert_eq!(to_millis(START - Duration::from_secs(1)), 0);
         assert_eq!(rounded(START - Duration::from_secs(1)), START);
         assert_eq!(from_millis(-1), START);
+    }
+
+    #[test]
+    fn milliseconds_come_back_as_the_same_time() {
+        for millis in [0, 1, 1_700_000_000_123, END_OF_9999] {
+            assert_eq!(to_millis(from_millis(millis)), millis);
+        }
     }
 
     #[test]
