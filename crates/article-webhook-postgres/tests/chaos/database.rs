@@ -1,7 +1,6 @@
 //! What the superuser does with the database, beside the nodes.
 
 use std::{
-    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -20,8 +19,6 @@ pub(crate) struct Database {
     url: String,
     /// The port of a proxy, which the nodes go through.
     proxy: Option<u16>,
-    /// A library for each node, which moves its clock.
-    clocks: Vec<PathBuf>,
     pub(crate) schema: String,
 }
 
@@ -36,7 +33,7 @@ impl Database {
         let hosts: Vec<_> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         let url =
             format!("postgresql://*@{}/postgres?target_session_attrs=read-write", hosts.join(","));
-        let database = Self { url, proxy: None, clocks: Vec::new(), schema: scene::fresh_schema() };
+        let database = Self { url, proxy: None, schema: scene::fresh_schema() };
         let schema = &database.schema;
         database.run(ROLE);
         prepare(&database.connect());
@@ -49,22 +46,12 @@ impl Database {
     /// A server on this port, which may allow no writing.
     pub(crate) fn of(port: u16) -> Self {
         let url = format!("postgresql://*@127.0.0.1:{port}/postgres");
-        Self { url, proxy: None, clocks: Vec::new(), schema: String::new() }
+        Self { url, proxy: None, schema: String::new() }
     }
 
     /// The nodes go through a proxy on this port.
     pub(crate) fn through(self, proxy: u16) -> Self {
         Self { proxy: Some(proxy), ..self }
-    }
-
-    /// Each node has the clock of one of these libraries.
-    pub(crate) fn with_clocks(self, clocks: Vec<PathBuf>) -> Self {
-        Self { clocks, ..self }
-    }
-
-    /// The library that moves the clock of a node.
-    pub(crate) fn clock(&self, node: usize) -> Option<&Path> {
-        self.clocks.get(node).map(PathBuf::as_path)
     }
 
     /// The URL of the nodes.
@@ -99,10 +86,6 @@ impl Database {
             assert!(start.elapsed() < Duration::from_secs(30), "it never holds: {what}");
             thread::sleep(Duration::from_millis(20));
         }
-    }
-
-    pub(crate) fn kill_nodes_connections(&self) {
-        self.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'inbox'");
     }
 }
 

@@ -1,6 +1,5 @@
 //! The faults. Each says what it did, or returns nothing if it cannot be done here.
 
-pub(crate) mod clocks;
 pub(crate) mod cut;
 pub(crate) mod disk;
 pub(crate) mod network;

@@ -13,9 +13,7 @@
 //! | `restart` | the server ends at once, as with `pg_ctl -m immediate`, and starts again |
 //! | `backends` | connections are killed by the server |
 //! | `node` | nodes are killed |
-//! | `clocks` | the clock of one node is ten minutes ahead, and that of the other late |
 //! | `exhausted` | others have taken every connection; then a lock on the table keeps those of the nodes busy |
-//! | `timeout` | an administrator has set short time-outs for the role |
 //! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
 //! | `lost_commit` | the answer to a COMMIT is lost |
 //! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
@@ -70,13 +68,11 @@ fn main() {
     // What `cargo test` passes on besides is for a harness that this is not.
     let names: Vec<_> = env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
-    let faults: [(&str, Fault); 13] = [
+    let faults: [(&str, Fault); 11] = [
         ("restart", fault::server::restart),
         ("backends", fault::server::backends),
         ("exhausted", fault::server::exhausted),
-        ("timeout", fault::server::timeout),
         ("node", fault::nodes::killed),
-        ("clocks", fault::clocks::clocks),
         ("cut", fault::cut::cut),
         ("lost_commit", fault::network::lost_commit),
         ("pooler", fault::pooler::pooler),

@@ -7,7 +7,7 @@ use std::{
     path::Path,
     process::{self, Child, Command, Stdio},
     thread,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use article_webhook_axum::receive;
@@ -35,19 +35,13 @@ pub(crate) struct Node {
     process: Child,
     log: std::path::PathBuf,
     pub(crate) address: SocketAddr,
-    /// What its clock showed when it began, in seconds since 1970.
-    pub(crate) began: u64,
 }
 
 impl Node {
     pub(crate) fn start(database: &Database, folder: &Path, number: usize) -> Self {
         let log = folder.join(format!("node {number}"));
         let errors = fs::File::options().create(true).append(true).open(&log).unwrap();
-        let mut command = Command::new(env::current_exe().unwrap());
-        if let Some(clock) = database.clock(number) {
-            command.env("LD_PRELOAD", clock);
-        }
-        let mut process = command
+        let mut process = Command::new(env::current_exe().unwrap())
             .args([SERVE, &database.url(), &database.schema])
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -57,14 +51,10 @@ impl Node {
             .unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let reported = line
-            .trim()
-            .split_once(' ')
-            .and_then(|(port, began)| Some((port.parse::<u16>().ok()?, began.parse().ok()?)));
-        let (port, began) = reported.unwrap_or_else(|| {
+        let port = line.trim().parse::<u16>().unwrap_or_else(|_| {
             panic!("a node ends: {}", fs::read_to_string(&log).unwrap_or_default())
         });
-        Self { process, log, address: (Ipv4Addr::LOCALHOST, port).into(), began }
+        Self { process, log, address: (Ipv4Addr::LOCALHOST, port).into() }
     }
 
     /// `kill -9`.
@@ -129,7 +119,7 @@ async fn serve_until_stopped(url: &str, schema: &str) -> Result<(), Failure> {
     let receiver = article_webhook::fixture::receiver();
     let app = Router::new().route("/webhooks/articles", any(receive(receiver, inbox.clone())));
     let server = Server::bind("127.0.0.1:0").await?;
-    println!("{} {}", server.local_addr()?.port(), seconds());
+    println!("{}", server.local_addr()?.port());
 
     let handler =
         Handler { runs: Runs::write(Path::new("runs")), url: url.into(), schema: schema.into() };
@@ -147,11 +137,6 @@ async fn serve_until_stopped(url: &str, schema: &str) -> Result<(), Failure> {
     // Where the server is gone, there is nothing to close.
     let _ = inbox.close().await;
     Ok(())
-}
-
-/// What the clock shows, in seconds since 1970.
-pub(crate) fn seconds() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
 }
 
 async fn until(mut stopped: watch::Receiver<()>) {

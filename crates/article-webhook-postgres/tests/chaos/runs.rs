@@ -42,14 +42,6 @@ pub(crate) struct Record {
     pub(crate) after_the_end: Vec<String>,
 }
 
-impl Record {
-    /// How often a handler ran beyond what the id of its job asks for.
-    pub(crate) fn extra(&self) -> usize {
-        let asked = |job: &str| if job.starts_with("fails-") { 2 } else { 1 };
-        self.of_job.iter().map(|(job, runs)| runs.saturating_sub(asked(job)) as usize).sum()
-    }
-}
-
 pub(crate) fn read(path: &Path) -> Record {
     let mut record = Record::default();
     let (mut leases, mut completed) = (HashSet::new(), HashSet::new());

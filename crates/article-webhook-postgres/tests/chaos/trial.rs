@@ -15,7 +15,7 @@ use crate::{
     acknowledged::Acknowledged,
     database::{Database, rows},
     node::{self, Node},
-    runs::{self, Record},
+    runs,
     sender::Sender,
     service::Parcel,
 };
@@ -41,8 +41,8 @@ pub(crate) struct Trial {
     is_over: AtomicBool,
 }
 
-/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report. Returns what ran.
-pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) -> Record {
+/// Runs nodes and senders while `fail` makes something fail. It returns what that was, for the report.
+pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> String) {
     let start = Instant::now();
     let folder = tempfile::tempdir().unwrap();
     let trial = Trial {
@@ -87,7 +87,6 @@ pub(crate) fn run(name: &str, database: Database, fail: impl FnOnce(&Trial) -> S
         record.runs,
         start.elapsed().as_secs(),
     );
-    record
 }
 
 impl Trial {
@@ -127,14 +126,8 @@ impl Trial {
         }
     }
 
-    /// How many seconds the clock of each node is ahead of that of this machine.
-    pub(crate) fn clocks(&self) -> [i64; NODES] {
-        let ahead = |node: &Node| node.began.cast_signed() - node::seconds().cast_signed();
-        [0, 1].map(|number| lock(&self.nodes[number]).as_ref().map_or(0, ahead))
-    }
-
     /// How many attempts were not acknowledged until now.
-    pub(crate) fn refused(&self) -> usize {
+    fn refused(&self) -> usize {
         self.refused.load(Ordering::SeqCst)
     }
 

@@ -1,20 +1,17 @@
 //! Whether the inbox is ready is tried with what a delivery does. Each change here leaves the server running, and fails every delivery.
 
-use std::{
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{Inbox, store::Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, arrival, changes, fresh, log, named,
+    CLAIM, arrival, changes, log, named,
     refusals::run,
     role_of_new_tables,
     scene::{self, wait},
-    server::{Server, shared_url},
+    server::shared_url,
 };
 
 /// Within this time the inbox is not ready any more, and is ready again.
@@ -176,37 +173,6 @@ fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
             probe.await.unwrap().unwrap();
         }
     });
-}
-
-/// Puts a small file system under a folder of the server, in a mount namespace that ends with it.
-const SMALL: &str =
-    "mkdir small && mount -t tmpfs -o size=96m,mode=1777 tmpfs small && exec \"$@\"";
-
-#[test]
-fn a_full_disk_makes_the_inbox_not_ready_until_there_is_room() {
-    let mut namespace = Command::new("unshare");
-    namespace.args(["--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).stderr(Stdio::null());
-    let namespace = namespace.status();
-    if !namespace.is_ok_and(|status| status.success()) {
-        return;
-    }
-    let by = ["unshare", "--mount", "sh", "-c", SMALL, "sh"];
-    let Some(mut server) = Server::start_by(&by, &[]) else { return };
-    let (url, small) = (server.url(), server.folder().join("small").display().to_string());
-    // It reads what it is sent, or the server says that the pipe is broken.
-    run(&url, &format!("COPY (SELECT 1) TO PROGRAM 'cat && mkdir {small}/space'"));
-    run(&url, &format!("CREATE TABLESPACE small LOCATION '{small}/space'"));
-    run(&url, "ALTER ROLE postgres SET default_tablespace = small");
-    let inbox = Inbox::new(wait(PostgresStore::connect(fresh(&url))).unwrap());
-    wait(is_ready(&inbox));
-    let fill = format!("COPY (SELECT 1) TO PROGRAM 'cat /dev/zero >{small}/filler'");
-    let filled = wait(async { scene::connect(&url).await.batch_execute(&fill).await });
-    assert!(filled.is_err(), "the disk does not fill");
-    let found = wait(is_not_ready(&inbox)).unwrap();
-    assert!(found.starts_with("the disk of PostgreSQL is full: could not extend file"), "{found}");
-    assert!(found.ends_with("make room (SQLSTATE 53100)"), "{found}");
-    server.guard("room");
-    wait(is_ready(&inbox));
 }
 
 #[test]

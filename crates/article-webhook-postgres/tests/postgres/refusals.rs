@@ -172,6 +172,18 @@ fn a_role_that_may_not_write_is_reported_and_stricter_settings_of_a_role_do_not_
         let lease = other.claim(CLAIM).await.unwrap().claimed[0].lease;
         let completion = store.completion(lease).unwrap();
         assert!(completion.sql().contains("\"order\".article_inbox_entries"));
+        // A lock that lasts longer than the time-outs of the role is waited for.
+        let mut holder = scene::connect(&server.url()).await;
+        let holds = holder.transaction().await.unwrap();
+        holds
+            .batch_execute("LOCK \"order\".article_inbox_entries IN EXCLUSIVE MODE")
+            .await
+            .unwrap();
+        let (recorded, ()) = tokio::join!(store.record(arrival("job_2", "{}")), async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            holds.commit().await.unwrap();
+        });
+        assert_eq!(recorded.unwrap(), Recorded::Stored);
         assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
         assert!(store.check().await.unwrap().is_empty());
     });

@@ -1,12 +1,16 @@
 use std::{
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use article_webhook_inbox::{Error, Inbox};
+
+use super::standby;
 use crate::{
     database::{Database, rows},
     form::Form,
+    scene::wait,
     server::Server,
     trial,
 };
@@ -38,13 +42,17 @@ pub(crate) fn full(form: Form) -> Option<()> {
     });
     trial::run("full", database, |trial| {
         let rounds = form.choose(1, 10);
+        let inbox = Inbox::new(standby::connect(&trial.database));
         for _ in 0..rounds {
             fill(trial, &small);
             let failed = trial.refuses_within(Duration::from_secs(20));
             assert!(failed, "a full disk refuses nothing");
-            thread::sleep(Duration::from_secs(1));
+            let error = ready(&inbox, Result::is_err).unwrap_err().to_string();
+            let (begin, end) = ("the disk of PostgreSQL is full: ", "make room (SQLSTATE 53100)");
+            assert!(error.starts_with(begin) && error.ends_with(end), "{error}");
             tables.guard("room");
             trial.goes_on("after there was room for the tables");
+            ready(&inbox, Result::is_ok).unwrap();
         }
         format!("{rounds} times no room for the tables")
     });
@@ -72,6 +80,19 @@ pub(crate) fn full(form: Form) -> Option<()> {
         format!("{rounds} times no room for the log")
     });
     Some(())
+}
+
+/// Whether the inbox is ready, once that is so: it says it within ten seconds.
+fn ready(inbox: &Inbox, is_so: impl Fn(&Result<(), Error>) -> bool) -> Result<(), Error> {
+    let start = Instant::now();
+    loop {
+        let ready = wait(inbox.ready());
+        if is_so(&ready) {
+            return ready;
+        }
+        assert!(start.elapsed() < Duration::from_secs(11), "{ready:?} after ten seconds");
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn start(by: &str) -> Option<Server> {

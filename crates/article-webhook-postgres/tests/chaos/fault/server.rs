@@ -99,38 +99,3 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
     });
     Some(())
 }
-
-/// An administrator sets time-outs that are shorter than what the inbox does. They are for other programs.
-pub(crate) fn timeout(form: Form) -> Option<()> {
-    let server = shared()?;
-    trial::run("timeout", Database::fresh(&[server.port]), |trial| {
-        let database = &trial.database;
-        for (setting, value) in [
-            ("statement_timeout", "100ms"),
-            ("lock_timeout", "5ms"),
-            ("idle_in_transaction_session_timeout", "100ms"),
-        ] {
-            database.run(&format!("ALTER ROLE inbox SET {setting} = '{value}'"));
-        }
-        database.kill_nodes_connections();
-        trial.goes_on("under short time-outs");
-        // A lock that lasts longer than they do is waited for: the senders would be refused several times in each round.
-        let holder = database.connect();
-        let (rounds, before) = (form.choose(5, 100), trial.refused());
-        for _ in 0..rounds {
-            let table = format!("{}.article_inbox_entries", database.schema);
-            rows(&holder, &format!("BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE")).unwrap();
-            thread::sleep(Duration::from_millis(400));
-            rows(&holder, "COMMIT").unwrap();
-            thread::sleep(Duration::from_millis(100));
-        }
-        // What begins a transaction is under the time-outs of the role, which a busy machine may reach.
-        let refused = trial.refused() - before;
-        assert!(refused < rounds, "{refused} deliveries were refused because of {rounds} locks");
-        trial.goes_on("under short time-outs");
-        database.run("ALTER ROLE inbox RESET ALL");
-        database.kill_nodes_connections();
-        format!("{rounds} locks under short time-outs")
-    });
-    Some(())
-}

@@ -134,7 +134,8 @@ pub(crate) fn cancelled_wait(_: Form) -> Option<()> {
     Some(())
 }
 
-fn connect(database: &Database) -> PostgresStore {
+/// A store beside those of the nodes.
+pub(super) fn connect(database: &Database) -> PostgresStore {
     let settings = PostgresSettings::new(&database.url()).unwrap();
     let settings = settings.schema(&database.schema).unwrap();
     wait(PostgresStore::connect(settings)).unwrap()
