@@ -3,6 +3,7 @@
 use std::{
     env,
     io::{self, Write},
+    os::unix::process::CommandExt,
     path::Path,
     process::{Command, Output, Stdio},
     sync::mpsc,
@@ -10,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// A token that a receiver can have.
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
@@ -32,14 +33,16 @@ pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     ended(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
 }
 
-/// The exit code, standard output and standard error of a command, which ends within two minutes.
+/// The exit code, standard output and standard error of a command, which ends within two minutes. Else it is killed with all that
+/// it has started.
 pub(crate) fn ended(command: &mut Command) -> (Option<i32>, String, String) {
-    let process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let process = command.spawn().unwrap();
     let id = Pid::from_child(&process);
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(process.wait_with_output()));
     let output = ended.recv_timeout(Duration::from_secs(120)).unwrap_or_else(|_| {
-        kill_process(id, Signal::KILL).unwrap();
+        kill_process_group(id, Signal::KILL).unwrap();
         panic!("{command:?}: it does not end");
     });
     seen(&output.unwrap())
