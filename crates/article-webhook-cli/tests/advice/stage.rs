@@ -150,11 +150,11 @@ impl Stage {
         (exit, self.shown(&out), self.shown(&error))
     }
 
-    /// A command is refused with exactly this text. Returns its exit code.
+    /// A command is refused with exactly this text, and prints nothing else. Returns its exit code.
     #[track_caller]
     pub(crate) fn refuses(&self, command: &str, refusal: &str) -> i32 {
-        let (exit, _, error) = self.ended(command);
-        assert_eq!(error.trim_end(), refusal, "{command}: {exit:?}");
+        let (exit, out, error) = self.ended(command);
+        assert_eq!((error.trim_end(), &*out), (refusal, ""), "{command}: {exit:?}");
         exit.filter(|exit| *exit > 0).unwrap_or_else(|| panic!("{command}: {exit:?}"))
     }
 
