@@ -96,8 +96,11 @@ fn refused(limited: &str, numbers: Range<u32>) -> Vec<String> {
     stage.works("cp $(command -v article-webhook) .; chown 65533 . killed.db* || true");
     let start = |number: u32| {
         let limited = limited.replace("NUMBER", &number.to_string());
-        let (line, error) = stage
-            .first_line(&format!("TOKIO_WORKER_THREADS=1 RUST_BACKTRACE=0 {limited} ./{START}"));
+        // What this test was started with may have left files open, which would count.
+        let (line, error) = stage.first_line(&format!(
+            "exec 3>&- 4>&- 5>&- 6>&- 7>&-; \
+             TOKIO_WORKER_THREADS=1 RUST_BACKTRACE=0 {limited} ./{START}"
+        ));
         line.is_empty().then_some(error)
     };
     let texts: Vec<_> = numbers.clone().map_while(start).collect();
@@ -111,7 +114,7 @@ fn refused(limited: &str, numbers: Range<u32>) -> Vec<String> {
 fn the_limit_of_open_files_is_named_raised_and_costs_nothing() {
     let texts = refused("prlimit --nofile=NUMBER", 8..64);
     let first = "fix:   raise the limits of threads and of open files\n";
-    assert!(texts.iter().any(|text| text.ends_with(first)), "{texts:?}");
+    assert!(texts[0].ends_with(first), "{texts:?}");
     for text in &texts {
         let names_it = text.contains("Too many open files")
             || text.contains(", and raise its limit of open files if that is reached");
