@@ -2,12 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{
-    Prune, State,
+    Inbox, Prune, State,
     store::{BucketSettings, Expect, Outcome, PollClaim, Settled, Store as _},
 };
 use article_webhook_postgres::PostgresStore;
-use tokio::time::sleep;
+use tokio::{sync::mpsc, time::sleep};
 use tokio_postgres::Client;
 
 use crate::{
@@ -74,6 +75,17 @@ fn the_clock_of_a_node_does_not_matter() {
             let (entry, _) = store.show(arrival("job_2", "{}").key).await.unwrap().unwrap();
             assert!(entry.state == State::Done && is_of_the_server(entry.since));
 
+            let inbox = Inbox::new(store.clone());
+            let delivery = fixture::complete().job_id("job_3").delivery().unwrap();
+            assert_eq!(inbox.accept(delivery).await, Reply::Stored);
+            let (handled, mut runs) = mpsc::unbounded_channel();
+            let worker = inbox.worker(move |_| {
+                handled.send(()).unwrap();
+                async { Ok(()) }
+            });
+            worker.run_until_idle().await.unwrap();
+            assert_eq!((runs.recv().await, runs.recv().await), (Some(()), None), "it runs once");
+
             let expect = |id: &str, at| Expect::job(id.parse().unwrap(), at);
             let second = Duration::from_secs(1);
             let due = expect("due", store.now() - second);
@@ -89,7 +101,7 @@ fn the_clock_of_a_node_does_not_matter() {
                 Prune { bodies_before: before, entries_before, limit: 100, ..Prune::default() }
             };
             assert_eq!(store.prune(prune(store.now() - MINUTES)).await.unwrap().entries, 0);
-            assert_eq!(store.prune(prune(store.now() + second)).await.unwrap().entries, 2);
+            assert_eq!(store.prune(prune(store.now() + second)).await.unwrap().entries, 3);
         });
     }
 }

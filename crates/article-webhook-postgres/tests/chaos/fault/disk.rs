@@ -45,11 +45,11 @@ pub(crate) fn full(form: Form) -> Option<()> {
         let inbox = Inbox::new(standby::connect(&trial.database));
         for _ in 0..rounds {
             fill(trial, &small);
-            let failed = trial.refuses_within(Duration::from_secs(20));
-            assert!(failed, "a full disk refuses nothing");
             let error = ready(&inbox, Result::is_err).unwrap_err().to_string();
             let (begin, end) = ("the disk of PostgreSQL is full: ", "make room (SQLSTATE 53100)");
             assert!(error.starts_with(begin) && error.ends_with(end), "{error}");
+            let failed = trial.refuses_within(Duration::from_secs(20));
+            assert!(failed, "a full disk refuses nothing");
             tables.guard("room");
             trial.goes_on("after there was room for the tables");
             ready(&inbox, Result::is_ok).unwrap();
