@@ -1,6 +1,6 @@
 //! Follows the pages.
 
-use std::{fs, panic, path::Path, thread};
+use std::{collections::HashSet, fs, panic, path::Path, thread};
 
 use crate::{
     pages::{self, Page, Place, Step},
@@ -37,7 +37,7 @@ fn follow(page: &Page) -> usize {
     let stage = Stage::of(page);
     let outputs = tempfile::tempdir().unwrap();
     let mut variables = stage.variables.clone();
-    let (mut running, mut commands) = (Vec::new(), 0);
+    let (mut running, mut commands, mut followed) = (Vec::new(), 0, HashSet::new());
     for step in page.steps() {
         let command = match step {
             Step::Command(command) => command,
@@ -65,6 +65,10 @@ fn follow(page: &Page) -> usize {
             not_run().any(|[name, left_out, _]| page.name == name && text == left_out);
         let has_database = variables.iter().any(|(name, _)| name == "DATABASE_URL");
         if adds || is_left_out || text.contains("env:DATABASE_URL") && !has_database {
+            continue;
+        }
+        // A sentence names it again. What it requeued may still be with its worker.
+        if command.place == Place::Sentence && !followed.insert(text.clone()) {
             continue;
         }
         commands += 1;
