@@ -93,7 +93,7 @@ pub(crate) async fn call(call: &mut Call<'_>) -> Result<Answer, Error> {
                 state: rng.bool().then(|| job_state(rng)),
                 intent: (rng.u32(..4) == 0).then(|| intent(rng).into()),
                 expected_before: (rng.u32(..4) == 0).then(|| *now - pause(rng)),
-                after: given.first + rng.i64(..12),
+                after: given.first + rng.i64(0..12),
                 limit: rng.u32(1..4),
                 ..JobFilter::default()
             };
@@ -107,7 +107,7 @@ pub(crate) async fn call(call: &mut Call<'_>) -> Result<Answer, Error> {
         }
         86..88 => {
             let state = rng.bool().then(|| intent_state(rng));
-            let (after, limit) = (given.first + rng.i64(..12), rng.u32(1..4));
+            let (after, limit) = (given.first + rng.i64(0..12), rng.u32(1..4));
             *about = format!("list intents {state:?} {after} {limit}");
             text(store.intents(state, after, limit).await?)
         }

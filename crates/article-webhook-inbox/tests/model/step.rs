@@ -215,7 +215,7 @@ fn filter(rng: &mut Rng, first: i64, now: SystemTime) -> Filter {
         job_id: (rng.u32(..4) == 0).then(|| job(rng)),
         target: (rng.u32(..4) == 0).then(|| TARGETS[rng.usize(..TARGETS.len())].into()),
         received_before: (rng.u32(..4) == 0).then(|| now - pause(rng)),
-        after: first + rng.i64(..12),
+        after: first + rng.i64(0..12),
         order: if rng.bool() { ListOrder::OldestFirst } else { ListOrder::NewestFirst },
         limit: rng.u32(1..6),
         ..Filter::default()
