@@ -25,9 +25,8 @@ fn sees<S>(hold: fn(&[u8], &S), input: &[u8], right: &S, faulty: &S, message: &s
 }
 
 fn post(token: &str, more: &str, body: &str) -> Vec<u8> {
-    let head = format!(
-        "POST default 7 whole\nAuthorization: {token}\nContent-Type: application/json\n{more}\n"
-    );
+    let head =
+        format!("POST default 7\nAuthorization: {token}\nContent-Type: application/json\n{more}\n");
     [head.as_bytes(), body.as_bytes()].concat()
 }
 
@@ -208,6 +207,13 @@ fn bodies_sees_a_value_that_is_lost() {
     };
     let input = include_bytes!("../fixtures/complete.json");
     sees(hold_bodies, input, &core, &faulty, "Fit first");
+}
+
+#[test]
+fn bodies_sees_an_article_that_is_refused() {
+    let core = bodies::Subject::CORE;
+    let faulty = bodies::Subject { decode: |_| ArticleResult::from_json(b"{}"), ..core };
+    sees(hold_bodies, MINIMAL, &core, &faulty, "an article was refused");
 }
 
 /// Everything in a body that is no text becomes one, also in names and in the job id.
