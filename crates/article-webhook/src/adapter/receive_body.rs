@@ -79,7 +79,7 @@ async fn drain<S: Future<Output = ()>>(
 #[cfg(test)]
 mod tests {
     use std::{
-        future::pending,
+        future::{pending, ready},
         pin::pin,
         task::{Context, Poll, Waker},
     };
@@ -91,16 +91,27 @@ mod tests {
 
     const BODY: &str = r#"{"job_id": "job_1"}"#;
 
-    /// A body in chunks, the last one first, which may end with an error.
+    /// A body in chunks, the last one first.
     struct Chunks {
         left: Vec<&'static str>,
-        error: Option<BodyError>,
+        end: End,
+    }
+
+    #[derive(Clone, Copy)]
+    enum End {
+        Comes,
+        NeverComes,
+        Fails(BodyError),
     }
 
     impl BodySource for Chunks {
         async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
-            let chunk = self.left.pop().map(|chunk| Ok(chunk.into()));
-            chunk.or_else(|| self.error.map(Err))
+            match (self.left.pop(), self.end) {
+                (Some(chunk), _) => Some(Ok(chunk.into())),
+                (None, End::Comes) => None,
+                (None, End::NeverComes) => pending().await,
+                (None, End::Fails(error)) => Some(Err(error)),
+            }
         }
     }
 
@@ -127,7 +138,7 @@ mod tests {
     #[test]
     fn a_body_that_is_there_needs_no_timer_and_its_refusal_needs_none() {
         let no_timer = |_| -> std::future::Ready<()> { panic!("there is no runtime") };
-        let whole = || Chunks { left: vec![&BODY[5..], &BODY[..5]], error: None };
+        let whole = || Chunks { left: vec![&BODY[5..], &BODY[..5]], end: End::Comes };
         let Poll::Ready(Ok(delivery)) = receive(TOKEN, whole(), no_timer) else { panic!() };
         assert_eq!(delivery.body(), BODY);
         let Poll::Ready(Err(refused)) = receive("guess", whole(), no_timer) else { panic!() };
@@ -135,24 +146,36 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_is_waited_for_has_until_the_deadline() {
+        let part = || Chunks { left: vec![&BODY[..5]], end: End::NeverComes };
+        let asked = |time| {
+            assert_eq!(time, Duration::from_secs(30));
+            pending()
+        };
+        assert!(receive(TOKEN, part(), asked).is_pending());
+        let Poll::Ready(Err(refused)) = receive(TOKEN, part(), |_| ready(())) else { panic!() };
+        assert_eq!(*refused.rejection(), Rejection::Timeout);
+    }
+
+    #[test]
     fn an_application_that_limits_or_reads_the_body_is_reported_in_the_log() {
-        for (left, error, status, text) in [
+        for (left, end, status, text) in [
             (
                 vec![&BODY[..5]],
-                Some(BodyError::LimitedByLayer),
+                End::Fails(BodyError::LimitedByLayer),
                 413,
                 "a layer in front of the receiver limits bodies to less than the receiver: \
                  raise its limit to ReceiverBuilder::body_limit",
             ),
             (
                 vec![],
-                None,
+                End::Comes,
                 500,
                 "another extractor or a middleware has read the body: \
                  the receiver must be the first to read it",
             ),
         ] {
-            let received = receive(TOKEN, Chunks { left, error }, |_| pending::<()>());
+            let received = receive(TOKEN, Chunks { left, end }, |_| pending::<()>());
             let Poll::Ready(Err(refused)) = received else { panic!() };
             assert_eq!((refused.answer().status().as_u16(), &*refused.to_string()), (status, text));
             assert!(refused.rejection().is_authentic());

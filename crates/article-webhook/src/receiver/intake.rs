@@ -123,4 +123,28 @@ mod tests {
         intake.push("}".into()).unwrap();
         assert!(intake.rest.capacity() <= 64 << 10, "{}", intake.rest.capacity());
     }
+
+    #[test]
+    fn neither_a_delivery_nor_a_refusal_holds_the_budget() {
+        let body = r#"{"job_id": "job_1"}"#;
+        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
+        let builder = Receiver::builder(token).body_limit(body.len()).body_budget(body.len());
+        let receiver = builder.build().unwrap();
+        let headers = [
+            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
+            ("Content-Type", "application/json"),
+            ("X-Service-Event", "article.complete"),
+            ("X-Service-Job-Id", "job_1"),
+        ];
+        let received = || {
+            let mut intake = receiver.open(&headers).unwrap().intake();
+            intake.push(body[..5].into()).unwrap();
+            intake.push(body[5..].into()).unwrap();
+            intake
+        };
+        let delivery = received().read().unwrap();
+        let refused = received().article().unwrap_err();
+        assert_eq!(refused.rejection().code(), "unprocessable");
+        assert_eq!(received().read().unwrap().body(), delivery.body());
+    }
 }
