@@ -81,9 +81,13 @@ fn tower_shows_no_secret() {
 
 #[test]
 fn no_public_type_and_no_error_shows_a_secret() {
-    let canaries = canaries("job_types");
-    let shown = types::shown(&canaries, "job_types");
+    let canaries = canaries(types::JOB);
+    let shown = types::shown(&canaries);
     assert!(shown.iter().all(|text| text.len() > 10), "{shown:#?}");
+    for identity in types::IDENTITY_AND_SIZES {
+        let is_shown = shown.iter().any(|text| text.starts_with(&format!("{identity} ")));
+        assert!(is_shown, "{identity} is not in {shown:#?}");
+    }
     assert_eq!(canaries.shown_in(&shown.join("\n")), [""; 0]);
 }
 

@@ -14,12 +14,25 @@ use serde_json::json;
 
 use crate::{canary::Canaries, situation};
 
+/// The job of the samples.
+pub(crate) const JOB: &str = "job_types";
+
+/// Identity and sizes, and no content.
+pub(crate) const IDENTITY_AND_SIZES: [&str; 5] = [
+    r#"Intake { envelope: Envelope { target: "default", event: Some(ArticleComplete), job_id: Some(JobId("job_types")), .. }, body: 655 bytes }"#,
+    r#"Delivery { job_id: JobId("job_types"), event: ArticleComplete, target: "default", intent: None, body: 655 bytes }"#,
+    "Article { title: 32 bytes, html: UntrustedHtml(32 bytes), meta_title: Some(32 bytes), meta_description: Some(32 bytes), eeat_score: Some(1.0), word_count: None }",
+    "Some(FeaturedImage { url: Some(32 bytes), alt_text: Some(32 bytes) })",
+    "SocialPosts { linkedin: [SocialPost(..), SocialPost(..)], x: [SocialPost(..)] }",
+];
+
 /// The samples, in `Debug` on one line and on many.
-pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
-    let post = situation::delivery(canaries, job_id);
+pub(crate) fn shown(canaries: &Canaries) -> Vec<String> {
+    let post = situation::delivery(canaries, JOB);
     let token = AuthToken::new(&situation::bearer(&canaries.token)).expect("it is a legal token");
     let receiver = Receiver::new(token.clone());
-    let open = || receiver.open(post.headers()).expect("it is a delivery");
+    let of = |post: &DeliveryRequest| receiver.open(post.headers()).expect("it is a delivery");
+    let open = || of(&post);
     let key = CapabilityKey::new(canaries.key.as_bytes()).expect("the key is long enough");
     let capability: Capability =
         key.mint("order-17", std::time::SystemTime::now()).expect("it is a legal intent");
@@ -32,7 +45,10 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
     let result: ArticleResult = delivery.decode().expect("it is an article");
     let wrong = post.clone().field("article", json!([canaries.content]));
     let undecodable = ArticleResult::from_json(wrong.bytes()).expect_err("an article is an object");
-    let refused = open().article(wrong.bytes().clone()).expect_err("an article is an object");
+    let refused = of(&wrong).article(wrong.bytes().clone()).expect_err("an article is an object");
+    let of_another_job = post.clone().field("job_id", "job_other");
+    let kept = of(&of_another_job).read(of_another_job.bytes().clone());
+    let kept = kept.expect_err("the job ids of header and body differ");
 
     let tower = article_webhook_tower::receive(receiver.clone(), crate::site::Site::Stores);
     let capable = article_webhook_tower::receive_capability(
@@ -61,6 +77,7 @@ pub(crate) fn shown(canaries: &Canaries, job_id: &str) -> Vec<String> {
         debug(&refused),
         refused.to_string(),
         debug(&refused.answer()),
+        debug(&kept.body().expect("it is of a job")),
         debug(&article_webhook_axum::ArticleComplete(result.clone(), delivery.clone())),
         debug(&article_webhook_axum::RawDelivery(delivery.clone())),
         refused_by_axum(&wrong, &receiver),
