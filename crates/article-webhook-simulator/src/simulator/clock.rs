@@ -120,4 +120,11 @@ mod tests {
         clock.step_to(7200 * SECOND);
         assert!(clock.now() < 3600 * SECOND, "it runs by itself");
     }
+
+    #[test]
+    fn a_fast_clock_stops_after_a_hundred_years() {
+        let start = Instant::now().checked_sub(2 * SECOND).unwrap();
+        let clock = SimulatorClock(Kind::Running { start, times: u32::MAX });
+        assert_eq!(clock.now(), END);
+    }
 }
