@@ -193,6 +193,25 @@ mod tests {
         row
     }
 
+    /// Retention may have removed them from the ledger.
+    #[test]
+    fn the_url_is_good_for_its_jobs_and_no_other() {
+        let mut answered = delivered(1, &[]);
+        answered.answer((NAME, None), &job("job_1"), NOW);
+        assert!(answered.admits((NAME, None), &job("job_1")));
+        let bound = delivered(2, &["job_1", "job_2"]);
+        assert!(["job_1", "job_2"].iter().all(|id| bound.admits((NAME, None), &job(id))));
+        assert!(!bound.admits((NAME, None), &job("job_3")));
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_the_last_job_that_was_bound() {
+        let mut row = delivered(2, &["job_1", "forged"]);
+        let answered = row.answer((NAME, None), &job("job_2"), NOW);
+        assert!(!row.unbind(&job("job_2"), NOW), "it was named by an answer");
+        assert_eq!((answered.unbound, row.job_id), (Some(job("forged")), Some(job("job_1"))));
+    }
+
     /// The service has taken an order of it, so no other may be placed.
     #[test]
     fn an_intent_of_which_a_call_was_answered_stays_ordered_without_a_job_that_is_not_known() {
