@@ -139,7 +139,9 @@ impl Fault {
     fn needs_an_operator(&self) -> bool {
         match self {
             // A role without a right, a table that is not there.
-            Self::Driver(_) => self.is_of_class("42"),
+            Self::Driver(error) => {
+                self.is_of_class("42") || error.as_db_error().is_some_and(pooler::needs_an_operator)
+            }
             Self::Connecting(error) => {
                 let codes = ["28P01", "28000", "3D000", "42501"];
                 lacks_a_password(error)

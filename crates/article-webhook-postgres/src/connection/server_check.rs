@@ -21,11 +21,6 @@ pub(super) async fn check(client: &Client, schema: &str) -> Result<(), Fault> {
     // A pooler makes its own connection only now.
     let server = client.query_typed(SERVER, &[]).await.map_err(Fault::Connecting)?;
     check_row(server.first().ok_or(Fault::Vanished)?)?;
-    // A pooler that gives each statement another connection refuses transactions, and then ends the connection. Nothing is sent
-    // together with this, so that its answer is read before the end.
-    for statement in ["BEGIN", "ROLLBACK"] {
-        client.batch_execute(statement).await.map_err(Fault::Connecting)?;
-    }
     let tables = match client.query_typed(&objects::check(schema, Purpose::Work), &[]).await {
         // The role has stricter time-outs, and the server was busy. The next check comes soon, and a start checks in a transaction.
         Err(error) if is_time_out(error.code()) => return Ok(()),

@@ -301,14 +301,16 @@ impl<'a> Transaction<'a> {
     ) -> Result<[Vec<Row>; N], Fault> {
         let (session, begin) = (self.session, &self.database.begin[self.access as usize]);
         let (begins, began) = (self.now.is_none(), Instant::now());
-        let (begun, _, rows) = tokio::try_join!(
+        // Each is waited for: of a connection that ends, the first answer has the cause.
+        let (begun, written, rows) = tokio::join!(
             biased;
             async {
                 if begins { begin_with(session, begin).await.map(Some) } else { Ok(None) }
             },
             mem::take(&mut self.writes).send(session),
             try_join_all(statements.into_iter().map(|statement| statement.rows(session))),
-        )?;
+        );
+        let (begun, rows) = (begun?, written.and(rows)?);
         if let Some(now) = begun {
             // What it says is due is due by this clock, which may be that of another server than before.
             self.database.set_time(from_millis(now), began);
