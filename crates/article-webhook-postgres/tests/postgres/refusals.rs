@@ -180,6 +180,8 @@ fn a_role_that_may_not_write_is_reported_and_stricter_settings_of_a_role_do_not_
             .await
             .unwrap();
         let (recorded, ()) = tokio::join!(store.record(arrival("job_2", "{}")), async {
+            let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+            while holds.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
             tokio::time::sleep(Duration::from_millis(200)).await;
             holds.commit().await.unwrap();
         });
