@@ -87,9 +87,11 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::{AuthToken, Delivery, adapter::BodyError};
-
-    const BODY: &str = r#"{"job_id": "job_1"}"#;
+    use crate::{
+        Delivery,
+        adapter::BodyError,
+        receiver::sample::{BODY, HEADERS, TOKEN, receiver},
+    };
 
     /// A body in chunks, the last one first.
     struct Chunks {
@@ -116,24 +118,18 @@ mod tests {
     }
 
     fn receive<S: Future<Output = ()>>(
-        token: &str,
+        token: &'static str,
         mut body: Chunks,
         sleep: impl FnOnce(Duration) -> S,
     ) -> Poll<Result<Delivery, Refused>> {
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let headers = [
-            ("Authorization", token),
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-            ("Content-Length", "19"),
-        ];
+        let receiver = receiver();
+        let mut headers = Vec::from(HEADERS);
+        headers[0].1 = token;
+        headers.push(("Content-Length", "19"));
         let (opened, now) = (receiver.open(&headers), SystemTime::UNIX_EPOCH);
         let received = receive_body(&receiver, opened, &mut body, sleep, now, Intake::read);
         pin!(received).poll(&mut Context::from_waker(Waker::noop()))
     }
-
-    const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
     #[test]
     fn a_body_that_is_there_needs_no_timer_and_its_refusal_needs_none() {

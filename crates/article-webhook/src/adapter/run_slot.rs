@@ -335,7 +335,7 @@ mod tests {
     use std::{cell::RefCell, future::ready, rc::Rc, sync::LazyLock, task::Waker};
 
     use super::*;
-    use crate::AuthToken;
+    use crate::receiver::sample::{BODY, HEADERS, receiver};
 
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -344,18 +344,8 @@ mod tests {
     /// The status of the handler's response.
     type Response = Option<StatusCode>;
 
-    fn receiver() -> Receiver {
-        Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap())
-    }
-
     fn delivery(receiver: &Receiver) -> Delivery {
-        let headers = [
-            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-        ];
-        receiver.open(&headers).unwrap().read(r#"{"job_id": "job_1"}"#).unwrap()
+        receiver.open(&HEADERS).unwrap().read(BODY).unwrap()
     }
 
     fn slot(receiver: &Receiver) -> RunSlot {

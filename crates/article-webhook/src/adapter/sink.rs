@@ -181,8 +181,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        AuthToken, Receiver,
         answer::{Rejection, UnreadBody},
+        receiver::sample::{BODY, HEADERS, receiver},
     };
 
     #[test]
@@ -205,18 +205,12 @@ mod tests {
             }
         }
 
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let headers = [
-            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-        ];
+        let receiver = receiver();
         let heard = Arc::new(Heard::default());
         let sinks: [BoxSink; 2] =
             [Arc::clone(&heard).boxed().boxed(), (async |_: Delivery| Reply::Stored).boxed()];
         let replies = sinks.map(|sink| {
-            let delivery = receiver.open(&headers).unwrap().read(r#"{"job_id": "job_1"}"#);
+            let delivery = receiver.open(&HEADERS).unwrap().read(BODY);
             let accepted = pin!(sink.accept(delivery.unwrap()));
             let Poll::Ready(reply) = accepted.poll(&mut Context::from_waker(Waker::noop())) else {
                 panic!("the sink is pending");

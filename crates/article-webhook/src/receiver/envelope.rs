@@ -301,27 +301,21 @@ impl fmt::Debug for Envelope {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{AuthToken, Receiver};
+    use super::{
+        super::sample::{BODY, HEADERS, receiver},
+        *,
+    };
 
     /// A delivery that declares this length, if any.
     fn envelope(length: Option<&'static str>) -> Envelope {
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let headers = [
-            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-        ];
         let length = length.map(|length| ("Content-Length", length));
-        receiver.open(&headers.into_iter().chain(length).collect::<Vec<_>>()).unwrap()
+        receiver().open(&HEADERS.into_iter().chain(length).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
     fn a_body_shorter_than_was_declared_is_incomplete() {
-        let body = r#"{"job_id": "job_1"}"#;
-        assert!(envelope(Some("19")).read(body).is_ok());
-        let refused = envelope(Some("20")).read(body).unwrap_err();
+        assert!(envelope(Some("19")).read(BODY).is_ok());
+        let refused = envelope(Some("20")).read(BODY).unwrap_err();
         assert_eq!(*refused.rejection(), Rejection::Incomplete);
     }
 

@@ -108,17 +108,13 @@ impl fmt::Debug for Intake {
 
 #[cfg(test)]
 mod tests {
-    use crate::{AuthToken, Receiver};
+    use super::super::sample::{BODY, HEADERS, receiver, token};
+    use crate::Receiver;
 
     #[test]
     fn a_declared_length_reserves_little_memory() {
-        let receiver = Receiver::new(AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap());
-        let headers = [
-            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-            ("Content-Type", "application/json"),
-            ("Content-Length", "8388608"),
-        ];
-        let mut intake = receiver.open(&headers).unwrap().intake();
+        let headers = [&HEADERS[..], &[("Content-Length", "8388608")]].concat();
+        let mut intake = receiver().open(&headers).unwrap().intake();
         intake.push("{".into()).unwrap();
         intake.push("}".into()).unwrap();
         assert!(intake.rest.capacity() <= 64 << 10, "{}", intake.rest.capacity());
@@ -126,20 +122,12 @@ mod tests {
 
     #[test]
     fn neither_a_delivery_nor_a_refusal_holds_the_budget() {
-        let body = r#"{"job_id": "job_1"}"#;
-        let token = AuthToken::new("Bearer 5f2b9c0e7a1d4e38").unwrap();
-        let builder = Receiver::builder(token).body_limit(body.len()).body_budget(body.len());
+        let builder = Receiver::builder(token()).body_limit(BODY.len()).body_budget(BODY.len());
         let receiver = builder.build().unwrap();
-        let headers = [
-            ("Authorization", "Bearer 5f2b9c0e7a1d4e38"),
-            ("Content-Type", "application/json"),
-            ("X-Service-Event", "article.complete"),
-            ("X-Service-Job-Id", "job_1"),
-        ];
         let received = || {
-            let mut intake = receiver.open(&headers).unwrap().intake();
-            intake.push(body[..5].into()).unwrap();
-            intake.push(body[5..].into()).unwrap();
+            let mut intake = receiver.open(&HEADERS).unwrap().intake();
+            intake.push(BODY[..5].into()).unwrap();
+            intake.push(BODY[5..].into()).unwrap();
             intake
         };
         let delivery = received().read().unwrap();
