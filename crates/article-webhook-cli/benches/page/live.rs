@@ -1,7 +1,6 @@
 //! The page of `listen` while a thousand deliveries of 16 KB arrive in each second.
 
 use std::{
-    fs,
     sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
@@ -44,7 +43,7 @@ pub(crate) async fn run(http: &Client) -> bool {
         assert_eq!(status, StatusCode::OK);
     }
     sleep(Duration::from_secs(1)).await;
-    let before = memory(&listening);
+    let before = listening.memory().unwrap();
 
     let seen = Arc::new(Mutex::new(Vec::new()));
     let reader =
@@ -83,14 +82,6 @@ pub(crate) async fn run(http: &Client) -> bool {
     is_fast && is_live && is_small
 }
 
-/// The memory that the process has.
-fn memory(listening: &Running) -> u64 {
-    let status =
-        fs::read_to_string(format!("/proc/{}/status", listening.process.process.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
-}
-
 /// An article of the size, in which the job id is to be replaced.
 fn body() -> String {
     let complete = fixture::complete();
@@ -123,7 +114,7 @@ async fn send(http: &Client, listening: &Running, body: &str) -> (Vec<(u32, Inst
             sleep(pause).await;
         }
         if number % 100 == 0 {
-            most = most.max(memory(listening));
+            most = most.max(listening.memory().unwrap());
         }
         let permit = Arc::clone(&free).acquire_owned().await.unwrap();
         let (http, url, body) = (http.clone(), listening.receiver.clone(), body.to_owned());
@@ -136,7 +127,7 @@ async fn send(http: &Client, listening: &Running, body: &str) -> (Vec<(u32, Inst
         });
     }
     let answered = sending.join_all().await;
-    (answered, most.max(memory(listening)))
+    (answered, most.max(listening.memory().unwrap()))
 }
 
 /// Reads the page as its script does: at each event, but not too often. Keeps the newest delivery that it showed.

@@ -32,3 +32,6 @@ mod hostile;
 mod operator;
 mod path;
 mod pictures;
+
+/// How long something may take that takes no time on an idle machine.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

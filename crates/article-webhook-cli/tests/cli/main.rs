@@ -43,3 +43,6 @@ mod unread;
 #[allow(clippy::print_stderr, reason = "what is skipped is reported")]
 #[path = "../../../article-webhook-postgres/tests/common/server.rs"]
 mod postgres_server;
+
+/// How long something may take that takes no time on an idle machine.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

@@ -11,8 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// How long something may take that takes no time on an idle machine.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) use crate::TIMEOUT;
 
 pub(crate) struct Running {
     pub(crate) process: Child,

@@ -78,7 +78,7 @@ async fn many_arrivals_are_few_events_and_take_no_memory() {
     let request = client.get(format!("{}/events", page.base)).header("cookie", &visitor.cookie);
     let mut events = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
     visitor.get("/").await;
-    let (before, start) = (memory(&page), Instant::now());
+    let (before, start) = (page.memory(), Instant::now());
 
     let filler = "x".repeat(16 * 1024);
     let body = move |job: &str| {
@@ -112,16 +112,8 @@ async fn many_arrivals_are_few_events_and_take_no_memory() {
     let most = (taken.as_millis() + 800) / 300 + 2;
     assert!((1..=most).contains(&(count as u128)), "{count} events in {taken:?}");
     assert!(visitor.get("/").await.text.contains("One of many"));
-    if let (Some(before), Some(after)) = (before, memory(&page)) {
+    if let (Some(before), Some(after)) = (before, page.memory()) {
         assert!(after < before + 64 * 1024 * 1024, "{before} bytes became {after}");
     }
     inbox.close().await.unwrap();
-}
-
-/// The memory of the process, in bytes; `None` where the system does not say.
-fn memory(page: &Running) -> Option<u64> {
-    let status =
-        std::fs::read_to_string(format!("/proc/{}/status", page.process.process.id())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

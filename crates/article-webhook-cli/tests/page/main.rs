@@ -25,3 +25,6 @@ mod sample;
 #[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/tool.rs"]
 mod tool;
+
+/// How long something may take that takes no time on an idle machine.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

@@ -1,6 +1,6 @@
 //! The tool with its page, as a process.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::{
     process,
@@ -32,6 +32,14 @@ impl Running {
     /// The whole loop.
     pub(crate) fn demo(file: &Path) -> Self {
         Self::start(&["demo", "--inbox", text(file)])
+    }
+
+    /// The memory that the process has, in bytes; `None` where the system does not say.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.process.process.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
     }
 
     fn start(arguments: &[&str]) -> Self {
