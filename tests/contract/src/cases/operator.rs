@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use article_webhook_inbox::{
     EntryKey, Failure, Prune, State,
-    store::{Arrival, Claim, Outcome, Settled},
+    store::{Arrival, Claim, Outcome, Recorded, Settled},
 };
 
 use crate::{
@@ -113,6 +113,14 @@ pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().show(update).await.unwrap(), None);
     assert_eq!(trial.store().counts().await.unwrap().total(), 0);
     assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 0);
+}
+
+/// An erased job that is delivered again is stored as a new one.
+pub async fn an_erased_job_may_come_again(trial: Trial<impl Subject>) {
+    trial.put("job_1", State::Done).await;
+    trial.store().erase(vec![job("job_1")]).await.unwrap();
+    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
+    assert_eq!(trial.entry("job_1").await.attempts, 0);
 }
 
 /// Fencing: after a requeue, a late worker with an old lease changes nothing.
