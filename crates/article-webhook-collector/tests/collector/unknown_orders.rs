@@ -24,7 +24,7 @@ async fn after_a_lost_answer() -> World {
     world
 }
 
-fn key() -> CapabilityKey {
+fn capability_key() -> CapabilityKey {
     CapabilityKey::new(b"0123456789abcdef0123456789abcdef").unwrap()
 }
 
@@ -36,7 +36,7 @@ fn open(segment: &str, now: SystemTime) -> Result<Envelope, Refused> {
         ("X-Service-Event", "article.complete"),
         ("X-Service-Job-Id", "job_1"),
     ];
-    receiver.open_capability(&key(), segment, now, &headers)
+    receiver.open_capability(&capability_key(), segment, now, &headers)
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,7 +137,8 @@ async fn an_unknown_order_is_placed_again() {
 async fn an_order_that_is_echoed_shows_no_part_of_its_webhook_url() {
     for status in [400, 502] {
         let world = World::new();
-        let collector = world.builder().webhook_urls(key(), "https://shop.example/orders");
+        let collector =
+            world.builder().webhook_urls(capability_key(), "https://shop.example/orders");
         world.api.on_order(move || Reply::Echoes(status));
         let outcome = order(&collector.build().unwrap(), "post-17").await;
         let (OrderOutcome::Unknown { cause: Some(error), .. } | OrderOutcome::Refused(error)) =
@@ -159,7 +160,7 @@ async fn a_delivery_that_is_not_stored_shows_what_an_order_became() {
     for is_refused in [true, false] {
         let world = after_a_lost_answer().await;
         let now = world.clock.now();
-        let segment = key().mint("post-17", now + DAY).unwrap();
+        let segment = capability_key().mint("post-17", now + DAY).unwrap();
         let open = open(segment.as_str(), now).unwrap();
         if is_refused {
             world.inbox.refused(&open.read("{").unwrap_err());
@@ -183,7 +184,7 @@ async fn a_delivery_that_is_not_stored_shows_what_an_order_became() {
 async fn an_order_carries_its_intent_in_its_webhook_url() {
     let world = World::new();
     let base = "https://shop.example/orders";
-    let collector = world.builder().webhook_urls(key(), base).build().unwrap();
+    let collector = world.builder().webhook_urls(capability_key(), base).build().unwrap();
     // Its own URL gives way.
     let article = shoes().webhook_url("https://elsewhere.example/");
     assert!(collector.order("post-17", &article).await.unwrap().job_id().is_some());
