@@ -112,6 +112,7 @@ mod tests {
         let longest = "x".repeat(CAPACITY);
         assert!(matches(&longest, longest.as_bytes()));
         assert!(!matches(&longest, &[b'x'; CAPACITY - 256]), "the low byte of its length is equal");
+        assert!(!matches(&longest, &[b'x'; 16]), "both bytes differ by the same bits");
         assert!(!matches(&longest, &[b'x'; CAPACITY + 1]));
         assert!(!matches(&longest, &[b'x'; (1 << 16) + CAPACITY]));
     }

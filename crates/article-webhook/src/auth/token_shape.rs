@@ -218,6 +218,7 @@ mod tests {
         }
         let latin_1 = TokenShape::of_presented(b"Bearer s3cr\xe9t");
         assert_eq!(latin_1, TokenShape::ForbiddenCharacter);
+        assert_eq!(TokenShape::of_presented(&[b' '; CAPACITY]), TokenShape::OnlyWhiteSpace);
         assert_eq!(TokenShape::of_presented(&[b' '; CAPACITY + 1]), TokenShape::TooLong);
     }
 }
