@@ -2,6 +2,8 @@
 #![expect(
     clippy::exhaustive_structs,
     clippy::exhaustive_enums,
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc, // a panic says what is wrong
     reason = "only this package uses them"
 )]
 

@@ -11,7 +11,6 @@ pub struct LogBuffer(Mutex<Vec<u8>>);
 
 impl LogBuffer {
     /// An empty log.
-    #[must_use]
     pub const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }

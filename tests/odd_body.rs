@@ -58,7 +58,6 @@ impl OddBody {
     ];
 
     /// Whether a delivery of it is an article all the same.
-    #[must_use]
     pub fn is_article(self) -> bool {
         use OddBody::{
             ByteOrderMark, ControlCharacter, InvalidUtf8, LoneSurrogate, NoStatus, NotANumber,
@@ -78,13 +77,11 @@ impl OddBody {
     }
 
     /// Whether it is kept in quarantine, delivered or polled.
-    #[must_use]
     pub fn is_quarantined(self) -> bool {
         !self.is_article() && self != Self::NotAnArticle
     }
 
     /// The body, made of that of an article, which is written without spaces.
-    #[must_use]
     pub fn body(self, article: &[u8]) -> Vec<u8> {
         let before = |mark: &str, inserted: &[u8]| {
             let at = find(article, mark) + mark.len();

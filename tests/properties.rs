@@ -2,7 +2,7 @@
 //!
 //! Each property is a function of bytes that panics when it is broken. Three things feed them: the
 //! fuzzer in `fuzz/`, the test `corpus`, which replays what the fuzzer has found, and `bodies`,
-//! which draws bodies at random. Each checks a `Subject`, so that a test can plant a fault.
+//! which draws bodies at random.
 
 pub mod bodies;
 mod json;

@@ -6,22 +6,19 @@
 use std::env;
 
 use article_webhook::fixture::{self, DeliveryRequest};
-use article_webhook_tests::properties::{
-    bodies::{self, Subject},
-    mutate::PIECES,
-};
+use article_webhook_tests::properties::{bodies, mutate::PIECES};
 use proptest::{
     prelude::{Just, Strategy, any, prop_oneof},
     sample::select,
     test_runner::{Config, TestRunner},
 };
 
-fn check(property: fn(&Subject, &[u8])) {
+fn check(property: fn(&[u8])) {
     let cases = env::var("BODIES").ok().and_then(|cases| cases.parse().ok());
     let config =
         Config { cases: cases.unwrap_or(4_000), failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&bodies(), |body| {
-        property(&Subject::CORE, &body);
+        property(&body);
         Ok(())
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));

@@ -1,8 +1,6 @@
 //! What the fuzzer has found, held against the same properties without it: every input of its
 //! corpus, and some changes of each, the same ones every time.
 
-mod planted;
-
 use std::{fs, path::Path};
 
 use article_webhook_tests::properties::{self, Property, mutate::mutate};

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use article_webhook::{
-    ArticleResult, DecodeError, Delivery, Difference, Drift, Kind, Receiver, Refused, Rejection,
+    ArticleResult, Delivery, Difference, Drift, Envelope, Kind, Receiver, Refused, Rejection,
     SocialPosts, adapter, fixture,
 };
 use bytes::Bytes;
@@ -13,37 +13,8 @@ use serde_json::Value;
 
 use super::{json, lenient};
 
-/// Headers of a delivery.
-pub type Head = [(&'static str, &'static str)];
-
-/// The ways to read a body.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject {
-    /// The delivery.
-    pub read: fn(&Receiver, &Head, &[u8]) -> Result<Delivery, Refused>,
-    /// The article, in a single pass.
-    pub article: fn(&Receiver, &Head, &[u8]) -> Result<ArticleResult, Refused>,
-    /// The article, from the body alone.
-    pub decode: fn(&[u8]) -> Result<ArticleResult, DecodeError>,
-    /// The strict JSON that is read in place of a body that is not.
-    pub repair: fn(&[u8]) -> Option<Vec<u8>>,
-}
-
-impl Subject {
-    /// The core as it is.
-    pub const CORE: Self = Self {
-        read: |receiver, head, body| receiver.open(head)?.read(Bytes::copy_from_slice(body)),
-        article: |receiver, head, body| {
-            let (result, _) = receiver.open(head)?.article(Bytes::copy_from_slice(body))?;
-            Ok(result)
-        },
-        decode: ArticleResult::from_json,
-        repair: adapter::repair,
-    };
-}
-
-/// Everything that is held against a subject.
-pub const ALL: [fn(&Subject, &[u8]); 7] = [
+/// Everything that is held against a body.
+pub const ALL: [fn(&[u8]); 7] = [
     the_single_pass_decides_as_the_two_steps_do,
     every_reader_reads_alike,
     what_is_repaired_is_all_that_is_wrong,
@@ -54,13 +25,9 @@ pub const ALL: [fn(&Subject, &[u8]); 7] = [
 ];
 
 /// Holds the core to a body.
-///
-/// # Panics
-///
-/// If the property is broken.
 pub fn check(data: &[u8]) {
     for property in ALL {
-        property(&Subject::CORE, data);
+        property(data);
     }
 }
 
@@ -74,28 +41,25 @@ const HEAD: [(&str, &str); 4] = [
     ("X-Service-Job-Id", JOB),
 ];
 
-fn receiver<T>(check: impl FnOnce(&Receiver) -> T) -> T {
+fn open(head: &[(&'static str, &'static str)]) -> Result<Envelope, Refused> {
     thread_local!(static RECEIVER: Receiver = fixture::receiver());
-    RECEIVER.with(check)
+    RECEIVER.with(|receiver| receiver.open(head))
 }
 
-fn read(subject: &Subject, body: &[u8]) -> Result<Delivery, Refused> {
-    receiver(|receiver| (subject.read)(receiver, &HEAD, body))
+fn read(body: &[u8]) -> Result<Delivery, Refused> {
+    open(&HEAD)?.read(Bytes::copy_from_slice(body))
 }
 
 /// The single pass decides as reading and decoding do, whatever the headers are: one of four heads,
 /// which the length of the body chooses.
-///
-/// # Panics
-///
-/// If it does not.
-pub fn the_single_pass_decides_as_the_two_steps_do(subject: &Subject, body: &[u8]) {
+pub fn the_single_pass_decides_as_the_two_steps_do(body: &[u8]) {
     let [token, json, event, _] = HEAD;
     let other = ("X-Service-Job-Id", "job_other");
     let heads = [&[token, json, HEAD[3]][..], &HEAD[..3], &[token, json, event, other], &HEAD];
     let head = heads[body.len() % heads.len()];
-    let read = receiver(|receiver| (subject.read)(receiver, head, body));
-    let one_pass = receiver(|receiver| (subject.article)(receiver, head, body));
+    let body = Bytes::copy_from_slice(body);
+    let read = open(head).and_then(|envelope| envelope.read(body.clone()));
+    let one_pass = open(head).and_then(|envelope| envelope.article(body)).map(|(result, _)| result);
     match read.map(|delivery| (delivery.job_id().clone(), delivery.decode())) {
         Ok((_, Ok(result))) => assert_eq!(one_pass, Ok(result)),
         Ok((job_id, Err(error))) => {
@@ -110,12 +74,8 @@ pub fn the_single_pass_decides_as_the_two_steps_do(subject: &Subject, body: &[u8
 
 /// What is let in, and what is refused, every reader would let in and refuse, and for the same reason: a well-formed
 /// body as it is, and another as it was repaired.
-///
-/// # Panics
-///
-/// If one would not.
-pub fn every_reader_reads_alike(subject: &Subject, body: &[u8]) {
-    let verdict = read(subject, body);
+pub fn every_reader_reads_alike(body: &[u8]) {
+    let verdict = read(body);
     let text = lenient::rewrite(body);
     let other = text.as_deref().and_then(|text| json::parse(text.as_bytes()));
     if is_unclear(body, other.as_ref()) {
@@ -153,12 +113,8 @@ fn json_of(body: &[u8]) -> Option<Value> {
 
 /// A well-formed body is not repaired. What is repaired is what another program makes of the same body, with the same
 /// names and the same job id.
-///
-/// # Panics
-///
-/// If it is not.
-pub fn what_is_repaired_is_all_that_is_wrong(subject: &Subject, body: &[u8]) {
-    let (strict, copy, text) = (json::parse(body), (subject.repair)(body), lenient::rewrite(body));
+pub fn what_is_repaired_is_all_that_is_wrong(body: &[u8]) {
+    let (strict, copy, text) = (json::parse(body), adapter::repair(body), lenient::rewrite(body));
     if is_unclear(body, text.as_deref().and_then(|text| json::parse(text.as_bytes())).as_ref()) {
         return;
     }
@@ -169,14 +125,14 @@ pub fn what_is_repaired_is_all_that_is_wrong(subject: &Subject, body: &[u8]) {
         }
     }
     let Some(copy) = copy else {
-        assert!(strict.is_some() || read(subject, body).is_err(), "it was let in without a repair");
+        assert!(strict.is_some() || read(body).is_err(), "it was let in without a repair");
         return;
     };
     assert!(2 * copy.len() <= 5 * body.len() + 8, "{} bytes of {}", copy.len(), body.len());
     if let (Some(text), Some(found)) = (&text, json::parse(&copy)) {
         assert_eq!(json::parse(text.as_bytes()), Some(found), "{text}");
     }
-    if let Ok(delivery) = read(subject, body) {
+    if let Ok(delivery) = read(body) {
         let text = text.expect("another program repairs it as well");
         assert!(json::parse(&copy).is_some(), "{text}");
         assert!(serde_json::from_slice::<Value>(&copy).is_ok(), "{text}");
@@ -208,29 +164,21 @@ fn identify(value: &JsonValue<'_>) -> Result<&'static str, &'static str> {
 const NUMBER: &[u8] = b"$serde_json::private::Number";
 
 /// What is let in, has all that an article needs and reports no failure is decoded.
-///
-/// # Panics
-///
-/// If it is not.
-pub fn an_article_is_decoded(subject: &Subject, body: &[u8]) {
-    let Some(value) = read(subject, body).ok().and_then(|_| json_of(body)) else {
+pub fn an_article_is_decoded(body: &[u8]) {
+    let Some(value) = read(body).ok().and_then(|_| json_of(body)) else {
         return;
     };
     let article = &value["article"];
     let required = [&value["job_id"], &article["title"], &article["html"]];
     let is_complete = matches!(value["status"].as_str(), None | Some("complete"));
     if required.iter().all(|text| text.is_string()) && is_complete && value["error"].is_null() {
-        assert!((subject.decode)(body).is_ok(), "an article was refused: {value}");
+        assert!(ArticleResult::from_json(body).is_ok(), "an article was refused: {value}");
     }
 }
 
 /// What decodes says the same as the JSON.
-///
-/// # Panics
-///
-/// If it does not.
-pub fn what_decodes_says_the_same_as_the_json(subject: &Subject, body: &[u8]) {
-    let Ok(result) = (subject.decode)(body) else {
+pub fn what_decodes_says_the_same_as_the_json(body: &[u8]) {
+    let Ok(result) = ArticleResult::from_json(body) else {
         return;
     };
     let value = json_of(body).expect("a result is well-formed JSON, or was repaired");
@@ -290,30 +238,22 @@ fn same<'a, T: PartialEq + Debug + Copy>(
 }
 
 /// What was decoded can be encoded, and says the same when it is decoded again.
-///
-/// # Panics
-///
-/// If it cannot.
-pub fn what_was_decoded_can_be_encoded_and_decoded_again(subject: &Subject, body: &[u8]) {
-    let Ok(result) = (subject.decode)(body) else {
+pub fn what_was_decoded_can_be_encoded_and_decoded_again(body: &[u8]) {
+    let Ok(result) = ArticleResult::from_json(body) else {
         return;
     };
     let encoded = serde_json::to_vec(&result).expect("a result is JSON");
     if !json::keeps_its_numbers(&result) {
         return;
     }
-    assert_eq!((subject.decode)(&encoded).as_ref(), Ok(&result));
+    assert_eq!(ArticleResult::from_json(&encoded).as_ref(), Ok(&result));
     let again: ArticleResult = serde_json::from_slice(&encoded).expect("a result is read again");
     assert_eq!(again, result);
 }
 
 /// A body without drift has no field that the document does not name. Of many such fields, some are named.
-///
-/// # Panics
-///
-/// If it has.
-pub fn drift_names_what_the_document_does_not(subject: &Subject, body: &[u8]) {
-    let Ok(delivery) = read(subject, body) else {
+pub fn drift_names_what_the_document_does_not(body: &[u8]) {
+    let Ok(delivery) = read(body) else {
         return;
     };
     let value = json_of(body).expect("a delivery is well-formed JSON, or was repaired");

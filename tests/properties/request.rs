@@ -22,7 +22,6 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// Reads the text. What the text lacks is added; a `Content-Length: auto` is the length.
-    #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let end = text.windows(2).position(|pair| pair == b"\n\n");
         let (head, body) = end.map_or((text, &[][..]), |end| (&text[..end], &text[end + 2..]));
@@ -51,7 +50,6 @@ impl<'a> Request<'a> {
     }
 
     /// Whether the sender proves to be the service: one `Authorization`, and it is a token.
-    #[must_use]
     pub fn is_authentic(&self) -> bool {
         let mut presented = self.values("authorization");
         match (presented.next(), presented.next()) {

@@ -29,7 +29,6 @@ impl Site {
         [Self::Default, Self::Targets, Self::Strict, Self::Refuses, Self::Small];
 
     /// The site of this name, or else the default one.
-    #[must_use]
     pub fn named(name: &str) -> Self {
         match name {
             "targets" => Self::Targets,
@@ -56,11 +55,6 @@ impl Site {
     }
 
     /// The receiver of a delivery that is sent here.
-    ///
-    /// # Panics
-    ///
-    /// Never: its settings are legal ones.
-    #[must_use]
     pub fn receiver(self) -> Receiver {
         let token = |token| AuthToken::new(token).expect("the token is a legal one");
         let targets = match self {
@@ -92,7 +86,6 @@ impl Default for Receivers {
 
 impl Receivers {
     /// The receiver of the site.
-    #[must_use]
     pub fn of(&self, site: Site) -> &Receiver {
         &self.0[site as usize]
     }

@@ -6,20 +6,6 @@ use std::collections::BTreeSet;
 use article_webhook::{AuthToken, Receiver, Rejection, Targets, TokenError};
 use http::HeaderValue;
 
-/// What is checked: the decision about a token, and the messages.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject {
-    /// Makes a token.
-    pub token: fn(&str) -> Result<AuthToken, TokenError>,
-    /// The label of the target whose token was presented.
-    pub target: fn(&Receiver, &[u8]) -> Option<String>,
-}
-
-impl Subject {
-    /// The core as it is.
-    pub const CORE: Self = Self { token: AuthToken::new, target };
-}
-
 /// The label of the target whose token was presented, as a delivery bears it.
 fn target(receiver: &Receiver, presented: &[u8]) -> Option<String> {
     let headers = [
@@ -56,25 +42,12 @@ fn target(receiver: &Receiver, presented: &[u8]) -> Option<String> {
 }
 
 /// Holds the core to its tokens.
-///
-/// # Panics
-///
-/// If the property is broken.
 pub fn check(data: &[u8]) {
-    hold(data, &Subject::CORE);
-}
-
-/// Holds a subject to its tokens.
-///
-/// # Panics
-///
-/// If the property is broken.
-pub fn hold(data: &[u8], subject: &Subject) {
     let mut parts = data.split(|&byte| byte == 0xff);
     let presented = parts.next().unwrap_or_default();
     let mut accepted = Vec::new();
     for text in parts.take(4).filter_map(|part| str::from_utf8(part).ok()) {
-        match (subject.token)(text) {
+        match AuthToken::new(text) {
             Ok(token) => {
                 a_token_is_legal(text);
                 assert_eq!(format!("{token:?}"), "AuthToken(redacted)");
@@ -89,7 +62,7 @@ pub fn hold(data: &[u8], subject: &Subject) {
     }
     // What no header can hold never reaches a receiver.
     if HeaderValue::from_bytes(presented).is_ok() {
-        only_equals_are_accepted(presented, accepted, subject);
+        only_equals_are_accepted(presented, accepted);
     }
 }
 
@@ -164,7 +137,7 @@ fn constants() -> BTreeSet<[String; 2]> {
 }
 
 /// The tokens are moved, not cloned: each zeroes its memory in the end, which takes the most time here.
-fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, subject: &Subject) {
+fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>) {
     let is_presented = |text: &str| text.as_bytes() == strip(presented);
     let mut accepted = accepted.into_iter();
     let Some((text, token)) = accepted.next() else {
@@ -172,8 +145,7 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
     };
     let receiver = Receiver::new(Targets::new("0", token).expect("no label is reserved"));
     assert_eq!(format!("{receiver:?}"), SHOWN);
-    let target = (subject.target)(&receiver, presented);
-    assert_eq!(target.is_some(), is_presented(text), "one token");
+    assert_eq!(target(&receiver, presented).is_some(), is_presented(text), "one token");
 
     let Some((text, token)) = accepted.next() else {
         return;
@@ -196,7 +168,7 @@ fn only_equals_are_accepted(presented: &[u8], accepted: Vec<(&str, AuthToken)>, 
         texts.push(text);
     }
     receiver.replace_targets(targets);
-    match (subject.target)(&receiver, presented) {
+    match target(&receiver, presented) {
         Some(label) => assert!(equal.contains(&&*label), "{label} of {equal:?}"),
         None => assert!(equal.is_empty(), "an accepted token was refused"),
     }

@@ -1,7 +1,7 @@
 //! The whole verdict of the core on a request: whether it is accepted, and what comes out.
 
 use article_webhook::{
-    Answer, ArticleResult, Delivery, Envelope, Event, Receiver, Refused, Rejection, ServiceHeader,
+    Answer, ArticleResult, Delivery, Envelope, Event, Refused, Rejection, ServiceHeader,
 };
 use bytes::Bytes;
 use jiter::JsonValue;
@@ -14,72 +14,31 @@ use super::{
 
 type Checked<T> = Result<T, Refused>;
 
-/// The ways to a verdict, which must be one.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject {
-    /// The delivery, by way of the whole body.
-    pub read: fn(&Receiver, &Request<'_>) -> Checked<Delivery>,
-    /// The delivery, by way of the body's pieces.
-    pub read_pieces: fn(&Receiver, &Request<'_>) -> Checked<Delivery>,
-    /// The article and the delivery, in a single pass.
-    pub article: fn(&Receiver, &Request<'_>) -> Checked<(ArticleResult, Delivery)>,
-}
-
-impl Subject {
-    /// The core as it is.
-    pub const CORE: Self = Self {
-        read: |receiver, request| {
-            open(receiver, request)?.read(Bytes::copy_from_slice(request.body))
-        },
-        read_pieces: |receiver, request| {
-            let mut intake = open(receiver, request)?.intake();
-            for piece in request.pieces() {
-                intake.push(Bytes::copy_from_slice(piece))?;
-            }
-            intake.read()
-        },
-        article: |receiver, request| {
-            open(receiver, request)?.article(Bytes::copy_from_slice(request.body))
-        },
-    };
-}
-
-/// Checks the headers of a request.
-///
-/// # Errors
-///
-/// Those of the core.
-pub fn open(receiver: &Receiver, request: &Request<'_>) -> Checked<Envelope> {
-    receiver.open_request(request.method, &request.headers)
-}
-
-/// Holds the core to its verdict on a request.
-///
-/// # Panics
-///
-/// If the property is broken.
+/// Holds the core to its verdict on a request, by whichever way.
 pub fn check(data: &[u8]) {
-    hold(data, &Subject::CORE);
-}
-
-/// Holds a subject to its verdict on a request.
-///
-/// # Panics
-///
-/// If the property is broken.
-pub fn hold(data: &[u8], subject: &Subject) {
     thread_local!(static RECEIVERS: Receivers = Receivers::default());
     RECEIVERS.with(|receivers| {
         let request = Request::parse(data);
         let receiver = receivers.of(request.site);
-        let read = (subject.read)(receiver, &request);
-        the_same_in_pieces(&read, &(subject.read_pieces)(receiver, &request));
-        the_same_in_one_pass(&request, &read, (subject.article)(receiver, &request));
+        let open = || receiver.open_request(request.method, &request.headers);
+        let body = Bytes::copy_from_slice(request.body);
+        let read = open().and_then(|envelope| envelope.read(body.clone()));
+        the_same_in_pieces(&read, &open().and_then(|envelope| read_pieces(envelope, &request)));
+        let article = open().and_then(|envelope| envelope.article(body));
+        the_same_in_one_pass(&request, &read, article);
         match &read {
             Ok(delivery) => let_in_for_a_reason(&request, delivery),
             Err(refused) => refused_for_a_reason(&request, receiver.body_limit(), refused),
         }
     });
+}
+
+fn read_pieces(envelope: Envelope, request: &Request<'_>) -> Checked<Delivery> {
+    let mut intake = envelope.intake();
+    for piece in request.pieces() {
+        intake.push(Bytes::copy_from_slice(piece))?;
+    }
+    intake.read()
 }
 
 fn the_same_in_pieces(read: &Checked<Delivery>, pieces: &Checked<Delivery>) {
