@@ -121,12 +121,12 @@ fn run_all(first: u64, count: u64) -> ExitCode {
     if is_failed.into_inner() {
         return ExitCode::FAILURE;
     }
-    let Report { crashes, seen, pruned, states, recovered, bodies, quarantined, forged } =
+    let Report { crashes, seen, pruned, states, bodies, quarantined, forged } =
         sum.into_inner().unwrap_or_default();
     let counts = JobState::ALL.iter().zip(states).map(|(state, count)| format!("{count} {state}"));
     let counts: Vec<_> = counts.collect();
     println!(
-        "simulation: seeds: {count} seeds in {:.1} s: {}; {recovered} recovered, {pruned} pruned; crashes at {} points",
+        "simulation: seeds: {count} seeds in {:.1} s: {}; {pruned} pruned; crashes at {} points",
         start.elapsed().as_secs_f64(),
         counts.join(", "),
         crashes.len(),

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use article_webhook_inbox::{EntryKey, JobState, OVERDUE_AFTER};
@@ -27,13 +27,8 @@ const CONFIRM_AFTER: Duration = Duration::from_secs(60);
 /// The time-out of the API, which is shorter than the lease of a poll.
 pub(crate) const API_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long after a collection a push still shows that it was not needed.
-const LAST_PUSH: Duration = Duration::from_secs(400);
-
 #[derive(Default)]
 pub(crate) struct Observed {
-    /// The time of the last step by the clock of the machines.
-    pub(crate) time: Option<SystemTime>,
     pub(crate) rate: Rate,
     pub(crate) calls: BTreeMap<String, OrderCalls>,
     /// The intents of the jobs that the service took, by job.
@@ -88,8 +83,6 @@ pub(crate) struct SeenJob {
     in_hand: Option<Duration>,
     /// It was delivered to the URL of an order that has another job, and is polled until it is known whether it is that of the order.
     pub(crate) is_candidate: bool,
-    pushed: Option<SystemTime>,
-    collected: Option<SystemTime>,
     /// A push was answered with success.
     pub(crate) accepted: bool,
     /// One to a capability URL.
@@ -221,21 +214,9 @@ impl Observed {
         (job.polls, job.not_before, job.in_hand) = (0, Duration::ZERO, None);
     }
 
-    /// What was stored is no article.
-    pub(crate) fn unreadable(&mut self, id: &str) {
-        self.may_be_polled(id);
-        self.job(id).collected = None;
-    }
-
     /// A poll was given back before it was sent.
     pub(crate) fn poll_released(&mut self, id: &str) {
         self.job(id).not_before = Duration::ZERO;
-    }
-
-    pub(crate) fn pushed(&mut self, id: &str) {
-        let seen = self.time;
-        let job = self.job(id);
-        job.pushed = job.pushed.or(seen);
     }
 
     /// Its article is stored, and it may be forged: the API is polled about it.
@@ -249,13 +230,6 @@ impl Observed {
         self.job(id).in_hand.get_or_insert(now);
     }
 
-    pub(crate) fn collected(&mut self, id: &str, now: Duration) {
-        let seen = self.time;
-        let job = self.job(id);
-        job.collected = seen;
-        job.in_hand.get_or_insert(now);
-    }
-
     pub(crate) fn erased(&mut self, id: &str) {
         self.keyed.remove(id);
         let odd = self.odd(id);
@@ -263,15 +237,13 @@ impl Observed {
     }
 
     /// The store has neither an entry nor a row of the job. If retention was allowed to remove the row of its article, it
-    /// begins again. An entry without an article leaves no row, but what was accepted must still come.
+    /// begins again. What was accepted must still come.
     pub(crate) fn left_no_trace(&mut self, id: &str) {
         self.keyed.remove(id);
         let odd = self.odd(id);
         let job = self.job(id);
         if job.row_pruned {
             *job = SeenJob { erased: job.erased, odd, ..SeenJob::default() };
-        } else if !job.done {
-            (job.pushed, job.collected) = (None, None);
         }
     }
 
@@ -303,17 +275,5 @@ impl Observed {
             true => Err(format!("{id} is handled again after its completion was stored")),
             false => Ok(()),
         }
-    }
-
-    /// Whether this job came by its collection alone. `None` if retention removed its row: then the ledger
-    /// knows only what its entry says.
-    pub(crate) fn was_recovered(&self, id: &str, now: SystemTime) -> Option<bool> {
-        let Some(collected) = self.jobs.get(id).and_then(|job| job.collected) else {
-            return Some(false);
-        };
-        let pushed = self.jobs.get(id).and_then(|job| job.pushed);
-        let limit = collected + LAST_PUSH;
-        let was_recovered = now >= limit && pushed.is_none_or(|pushed| pushed > limit);
-        (!self.pruned_jobs.contains(id)).then_some(was_recovered)
     }
 }

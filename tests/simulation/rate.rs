@@ -7,10 +7,6 @@ use crate::{node::Process, world::Plan};
 /// A token is used within this time, or never.
 pub(crate) const TOKEN_VALIDITY: Duration = Duration::from_secs(5);
 
-/// A pause is stored within this time after its answer: the rest of the way back, and two slow calls of the store. Time in
-/// which the machines are suspended does not count.
-const REPORTED: Duration = Duration::from_secs(300);
-
 /// What is left of a pause is rounded up to a second, and a slow call of the store is carried out this late.
 const LATE: Duration = Duration::from_secs(101);
 
@@ -31,10 +27,8 @@ pub(crate) struct Rate {
     pauses: Vec<(Duration, Duration)>,
     /// The pauses that each process was answered with.
     answered: Vec<Answered>,
-    /// The pauses that each process has stored.
-    stored: Vec<Stored>,
     /// For how long the machines of the application were suspended.
-    asleep: Duration,
+    pub(crate) asleep: Duration,
     /// How often the service refused the key, or forbade a job.
     refusals: u32,
     /// The refusal of a key that the application has stored last, unless a pause of the service took its place.
@@ -48,37 +42,10 @@ struct Answered {
     /// When the answer comes to the process, in time in which the machines are not suspended.
     comes: Duration,
     pause: Duration,
-    /// Until when it must be stored.
-    limit: Duration,
     /// A person lifted it.
     is_lifted: bool,
     /// The process has stored a pause that may be this one.
     is_stored: bool,
-    /// The store of the process failed when something was reported to it.
-    is_excused: bool,
-}
-
-/// A pause that a process stored.
-struct Stored {
-    process: Process,
-    at: Duration,
-    /// When it ends, in time in which the machines are not suspended. `None`: nothing was left of it.
-    ends: Option<Duration>,
-    /// The same time when it was stored.
-    awake: Duration,
-}
-
-impl Stored {
-    /// Whether it may be this pause.
-    fn is_of(&self, answered: &Answered) -> bool {
-        let expected = answered.comes + answered.pause;
-        let is_it = match self.ends {
-            // It could be stored only after its end.
-            None => expected <= self.awake + SAME_TIME,
-            Some(ends) => expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME,
-        };
-        answered.process == self.process && is_it
-    }
 }
 
 /// A key that is refused.
@@ -156,68 +123,9 @@ impl Rate {
             at: now,
             comes: now - self.asleep + way,
             pause,
-            limit: now + REPORTED,
             is_lifted: false,
             is_stored: false,
-            is_excused: false,
         });
-    }
-
-    /// The machines of the application were suspended for this time, until now.
-    pub(crate) fn suspended(&mut self, time: Duration, now: Duration) {
-        self.asleep += time;
-        let waiting = self.answered.iter_mut().filter(|answered| now < answered.limit + time);
-        waiting.for_each(|answered| answered.limit += time);
-    }
-
-    /// The store of this process failed when a pause or something else was reported to it.
-    pub(crate) fn report_failed(&mut self, process: &Process, now: Duration) {
-        let answered = self.answered.iter_mut().filter(|answered| answered.process == *process);
-        let answered = answered.filter(|answered| now < answered.limit);
-        answered.for_each(|answered| answered.is_excused = true);
-    }
-
-    /// Every pause was stored that the service asked a process for, unless the process or its store failed. The faults
-    /// have ended.
-    ///
-    /// Of several pauses that overlap, a stored one may be any: each must have one of its own.
-    pub(crate) fn all_pauses_are_stored(&self) -> Result<(), String> {
-        let mut of_stored = vec![None; self.stored.len()];
-        for (place, answered) in self.answered.iter().enumerate() {
-            let is_excused = answered.is_excused || answered.process.has_crashed();
-            if is_excused || self.finds_its_own(place, &mut of_stored, &mut Vec::new()) {
-                continue;
-            }
-            let Answered { process, at, pause, .. } = answered;
-            return Err(format!(
-                "{process} was asked for a pause of {pause:?} at {at:?}, and stored none"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Finds a stored pause for an answer, if need be by giving that of another answer away, which finds another.
-    /// `of_stored` is the answer of each stored pause; those in `tried` were tried.
-    fn finds_its_own(
-        &self,
-        of: usize,
-        of_stored: &mut [Option<usize>],
-        tried: &mut Vec<usize>,
-    ) -> bool {
-        for place in 0..self.stored.len() {
-            let (stored, answered) = (&self.stored[place], &self.answered[of]);
-            let is_in_time = stored.ends.is_none() || stored.at < answered.limit;
-            if tried.contains(&place) || !stored.is_of(answered) || !is_in_time {
-                continue;
-            }
-            tried.push(place);
-            let other = of_stored[place];
-            if other.is_none_or(|other| self.finds_its_own(other, of_stored, tried)) {
-                of_stored[place] = Some(of);
-                return true;
-            }
-        }
-        false
     }
 
     /// The application stored a pause.
@@ -228,10 +136,16 @@ impl Rate {
         now: Duration,
     ) -> Result<(), String> {
         let awake = now - self.asleep;
-        // What is left of it when it is stored.
+        // What is left of it when it is stored. If nothing is, it could be stored only after its end.
         let ends = (!pause.is_zero()).then_some(awake + pause);
-        let stored = Stored { process: process.clone(), at: now, ends, awake };
-        let of = self.answered.iter_mut().filter(|answered| stored.is_of(answered));
+        let is_stored = |answered: &&mut Answered| {
+            let expected = answered.comes + answered.pause;
+            answered.process == *process
+                && ends.map_or(expected <= awake + SAME_TIME, |ends| {
+                    expected < ends + SAME_TIME && ends < expected + LATE + SAME_TIME
+                })
+        };
+        let of = self.answered.iter_mut().filter(is_stored);
         let last = of.map(|answered| {
             answered.is_stored = true;
             answered.at + answered.pause
@@ -247,7 +161,6 @@ impl Rate {
             }
             _ => {}
         }
-        self.stored.push(stored);
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     forge::Forged,
     node::run_node,
     observed::Route,
-    script::{count_recovered, order_elsewhere, run_script},
+    script::{note_states, order_elsewhere, run_script},
     world::{Account, DAY, Ending, HOUR, Key, MINUTE, World},
 };
 
@@ -29,7 +29,6 @@ pub(crate) struct Report {
     pub(crate) pruned: u64,
     /// How many jobs ended in each state.
     pub(crate) states: [u64; JobState::ALL.len()],
-    pub(crate) recovered: u64,
     /// How many bodies of articles were sent, and what was odd about them.
     pub(crate) bodies: BTreeMap<(Route, Option<OddBody>), u64>,
     /// How many entries are in quarantine at the end.
@@ -42,7 +41,6 @@ impl Report {
         self.crashes.extend(other.crashes);
         self.seen.extend(other.seen);
         self.pruned += other.pruned;
-        self.recovered += other.recovered;
         self.quarantined += other.quarantined;
         self.forged.add(other.forged);
         for (kind, count) in other.bodies {
@@ -74,7 +72,6 @@ pub(crate) fn run(seed: u64) -> (Ending, Report) {
                 seen: observed.states.clone(),
                 pruned: observed.pruned,
                 states: counts.states,
-                recovered: counts.recovered,
                 bodies: observed.bodies.clone(),
                 quarantined: entries.of(State::Quarantined),
                 forged: observed.forgeries.count(is_done),
@@ -110,10 +107,9 @@ async fn simulate(world: &Arc<World>) {
         }
         until_not_found(world).await;
     }
-    world.seen(|observed, _| observed.rate.all_pauses_are_stored());
     if !world.is_failed() {
         check_end(world).await;
-        count_recovered(world).await;
+        note_states(world).await;
     }
 }
 

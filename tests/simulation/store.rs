@@ -62,9 +62,6 @@ impl Connection {
                 _ => {}
             }
             if is_down || call_fault == CallFault::FailsBefore {
-                if name == "report" {
-                    world.with(|inner| inner.observed.rate.report_failed(process, now));
-                }
                 return Err(Error::unavailable("the store is down"));
             }
             world.now();
@@ -146,7 +143,6 @@ impl Store for Connection {
             if !is_refused && key.is_article() && source == Source::Webhook {
                 let id = key.job_id.as_str();
                 observed.is_back(id);
-                observed.pushed(id);
                 // Until the service answers, it may be forged, and is polled.
                 let is_in_doubt = is_by_capability && !observed.keyed.contains(id);
                 // A copy of a body that could not be read leaves its entry as it is.
@@ -186,7 +182,7 @@ impl Store for Connection {
                 Outcome::Done if key.is_article() => observed.job(id).done = true,
                 Outcome::Done => observed.job(id).failure_done = true,
                 Outcome::Unhandled { .. } | Outcome::Corrupt { .. } if key.is_article() => {
-                    observed.unreadable(id);
+                    observed.may_be_polled(id);
                 }
                 _ => {}
             }
@@ -411,13 +407,11 @@ impl Store for Connection {
             };
             match (state, settled) {
                 (_, PollOutcome::Released) => observed.poll_released(&id),
-                (JobState::Collected, _) => observed.collected(&id, now),
-                (
+                (JobState::Collected, _)
+                | (
                     JobState::Arrived,
                     PollOutcome::Unfinished { .. } | PollOutcome::Unconfirmed { .. },
-                ) => {
-                    observed.in_hand(&id, now);
-                }
+                ) => observed.in_hand(&id, now),
                 (_, PollOutcome::Unconfirmed { .. }) => observed.poll_to_be_confirmed(&id, now),
                 (_, PollOutcome::NotFound { .. }) => observed.forgeries.not_found(&id),
                 _ => observed.poll_ended(&id, now),

@@ -162,8 +162,7 @@ impl World {
     pub(crate) fn suspend(&self, time: Duration) {
         let millis = u64::try_from(time.as_millis()).expect("it is at most days");
         self.suspended.fetch_add(millis, Ordering::Relaxed);
-        let now = self.now();
-        self.with(|inner| inner.observed.rate.suspended(time, now));
+        self.with(|inner| inner.observed.rate.asleep += time);
     }
 
     pub(crate) fn service<T>(&self, action: impl FnOnce(&mut Service, Duration) -> T) -> T {
@@ -321,11 +320,8 @@ impl World {
 
     /// What the harness observed. An error ends the run.
     pub(crate) fn seen(&self, check: impl FnOnce(&mut Observed, Duration) -> Result<(), String>) {
-        let (now, time) = (self.now(), self.time());
-        let checked = self.with(|inner| {
-            inner.observed.time = Some(time);
-            check(&mut inner.observed, now)
-        });
+        let now = self.now();
+        let checked = self.with(|inner| check(&mut inner.observed, now));
         if let Err(cause) = checked {
             self.fail(&cause);
         }
