@@ -13,7 +13,7 @@ mod strangers;
 use std::{thread, time::Duration};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use server::{Budget, Framework};
+use server::Framework;
 use strangers::Part;
 
 const MIB: u64 = 1 << 20;
@@ -28,17 +28,15 @@ fn most(connections: u64) -> u64 {
 }
 
 fn main() {
-    if let Some((framework, budget)) = server::from_args() {
-        server::serve(framework, budget);
+    if let Some(framework) = Framework::from_args() {
+        framework.serve();
         return;
     }
     raise_the_limit_of_open_files();
     for framework in Framework::ALL {
         a_thousand_unfinished_bodies_stay_within_the_budget(framework);
     }
-    planted_without_a_budget_they_do_not();
     four_thousand_strangers_take_what_the_page_on_security_says();
-    planted_where_heads_may_be_longer_they_take_more();
 }
 
 fn raise_the_limit_of_open_files() {
@@ -51,7 +49,7 @@ fn raise_the_limit_of_open_files() {
 
 /// Each sends 1 MiB of 8, which is 1,000 MiB.
 fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
-    let server = framework.start(Budget::Default);
+    let server = framework.start();
     let before = server.peak_memory();
     let crowd = crowd::gather(server.address, 1_000, 900);
     let grown = server.peak_memory() - before;
@@ -72,23 +70,6 @@ fn a_thousand_unfinished_bodies_stay_within_the_budget(framework: Framework) {
     assert!(is_released, "{framework:?}: the budget is not released");
 }
 
-/// Without a budget the same measure shows a memory that grows with the senders.
-fn planted_without_a_budget_they_do_not() {
-    let server = Framework::Axum.start(Budget::None);
-    let before = server.peak_memory();
-    let crowd = crowd::gather(server.address, 500, 0);
-    // What was sent may still wait in the system's buffers.
-    let sees_bodies = (0..200).any(|_| {
-        thread::sleep(Duration::from_millis(100));
-        server.peak_memory() - before > most(500)
-    });
-    let grown = (server.peak_memory() - before) / MIB;
-    println!("unfinished: without a budget: {grown} MiB more with 500 bodies");
-    // On a busy machine a head may come too late, and its connection is closed without an answer.
-    assert_eq!(crowd.answered, 0, "the receiver refuses none");
-    assert!(sees_bodies, "{grown} MiB: the measure does not see bodies");
-}
-
 const SECURITY: &str = include_str!("../../SECURITY.md");
 
 const STRANGERS: usize = 4_000;
@@ -104,14 +85,14 @@ fn figures_of_the_page() -> Vec<u64> {
 fn four_thousand_strangers_take_what_the_page_on_security_says() {
     let parts = [
         ("silent", Part::Nothing),
-        ("unfinished heads", Part::Head(strangers::LONGEST_HEAD)),
+        ("unfinished heads", Part::Head),
         ("refused bodies", Part::Body),
     ];
     let figures = figures_of_the_page();
     assert_eq!(figures.len(), parts.len(), "{figures:?}");
     let mut line = String::from("unfinished: strangers: at the peak and after it, in MiB:");
     for ((name, part), figure) in parts.into_iter().zip(figures) {
-        let taken = strangers::hold(&Framework::Server.start(Budget::Default), STRANGERS, part);
+        let taken = strangers::hold(&Framework::Server.start(), STRANGERS, part);
         let (peak, kept) = (taken.peak / MIB, taken.kept / MIB);
         line += &format!(" {name} {peak}, {kept};");
         assert!(peak <= figure, "{name}: {peak} MiB, and SECURITY.md says {figure}");
@@ -119,15 +100,4 @@ fn four_thousand_strangers_take_what_the_page_on_security_says() {
         assert!(peak >= figure / 3, "{name}: {peak} MiB, and SECURITY.md says {figure}");
     }
     println!("{}", line.trim_end_matches(';'));
-}
-
-/// hyper's own limit is 400 KiB.
-fn planted_where_heads_may_be_longer_they_take_more() {
-    let figure = figures_of_the_page()[1];
-    let server = Framework::Hyper.start(Budget::Default);
-    let peak = strangers::hold(&server, STRANGERS, Part::Head(60 << 10)).peak / MIB;
-    println!(
-        "unfinished: strangers with heads of 60 KiB, which hyper's own limit allows: {peak} MiB"
-    );
-    assert!(peak > figure, "{peak} MiB: the measure does not see heads");
 }

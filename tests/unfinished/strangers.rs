@@ -16,15 +16,15 @@ use crate::child::ServerProcess;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     Nothing,
-    /// The beginning of a head, of this many bytes.
-    Head(usize),
+    /// The beginning of the longest head that is let in.
+    Head,
     /// A head with the most bytes and headers that are let in, without the token, and the first byte of a body. All end
     /// their heads at once, because each is refused soon after.
     Body,
 }
 
 /// One byte less than a head may have.
-pub(crate) const LONGEST_HEAD: usize = (16 << 10) - 1;
+const LONGEST_HEAD: usize = (16 << 10) - 1;
 
 impl Part {
     /// What is sent when all are connected, and what is sent when the server has read that of all.
@@ -32,9 +32,9 @@ impl Part {
         let line = "POST / HTTP/1.1\r\nHost: receiver.test\r\n".to_owned();
         match self {
             Self::Nothing => (Vec::new(), b""),
-            Self::Head(length) => {
+            Self::Head => {
                 let begin = line + "X-Long: ";
-                let rest = length - begin.len();
+                let rest = LONGEST_HEAD - begin.len();
                 ([begin, "a".repeat(rest)].concat().into_bytes(), b"")
             }
             Self::Body => {
