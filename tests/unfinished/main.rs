@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout)] // a program writes to its terminal
 
-#[path = "../benches/common/child.rs"]
+#[path = "../child.rs"]
 mod child;
 mod crowd;
 mod server;

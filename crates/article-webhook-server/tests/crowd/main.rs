@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout)] // a program writes to its terminal
 
 mod attack;
-#[path = "../../../../tests/benches/common/child.rs"]
+#[path = "../../../../tests/child.rs"]
 mod child;
 mod crowd;
 mod descriptors;

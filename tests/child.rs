@@ -1,4 +1,4 @@
-//! A server as a process of its own, which is the same program with another argument. Benches and tests use it.
+//! A server as a process of its own, which is the same program with another argument. For `unfinished`, and the crowd of the server.
 
 #![allow(dead_code)] // each measures something else
 
