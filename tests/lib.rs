@@ -7,6 +7,7 @@
     reason = "only this package uses them"
 )]
 
+pub mod connection;
 pub mod log_buffer;
 pub mod odd_body;
 pub mod properties;

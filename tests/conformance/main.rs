@@ -6,7 +6,6 @@
 mod answers;
 mod application;
 mod call_log;
-mod connection;
 mod counts;
 mod exchange;
 mod request;
@@ -27,6 +26,7 @@ use std::{
     thread,
 };
 
+use article_webhook_tests::connection;
 use run::run;
 use targets::server::Framework;
 

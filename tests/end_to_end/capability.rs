@@ -2,24 +2,25 @@
 //! receiver stores them in the inbox whose ledger has the orders.
 
 use std::{
-    io::{Read, Write},
-    net::TcpStream,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
+use article_webhook::fixture::{self, TOKEN};
 use article_webhook_client::{ApiKey, Client, Created, JobId, NewArticle, Response};
 use article_webhook_collector::{Api, Calling, Collector, OrderOutcome};
 use article_webhook_inbox::{
     Clock, EntryKey, ExpectedJob, Inbox, Job, JobFilter, JobState, MemoryStore, Source,
 };
 use article_webhook_simulator::{Fault, Rule, Simulator};
-use article_webhook_tests::log_buffer::LogBuffer;
-
-use crate::{
-    receiver::{Framework, TOKEN, capability_key},
-    story::KEY,
+use article_webhook_tests::{
+    connection::{Connection, wire},
+    log_buffer::LogBuffer,
+    serve::{Framework, capability_key},
 };
+use serde_json::json;
+
+use crate::story::{KEY, serve};
 
 const INTENT: &str = "post-17";
 const TITLE: &str = "How to choose running shoes";
@@ -57,7 +58,7 @@ impl Orders {
         // Receivers look at the system's clock: it says whether a URL has expired.
         let clock = Clock::stepped(SystemTime::now());
         let inbox = Inbox::new(MemoryStore::new(clock.clone()));
-        let url = framework.serve(inbox.clone());
+        let url = serve(framework, inbox.clone());
         let clock_of_service = article_webhook_simulator::SimulatorClock::stepped();
         let service = Simulator::builder().clock(clock_of_service).api_key(KEY).brand("brand_1");
         let service = match destination {
@@ -148,22 +149,13 @@ fn forged_job() -> JobId {
 fn forge(url: &str, job_id: &JobId) -> u16 {
     let expires = SystemTime::now() + HOUR;
     let capability = capability_key().mint(INTENT, expires).unwrap();
-    let body = format!(
-        r#"{{"job_id":"{job_id}","status":"complete","article":{{"title":"{FORGED}","html":""}}}}"#
-    );
+    let article = json!({"title": FORGED, "html": ""});
+    let post = fixture::minimal().job_id(job_id.as_str()).field("article", article);
+    let path = format!("POST /webhooks/orders/{}", capability.as_str());
     let address = url.trim_start_matches("http://").split('/').next().unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    let request = format!(
-        "POST /webhooks/orders/{} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-         X-Service-Event: article.complete\r\nX-Service-Job-Id: {job_id}\r\nConnection: close\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        capability.as_str(),
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split(' ').nth(1).unwrap().parse().unwrap()
+    let mut connection = Connection::open(address.parse().unwrap());
+    connection.send(wire(&path, &post.without_header("Authorization")));
+    connection.response().unwrap().status
 }
 
 impl Api for Line {

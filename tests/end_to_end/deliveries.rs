@@ -2,11 +2,9 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_client::NewArticle;
 use article_webhook_simulator::{Fault, Rule, Simulator};
+use article_webhook_tests::serve::{Framework, capability_key};
 
-use crate::{
-    receiver::{Framework, capability_key},
-    story::Story,
-};
+use crate::story::Story;
 
 const HOUR: Duration = Duration::from_secs(3600);
 

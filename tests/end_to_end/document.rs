@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use article_webhook::ArticleResult;
+use article_webhook::{ArticleResult, fixture::TOKEN};
 use article_webhook_client::{AuthToken, ErrorCode, JobStatus, NewArticle, PublishTarget};
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorClock, Step};
+use article_webhook_tests::serve::Framework;
 use serde_json::{Value, json};
 
 use crate::{
-    receiver::{Framework, TOKEN},
     shop::Shop,
-    story::{KEY, Story, client},
+    story::{KEY, Story, client, serve},
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -58,7 +58,7 @@ async fn every_field_of_the_result_reaches_the_application() {
 async fn a_target_that_the_client_configured_is_delivered_to() {
     for framework in Framework::ALL {
         let shop = Shop::default();
-        let url = format!("{}/articles", framework.serve(shop.clone()));
+        let url = format!("{}/articles", serve(framework, shop.clone()));
         let settings = Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY);
         let simulator = settings.start().await.expect("there is a free port");
         let client = client(&simulator, KEY);

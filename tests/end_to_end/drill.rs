@@ -5,8 +5,9 @@ use std::{
 
 use article_webhook_client::NewArticle;
 use article_webhook_simulator::Simulator;
+use article_webhook_tests::serve::Framework;
 
-use crate::{receiver::Framework, story::Story};
+use crate::story::Story;
 
 const OUTAGES: [(&str, u64); 12] = [
     ("1 s", 1),

@@ -1,15 +1,13 @@
 use std::{num::NonZeroU32, time::Duration};
 
+use article_webhook::fixture::TOKEN;
 use article_webhook_client::{
     AuthToken, Error, ErrorCode, JobStatus, NewArticle, PublishTarget, StatusCode,
 };
 use article_webhook_simulator::{Fault, Rule, Simulator, SimulatorBuilder, SimulatorClock, Step};
 use serde_json::json;
 
-use crate::{
-    receiver::TOKEN,
-    story::{KEY, client},
-};
+use crate::story::{KEY, client};
 
 fn settings() -> SimulatorBuilder {
     Simulator::builder().seed(7).clock(SimulatorClock::stepped()).api_key(KEY)

@@ -8,7 +8,5 @@ mod deliveries;
 mod document;
 mod drill;
 mod errors;
-mod inbox;
-mod receiver;
 mod shop;
 mod story;

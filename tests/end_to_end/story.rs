@@ -1,12 +1,11 @@
 use std::time::Duration;
 
+use article_webhook::{Sink, fixture::TOKEN};
 use article_webhook_client::{ApiKey, Client, Complete, Created, JobId, JobStatus, NewArticle};
 use article_webhook_simulator::{Simulator, SimulatorBuilder, SimulatorClock};
+use article_webhook_tests::serve::Framework;
 
-use crate::{
-    receiver::{Framework, TOKEN},
-    shop::Shop,
-};
+use crate::shop::Shop;
 
 pub(crate) const KEY: &str = "sk-end-to-end";
 
@@ -23,7 +22,7 @@ impl Story {
     /// The brand's publish target is the receiver.
     pub(crate) async fn begin(framework: Framework, settings: SimulatorBuilder) -> Self {
         let shop = Shop::default();
-        let url = framework.serve(shop.clone());
+        let url = serve(framework, shop.clone());
         let target = format!("{url}/articles");
         let simulator = settings
             .seed(7)
@@ -67,6 +66,11 @@ impl Story {
             JobStatus::Unfinished(job) => panic!("the job is {:?}", job.status),
         }
     }
+}
+
+/// Serves a sink until the process ends. The answer is what stands in front of both routes.
+pub(crate) fn serve(framework: Framework, sink: impl Sink + Clone + 'static) -> String {
+    format!("http://{}/webhooks", framework.serve(sink))
 }
 
 /// A client that does not wait long: the clock that counts is the service's.

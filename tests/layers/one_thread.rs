@@ -1,23 +1,15 @@
 //! Server, inbox in a file, worker and sender on the one thread of a current-thread runtime.
 
-use article_webhook::fixture::{self, DeliveryRequest};
+use article_webhook::fixture;
 use article_webhook_inbox::{Failed, Inbox, Job};
 use article_webhook_server::Server;
+use article_webhook_tests::connection::wire;
 use article_webhook_tower::receive;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     sync::{mpsc, oneshot},
 };
-
-fn bytes(delivery: &DeliveryRequest) -> Vec<u8> {
-    let mut bytes = b"POST / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n".to_vec();
-    for (name, value) in delivery.headers() {
-        bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
-    }
-    bytes.extend([b"\r\n", &delivery.bytes()[..]].concat());
-    bytes
-}
 
 #[tokio::test(flavor = "current_thread")]
 async fn ten_articles_are_stored_and_worked_on_and_all_ends_in_order() {
@@ -40,8 +32,8 @@ async fn ten_articles_are_stored_and_worked_on_and_all_ends_in_order() {
     let mut jobs: Vec<_> = (0..10).map(|number| format!("job_{number}")).collect();
     for job in &jobs {
         let mut stream = TcpStream::connect(address).await.expect("it listens");
-        let delivery = fixture::complete().job_id(job);
-        stream.write_all(&bytes(&delivery)).await.expect("it is open");
+        let delivery = fixture::complete().job_id(job).header("Connection", "close");
+        stream.write_all(&wire("POST /", &delivery)).await.expect("it is open");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.expect("it is text");
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");

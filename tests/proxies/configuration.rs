@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use crate::{program::Program, receiver::Framework};
+use article_webhook_tests::serve::Framework;
+
+use crate::program::Program;
 
 const PAGE: &str = include_str!("../../crates/article-webhook/src/guide/proxies.md");
 

@@ -11,11 +11,12 @@ use std::{
     time::Duration,
 };
 
+use article_webhook_tests::serve::Framework;
+
 use crate::{
-    client,
     configuration::{self, Form, Site},
     program::{Program, Proxy},
-    receiver::{Framework, Record},
+    record::Record,
     run::say,
     situation::{DELIVERY, STRANGER, Situation},
 };
@@ -32,7 +33,7 @@ pub(crate) fn tries(program: Program, form: Form) {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let record = Record::default();
     let framework = Framework::Server;
-    let (receiver, connections) = counted(framework.serve(&record));
+    let (receiver, connections) = counted(framework.serve(record.clone()));
     let ip = Ipv4Addr::new(127, fastrand::u8(1..255), fastrand::u8(..), fastrand::u8(1..255));
     let site = Site { form, address: (ip, 8000).into(), framework, receiver };
     let proxy = Proxy::start(program, folder, &configuration::file(program, &[site]));
@@ -40,7 +41,7 @@ pub(crate) fn tries(program: Program, form: Form) {
 
     let status = |situation: &Situation, job_id| {
         let request = situation.request(job_id, &situation.body(job_id));
-        client::status(site.address, &request, situation.end)
+        situation.status(site.address, &request)
     };
     let name = program.name();
     assert_eq!(status(&DELIVERY, "job_1"), Some(200), "{name}: {}", proxy.log());

@@ -3,11 +3,10 @@
 //!
 //! A proxy that is not installed is skipped, and the output says so; where the variable `CI` is set, that is a failure.
 
-mod client;
 mod configuration;
 mod idle;
 mod program;
-mod receiver;
+mod record;
 mod run;
 mod situation;
 

@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
+use article_webhook_tests::serve::Framework;
+
 use crate::{
-    client,
     configuration::{self, Form, Site},
     program::{Program, Proxy},
-    receiver::{Framework, Record},
+    record::Record,
     situation::{DELIVERY, Outcome, Situation},
 };
 
@@ -37,7 +38,8 @@ impl Run {
         }
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let record = Record::default();
-        let receivers = Framework::ALL.map(|framework| (framework, framework.serve(&record)));
+        let receivers =
+            Framework::ALL.map(|framework| (framework, framework.serve(record.clone())));
         // On an address of the loopback that nothing else uses, the ports are free.
         let ip = Ipv4Addr::new(127, fastrand::u8(1..255), fastrand::u8(..), fastrand::u8(1..255));
         let (mut sites, mut port) = (Vec::new(), 8000);
@@ -72,7 +74,7 @@ impl Run {
         let job_id = format!("job_{}", self.sent);
         let body = situation.body(&job_id);
         let request = situation.request(&job_id, &body);
-        let status = client::status(site.address, &request, situation.end);
+        let status = situation.status(site.address, &request);
         let is_long = situation.is_long_refusal();
         if is_long {
             let answer = match status {

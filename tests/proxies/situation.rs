@@ -1,10 +1,9 @@
 //! What is sent to a receiver through a proxy, and what must come of it.
 
-use std::sync::LazyLock;
+use std::{net::SocketAddr, sync::LazyLock};
 
 use article_webhook::fixture::TOKEN;
-
-use crate::receiver::PATH;
+use article_webhook_tests::{connection::Connection, serve::PATH};
 
 /// The default limit of a receiver.
 const LIMIT: usize = 8 << 20;
@@ -17,7 +16,7 @@ pub(crate) struct Situation {
     tokens: &'static [&'static str],
     content_type: &'static str,
     framing: Framing,
-    pub(crate) end: SendingEnds,
+    end: SendingEnds,
     length: usize,
     pub(crate) outcome: Outcome,
 }
@@ -32,7 +31,7 @@ enum Framing {
 
 /// When the sender closes its side of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendingEnds {
+enum SendingEnds {
     AfterTheAnswer,
     AfterTheRequest,
     /// A request whose body is incomplete.
@@ -171,6 +170,16 @@ impl Situation {
     pub(crate) fn is_long_refusal(&self) -> bool {
         let is_refused = matches!(self.outcome, Outcome::Refused(_) | Outcome::Unauthorized);
         is_refused && self.length > 64 << 10
+    }
+
+    /// The status of the answer to its request. `None` if the connection ends without one.
+    pub(crate) fn status(&self, proxy: SocketAddr, request: &[u8]) -> Option<u16> {
+        let mut connection = Connection::open(proxy);
+        connection.send(request);
+        if self.end != SendingEnds::AfterTheAnswer {
+            connection.finish_sending();
+        }
+        connection.answer_to("POST").ok().map(|response| response.status)
     }
 
     /// A complete article. Its text repeats after a prime number of bytes, so that a block that is missing or

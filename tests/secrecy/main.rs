@@ -7,9 +7,6 @@
 
 mod canary;
 mod client;
-#[allow(dead_code)] // the conformance suite looks closer at connections
-#[path = "../conformance/connection.rs"]
-mod connection;
 mod core;
 mod observe;
 mod servers;
@@ -19,8 +16,8 @@ mod types;
 
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 
+use article_webhook_tests::connection::{Response, Silence};
 use canary::Canaries;
-use connection::{Response, Silence};
 use observe::{OTHER_FACADE, log, observe};
 use site::Site;
 use situation::situations;

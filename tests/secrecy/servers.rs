@@ -1,6 +1,6 @@
 //! Each adapter at every site, behind a socket of the loopback.
 
-use std::{future::IntoFuture, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use actix_web::web;
 use article_webhook_tests::serve;
@@ -47,7 +47,7 @@ pub(crate) fn axum(canaries: &Canaries) -> SocketAddr {
         let router = Router::new().route(&format!("/{site:?}"), handler);
         router.route(&format!("{LAYERED}/{site:?}"), layered).with_state(receiver)
     });
-    serve(sinks.chain(extractors).fold(Router::new(), Router::merge))
+    serve::axum(sinks.chain(extractors).fold(Router::new(), Router::merge))
 }
 
 /// A service inside a layer may log the header of the token, as this one does.
@@ -69,11 +69,7 @@ pub(crate) fn tower(canaries: &Canaries) -> SocketAddr {
         }
         Router::new().route_service(&format!("/{site:?}"), receive(receiver, site))
     });
-    serve(sinks.fold(layered, Router::merge))
-}
-
-pub(crate) fn serve(router: Router) -> SocketAddr {
-    serve::on_a_runtime(|listener| axum::serve(listener, router).into_future())
+    serve::axum(sinks.fold(layered, Router::merge))
 }
 
 pub(crate) fn actix_web(canaries: Arc<Canaries>) -> SocketAddr {

@@ -1,5 +1,4 @@
 use std::{
-    future::{pending, ready},
     net::{SocketAddr, TcpListener},
     pin::Pin,
     thread::{self, JoinHandle},
@@ -81,27 +80,12 @@ where
     }
 }
 
-/// Serves on a port of the loopback, from a thread with a runtime of its own.
-pub(crate) fn serve(mounts: Vec<Mount>) -> SocketAddr {
-    serve_by_workers(1, mounts)
-}
-
-pub(crate) fn serve_by_workers(workers: usize, mounts: Vec<Mount>) -> SocketAddr {
-    serve_until(workers, mounting(mounts), pending(), ready(())).0
-}
-
 pub(crate) fn mounting(mounts: Vec<Mount>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     move |config| {
         for mount in mounts.clone() {
             mounted(config, mount);
         }
     }
-}
-
-pub(crate) fn serve_configured(
-    configure: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
-) -> SocketAddr {
-    serve_until(1, configure, pending(), ready(())).0
 }
 
 /// Serves until `stop`, and then until `end`, which its workers live to see.

@@ -1,5 +1,4 @@
 use std::{
-    future::{pending, ready},
     net::{SocketAddr, TcpListener},
     thread::{self, JoinHandle},
 };
@@ -53,11 +52,6 @@ fn mounted(mount: Mount) -> Router {
         })),
         _ => router,
     }
-}
-
-/// Serves on a port of the loopback, from a thread with a runtime of its own.
-pub(crate) fn serve(router: Router) -> SocketAddr {
-    serve_until(router, pending(), ready(())).0
 }
 
 /// Serves until `stop`, and then runs until `end`.

@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 
 use article_webhook::Receiver;
+use article_webhook_tests::serve;
 
 use crate::{
     answers::{Answer, STORED},
@@ -65,8 +66,8 @@ impl Framework {
 
     pub(crate) fn serve(self, mounts: Vec<Mount>, ledger: Ledger) -> Server {
         let address = match self {
-            Self::Axum => super::axum::serve(super::axum::router(&mounts)),
-            Self::ActixWeb => super::actix_web::serve(mounts),
+            Self::Axum => serve::axum(super::axum::router(&mounts)),
+            Self::ActixWeb => serve::actix_web(super::actix_web::mounting(mounts)),
             Self::Tower => super::tower::serve(mounts),
         };
         Server { framework: self, address, ledger }

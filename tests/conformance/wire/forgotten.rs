@@ -1,12 +1,12 @@
 use actix_web::web;
 use article_webhook_actix_web::{ArticleComplete, RawDelivery, Receiver, Retry};
+use article_webhook_tests::serve;
 
 use crate::{
     answers::{Answer, NO_RECEIVER, UNAUTHORIZED},
     connection::Connection,
     request::delivery,
     site::Site,
-    targets::actix_web::serve_configured,
 };
 
 async fn on_article(_: ArticleComplete) -> Result<(), Retry> {
@@ -29,7 +29,7 @@ fn ask(connection: &mut Connection, path: &str, answer: Answer) {
 /// In axum the same mistake does not compile.
 #[test]
 fn a_forgotten_receiver_is_a_500_that_names_the_fix() {
-    let address = serve_configured(|config| {
+    let address = serve::actix_web(|config| {
         config.service(web::resource("/article").route(web::post().to(on_article)));
         config.service(web::resource("/delivery").route(web::post().to(on_delivery)));
     });
@@ -42,7 +42,7 @@ fn a_forgotten_receiver_is_a_500_that_names_the_fix() {
 /// The receiver of the token for another site, which `web::Data` holds instead.
 #[test]
 fn a_receiver_in_web_data_is_found() {
-    let address = serve_configured(|config| {
+    let address = serve::actix_web(|config| {
         let receiver: Receiver = Site::TwoTargets.receiver();
         config.app_data(web::Data::new(receiver));
         config.service(web::resource("/article").route(web::post().to(on_article)));

@@ -1,32 +1,39 @@
+//! A client that sends whatever bytes it is given, over a socket of the loopback.
+
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
     time::Duration,
 };
 
+use article_webhook::fixture::DeliveryRequest;
+
 /// An upper bound, and never a pace: what is waited for comes at once, or the test has failed.
-pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
+pub const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client's side of one connection, which writes whatever bytes it is given.
-pub(crate) struct Connection {
+#[derive(Debug)]
+pub struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
 /// A response as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Response {
-    pub(crate) status: u16,
+pub struct Response {
+    /// The code of its status line.
+    pub status: u16,
     /// Names in lower case.
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: String,
+    pub headers: Vec<(String, String)>,
+    /// As many bytes as it declares.
+    pub body: String,
     /// Every byte but those of the `date` line.
-    pub(crate) timeless: String,
+    pub timeless: String,
 }
 
 /// Why there is no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub enum Silence {
     /// The server closed the connection.
     Closed,
     /// The server closed it in the middle of a response.
@@ -36,47 +43,57 @@ pub(crate) enum Silence {
 }
 
 impl Response {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    /// The value of the first header of this name, which is in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl Connection {
-    pub(crate) fn open(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("the server listens");
-        let set = || {
-            stream.set_nodelay(true)?;
-            stream.set_write_timeout(Some(CLIENT_TIMEOUT))?;
-            stream.set_read_timeout(Some(CLIENT_TIMEOUT))
-        };
-        set().expect("the socket takes its options");
-        Self { stream, read: Vec::new() }
+    /// Connects to a server that listens.
+    pub fn open(address: SocketAddr) -> Self {
+        Self::try_open(address).expect("the server listens")
+    }
+
+    /// Connects to a server that may be gone.
+    pub fn try_open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(CLIENT_TIMEOUT))?;
+        stream.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+        Ok(Self { stream, read: Vec::new() })
+    }
+
+    /// The port of this side.
+    pub fn port(&self) -> u16 {
+        self.stream.local_addr().expect("it is connected").port()
     }
 
     /// Writes all, unless the server has closed before: that shows in what it answers.
-    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let _ = self.stream.write_all(bytes.as_ref());
     }
 
     /// Waits until the server has sent something, and leaves it unread: a connection that is dropped
     /// then is reset.
-    pub(crate) fn leave_unread(&self) {
+    pub fn leave_unread(&self) {
         let waiting = self.stream.peek(&mut [0]).expect("the server sends something");
         assert_eq!(waiting, 1, "the server closed the connection");
     }
 
-    pub(crate) fn finish_sending(&self) {
+    /// Ends the stream of this side.
+    pub fn finish_sending(&self) {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
     /// The next response, `100 Continue` included.
-    pub(crate) fn response(&mut self) -> Result<Response, Silence> {
+    pub fn response(&mut self) -> Result<Response, Silence> {
         self.response_to("POST")
     }
 
     /// The next response that is not an interim one.
-    pub(crate) fn answer_to(&mut self, method: &str) -> Result<Response, Silence> {
+    pub fn answer_to(&mut self, method: &str) -> Result<Response, Silence> {
         loop {
             let response = self.response_to(method)?;
             if response.status >= 200 {
@@ -122,7 +139,7 @@ impl Connection {
     }
 
     /// Waits for the server to close the connection without another byte.
-    pub(crate) fn is_closed(&mut self) -> bool {
+    pub fn is_closed(&mut self) -> bool {
         self.read.is_empty() && self.fill() == Err(Silence::Closed)
     }
 
@@ -139,6 +156,17 @@ impl Connection {
             Err(_reset) => Err(end),
         }
     }
+}
+
+/// The bytes of a delivery, whose first words are method and path.
+pub fn wire(first: &str, post: &DeliveryRequest) -> Vec<u8> {
+    let mut wire = format!("{first} HTTP/1.1\r\nHost: receiver.test\r\n").into_bytes();
+    for (name, value) in post.headers() {
+        wire.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    wire.extend(b"\r\n");
+    wire.extend(post.bytes());
+    wire
 }
 
 fn is_late(error: &io::Error) -> bool {

@@ -1,64 +1,13 @@
-//! The receivers behind the proxies, and what reached their sinks.
+//! What reached the sinks behind the proxies.
 
 use std::{
-    future::{IntoFuture, pending},
-    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use actix_web::web;
-use article_webhook::{AuthToken, Delivery, Receiver, Refused, Reply, Sink, fixture::TOKEN};
-use article_webhook_server::Server;
-use article_webhook_tests::serve;
-use axum::{Router, routing::any};
+use article_webhook::{Delivery, Refused, Reply, Sink};
 use bytes::Bytes;
-
-pub(crate) const PATH: &str = "/webhooks/articles";
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Framework {
-    Axum,
-    ActixWeb,
-    /// The tower service on hyper.
-    Hyper,
-    /// The tower service on `article-webhook-server`.
-    Server,
-}
-
-impl Framework {
-    pub(crate) const ALL: [Self; 4] = [Self::Axum, Self::ActixWeb, Self::Hyper, Self::Server];
-
-    /// Serves on a port of the loopback, until the process ends.
-    pub(crate) fn serve(self, record: &Record) -> SocketAddr {
-        let receiver = Receiver::new(AuthToken::new(TOKEN).expect("the token is a legal one"));
-        let record = record.clone();
-        match self {
-            Self::ActixWeb => serve::actix_web(move |config| {
-                let receive = article_webhook_actix_web::receive(receiver.clone(), record.clone());
-                config.service(web::resource(PATH).to(receive));
-            }),
-            Self::Axum => {
-                let receive = article_webhook_axum::receive(receiver, record);
-                axum(Router::new().route(PATH, any(receive)))
-            }
-            Self::Hyper => {
-                let receive = article_webhook_tower::receive(receiver, record);
-                axum(Router::new().route_service(PATH, receive))
-            }
-            Self::Server => {
-                let receive = article_webhook_tower::receive(receiver, record);
-                let router = Router::new().route_service(PATH, receive);
-                serve::on_a_runtime(|listener| Server::new(listener).serve(router, pending()))
-            }
-        }
-    }
-}
-
-fn axum(router: Router) -> SocketAddr {
-    serve::on_a_runtime(|listener| axum::serve(listener, router).into_future())
-}
 
 /// What reached the sinks of some receivers. Clones share it.
 #[derive(Debug, Clone, Default)]
