@@ -23,11 +23,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts a receiver on the files in this folder.
-    ///
-    /// # Errors
-    ///
-    /// It ended before it served: its standard error.
+    /// Starts a receiver on the files in this folder. The error is its standard error, if it ended before it served.
     pub(crate) fn start(
         folder: &Path,
         role: Role,

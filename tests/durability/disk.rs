@@ -46,10 +46,6 @@ impl<'a> Disk<'a> {
     }
 
     /// Writes the files into an empty folder as they may be after a cut at this moment.
-    ///
-    /// # Errors
-    ///
-    /// The folder cannot be written to.
     pub(crate) fn cut(&mut self, moment: Moment, rng: &mut Rng, folder: &Path) -> io::Result<()> {
         let luck = Luck::EVERY[rng.usize(..Luck::EVERY.len())];
         for (name, file) in self.names(moment, luck, rng) {

@@ -18,10 +18,6 @@ pub(crate) struct Row {
 }
 
 /// All entries, as the inbox shows them.
-///
-/// # Errors
-///
-/// The inbox does not open, or not all of it can be read.
 pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -33,9 +29,7 @@ pub(crate) fn rows(file: &Path) -> Result<Vec<Row>, Failure> {
     })
 }
 
-/// # Errors
-///
-/// Something is damaged, as far as the inbox has read.
+/// Fails if something is damaged, as far as the inbox has read.
 pub(crate) async fn check(inbox: &Inbox) -> Result<(), Failure> {
     let findings = inbox.health().await.store.expect("the store is healthy").findings;
     // A commit that was cut off is reported, because a damaged one looks like it. Nothing else is damaged by a crash.
@@ -46,10 +40,6 @@ pub(crate) async fn check(inbox: &Inbox) -> Result<(), Failure> {
 }
 
 /// All entries.
-///
-/// # Errors
-///
-/// Not all can be read.
 pub(crate) async fn read(inbox: &Inbox) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let mut filter = Filter::default();
@@ -68,20 +58,12 @@ pub(crate) async fn read(inbox: &Inbox) -> Result<Vec<Row>, Failure> {
 }
 
 /// The body of each job, as the inbox shows it.
-///
-/// # Errors
-///
-/// Those of [`rows`].
 pub(crate) fn bodies_by_inbox(file: &Path) -> Result<HashMap<String, Vec<u8>>, Failure> {
     let first = |row: Row| (row.job_id, row.bodies.into_iter().next().unwrap_or_default());
     Ok(rows(file)?.into_iter().map(first).collect())
 }
 
 /// The body of each job, as SQLite finds it, if the file is sound.
-///
-/// # Errors
-///
-/// It is not, or there is nothing in it yet.
 pub(crate) fn bodies_by_sqlite(file: &Path) -> Result<HashMap<String, Vec<u8>>, Failure> {
     let connection = Connection::open(file)?;
     let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
@@ -99,10 +81,6 @@ pub(crate) fn bodies_by_sqlite(file: &Path) -> Result<HashMap<String, Vec<u8>>, 
 }
 
 /// How often each job had its effect in the application's own table.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub(crate) fn effects(file: &Path) -> Result<HashMap<String, u32>, Failure> {
     let connection = Connection::open(file)?;
     if !has_table(&connection, "effects")? {

@@ -13,7 +13,7 @@ use crate::role::{self, Failure, until};
 
 /// The rate of polls.
 pub(crate) const PER_MINUTE: u32 = 1200;
-pub(crate) const BURST: u32 = 20;
+const BURST: u32 = 20;
 
 pub(crate) async fn serve(stopped: watch::Receiver<()>) -> Result<(), Failure> {
     let inbox = Inbox::open(role::FILE).await?;

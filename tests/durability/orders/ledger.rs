@@ -27,9 +27,7 @@ pub(crate) struct Found {
     pub(crate) polled: Vec<String>,
 }
 
-/// # Errors
-///
-/// The store does not open, is damaged, or not all of it can be read.
+/// Fails if the store does not open, is damaged, or not all of it can be read.
 pub(crate) fn read(file: &Path) -> Result<Found, Failure> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
