@@ -96,16 +96,3 @@ async fn a_body_that_the_service_keeps_after_its_response_ends_with_the_response
     assert!(peer.rest().await.contains("connection: close"));
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
 }
-
-#[tokio::test]
-async fn expect_100_continue_gets_a_100_or_the_final_response() {
-    let running = Running::start(server(), counting());
-    let expecting = post(3).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
-    let mut peer = running.send(&expecting).await;
-    assert_eq!(peer.answer().await, "HTTP/1.1 100 Continue\r\n\r\n");
-    peer.send("abc").await;
-    assert!(peer.answer().await.ends_with("3"));
-
-    let mut elsewhere = running.send(expecting.replace("POST /", "POST /elsewhere")).await;
-    assert!(elsewhere.rest().await.starts_with("HTTP/1.1 404"));
-}

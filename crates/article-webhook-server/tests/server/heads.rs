@@ -60,15 +60,6 @@ async fn a_second_head_on_the_same_connection_has_the_same_deadline() {
 }
 
 #[tokio::test]
-async fn pipelined_requests_are_answered_in_order() {
-    let running = Running::start(server(), counting());
-    let mut peer = running.send([&post(3), "abc", GET, &post(2), "de"].concat()).await;
-    let answers = peer.rest().await;
-    let bodies = answers.split("\r\n\r\n").skip(1).filter_map(|rest| rest.chars().next());
-    assert_eq!(bodies.collect::<String>(), "302");
-}
-
-#[tokio::test]
 async fn a_head_without_an_end_after_16_kib_and_too_many_headers_are_refused() {
     let running = Running::start(server(), counting());
     let line = "GET / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n";
