@@ -26,11 +26,6 @@ async fn found(router: Router) -> (Vec<&'static str>, Vec<&'static str>) {
     (names(&report, Verdict::Fail), names(&report, Verdict::Advice))
 }
 
-fn admit(request: &mut Request) {
-    let token = HeaderValue::from_static(TOKEN);
-    request.headers_mut().insert(header::AUTHORIZATION, token);
-}
-
 /// The tokens that such a comparison accepts.
 const LET_IN_BY_PREFIX: [&str; 5] = [
     "an empty token",
@@ -169,48 +164,31 @@ async fn a_receiver_that_cannot_store_is_checked_to_the_end() {
     assert!(report.stopped.is_none() && report.findings.len() > 60, "{report}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn comparing_no_more_than_was_presented_fails() {
-    async fn fault(mut request: Request, right: Next) -> Response {
-        let presented = request.headers().get(header::AUTHORIZATION);
-        if presented.is_some_and(|token| TOKEN.as_bytes().starts_with(token.as_bytes())) {
-            admit(&mut request);
-        }
-        right.run(request).await
-    }
-    let failing = failing(axum_sink().layer(from_fn(fault))).await;
-    assert_eq!(failing, LET_IN_BY_PREFIX);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn comparing_the_start_alone_fails() {
-    async fn fault(mut request: Request, right: Next) -> Response {
+/// A receiver that also lets in what is like its token.
+fn comparing(is_alike: fn(presented: &[u8]) -> bool) -> Router {
+    axum_sink().layer(from_fn(move |mut request: Request, right: Next| async move {
         let presented = request.headers().get_all(header::AUTHORIZATION).iter().next_back();
-        if presented.is_some_and(|token| token.as_bytes().starts_with(TOKEN.as_bytes())) {
-            admit(&mut request);
+        if presented.is_some_and(|presented| is_alike(presented.as_bytes())) {
+            let token = HeaderValue::from_static(TOKEN);
+            request.headers_mut().insert(header::AUTHORIZATION, token);
         }
         right.run(request).await
-    }
-    let found = found(axum_sink().layer(from_fn(fault))).await;
-    assert_eq!(
-        found,
-        (vec!["the token and more"], vec!["the token twice", "another, then the token"])
-    );
+    }))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ignoring_the_case_of_a_token_fails() {
-    async fn fault(mut request: Request, right: Next) -> Response {
-        let presented = request.headers().get(header::AUTHORIZATION);
-        if presented.is_some_and(|token| token.as_bytes().eq_ignore_ascii_case(TOKEN.as_bytes())) {
-            admit(&mut request);
-        }
-        right.run(request).await
-    }
-    let report = check(serve(axum_sink().layer(from_fn(fault))).await).await;
-    assert_eq!(names(&report, Verdict::Fail), ["the secret in the other case"]);
-    let advice = names(&report, Verdict::Advice);
-    let meant = ["the token twice", "the token, then another", "the scheme in the other case"];
+async fn comparing_a_token_in_part_or_in_any_case_fails() {
+    let prefix = comparing(|presented| TOKEN.as_bytes().starts_with(presented));
+    assert_eq!(failing(prefix).await, LET_IN_BY_PREFIX);
+
+    let start = found(comparing(|presented| presented.starts_with(TOKEN.as_bytes()))).await;
+    let twice = vec!["the token twice", "another, then the token"];
+    assert_eq!(start, (vec!["the token and more"], twice));
+
+    let any_case = found(comparing(|presented| presented.eq_ignore_ascii_case(TOKEN.as_bytes())));
+    let (failing, advice) = any_case.await;
+    assert_eq!(failing, ["the secret in the other case"]);
+    let meant = ["the token twice", "another, then the token", "the scheme in the other case"];
     assert_eq!(advice, meant);
 }
 
@@ -249,14 +227,7 @@ async fn refusing_an_expectation_fails() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limit_of_2_megabytes_fails() {
-    async fn fault(request: Request, right: Next) -> Response {
-        let (head, body) = request.into_parts();
-        match to_bytes(body, 2 << 20).await {
-            Ok(body) => right.run(Request::from_parts(head, Body::from(body))).await,
-            Err(_) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
-        }
-    }
-    let report = check(serve(axum_sink().layer(from_fn(fault))).await).await;
+    let report = check(serve(limited(2 << 20)).await).await;
     assert_eq!(names(&report, Verdict::Fail), ["3 MiB"]);
     // And it reads the bodies of strangers.
     let advice = names(&report, Verdict::Advice);
