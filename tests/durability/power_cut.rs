@@ -1,7 +1,7 @@
 //! Every delivery that was acknowledged before a power cut is there after it.
 //!
-//! A child is recorded, and its files are rebuilt as they may be after a cut at any moment. The control shows that
-//! this finds what `kill -9` cannot: a receiver that does not sync when it commits.
+//! A child is recorded, and its files are rebuilt as they may be after a cut at any moment. This finds what `kill -9`
+//! cannot: a receiver that does not sync when it commits.
 
 use std::{fs, io, path::Path, thread, time::Instant};
 
@@ -11,9 +11,8 @@ use tempfile::TempDir;
 use crate::{
     disk::Disk,
     form::Form,
-    load,
     recording::{Moment, Recording},
-    role::{self, Failure, Role},
+    role::{self, Failure},
     store,
     story::{STORIES, Tape},
 };
@@ -43,18 +42,6 @@ pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
         all.example
     );
     println!("durability: power cut: {all}, in {} s", start.elapsed().as_secs());
-}
-
-/// The same harness must find a receiver that syncs too little, and must not find one that syncs.
-pub(crate) fn control(form: Form) {
-    for (role, loses) in [(Role::Normal, true), (Role::Full, false)] {
-        let tape = Tape::record(&load::parcels("plain", 2, form.choose(10, 40), 0), role);
-        let found = cut_deliveries(&tape, form.choose(100, 2000));
-        println!("  control {role:?}: {found}");
-        assert_eq!(found.damaged, 0, "{}", found.example);
-        let says = format!("the control {role:?} says something of the harness: {}", found.example);
-        assert_eq!(found.lost > 0, loses, "{says}");
-    }
 }
 
 fn cut_deliveries(tape: &Tape, cuts: usize) -> Found {

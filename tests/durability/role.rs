@@ -1,4 +1,4 @@
-//! What a child process is: a receiver with the project's inbox, or one of the controls.
+//! What a child process is: a receiver with the project's inbox.
 
 use std::{fmt::Write as _, io, path::Path, process, thread, time::Duration};
 
@@ -14,7 +14,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{control::Control, handler::Handler, orders::application, runs::Runs};
+use crate::{handler::Handler, orders::application, runs::Runs};
 
 /// The file of the inbox in a child's folder.
 pub(crate) const FILE: &str = "inbox.db";
@@ -33,26 +33,14 @@ pub(crate) enum Role {
     Once,
     /// An inbox, a worker and a collector, which order articles.
     Orders,
-    /// No inbox, but its file, written to with `synchronous=FULL`.
-    Full,
-    /// The same with `synchronous=NORMAL`, which does not sync when it commits.
-    Normal,
 }
 
 impl Role {
     /// How many attempts the worker with short limits makes.
     pub(crate) const ATTEMPTS: u32 = 3;
 
-    const ALL: [Self; 8] = [
-        Self::Receiver,
-        Self::Inbox,
-        Self::ShortLimits,
-        Self::Defaults,
-        Self::Once,
-        Self::Orders,
-        Self::Full,
-        Self::Normal,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Receiver, Self::Inbox, Self::ShortLimits, Self::Defaults, Self::Once, Self::Orders];
 
     pub(crate) fn argument(self) -> String {
         format!("--serve={self:?}")
@@ -75,8 +63,6 @@ impl Role {
         let served = self.runtime().block_on(async {
             match self {
                 Self::Orders => application::serve(stopped).await,
-                Self::Full => serve(Router::new(), Control::open("FULL").await, stopped).await,
-                Self::Normal => serve(Router::new(), Control::open("NORMAL").await, stopped).await,
                 _ => self.receive(stopped).await,
             }
         });

@@ -162,7 +162,7 @@ pub(crate) struct Tape {
 
 impl Tape {
     /// One child, from its start to its end.
-    pub(crate) fn record(rows: &[Vec<Parcel>], role: Role) -> Self {
+    fn record(rows: &[Vec<Parcel>], role: Role) -> Self {
         let mut taping = Taping::new(role);
         taping.run(rows, |trace| trace);
         taping.end()
