@@ -82,20 +82,6 @@ fn success_is_2xx_and_nothing_else() {
 }
 
 #[test]
-fn a_retry_that_succeeds_is_the_last() {
-    for last in 1..=4 {
-        let mut api = Api::delivering();
-        api.ordered(&shoes());
-        let sent = api.run(seconds(3600), |push| {
-            let is_last = push.attempt() == last;
-            let (success, failure) = (StatusCode::NO_CONTENT, StatusCode::SERVICE_UNAVAILABLE);
-            DeliveryOutcome::status(if is_last { success } else { failure })
-        });
-        assert_eq!(sent.len(), usize::from(last));
-    }
-}
-
-#[test]
 fn a_publish_target_and_a_webhook_url_are_both_delivered_to_and_retried_separately() {
     let mut api = Api::delivering();
     let own = "http://other.test/orders/1";
