@@ -13,6 +13,8 @@
 mod bloat;
 #[path = "../../../article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
+#[path = "../../../../tests/benches/common/child.rs"]
+mod child;
 mod claims;
 mod contenders;
 mod fill;
@@ -21,11 +23,13 @@ mod flat;
 mod form;
 #[path = "../../../article-webhook-inbox/benches/inbox/lines.rs"]
 mod lines;
+#[path = "../../../article-webhook-inbox/benches/inbox/load.rs"]
 mod load;
 mod many;
 mod nodes;
 mod receiver;
 mod record;
+#[expect(dead_code, reason = "a server makes its own folder")]
 #[path = "../../../article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
 #[path = "../../../article-webhook-inbox/benches/inbox/receiver/sender.rs"]
@@ -45,8 +49,10 @@ use tokio_postgres::{Client, NoTls};
 fn main() {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let Some(role) = receiver::Role::of(&arguments) {
-        return role.serve();
+    if let [argument] = arguments.as_slice()
+        && let Some((role, url)) = argument.split_once('=')
+    {
+        return receiver::serve(role, url);
     }
     if let [role, url, number] = arguments.as_slice()
         && role == nodes::CHILD

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use article_webhook::JobId;
 use article_webhook_inbox::{EntryKey, Filter, Inbox, State};
 use tokio::time::sleep;
 
@@ -64,13 +65,14 @@ pub(crate) fn run(form: Form) {
             sleep(Duration::from_millis(100)).await;
         }
     });
-    let pages = |first| (first..first + PAGE).map(|number| job_id(number).parse().unwrap());
+    let pages = || (0..entries).step_by(PAGE as usize).map(|first| first..first + PAGE);
+    let job = |number| job_id(number).parse::<JobId>().unwrap();
     row(
         "discard",
         Box::pin(async {
             let mut discarded = 0;
-            for first in (0..entries).step_by(PAGE as usize) {
-                let keys = pages(first).map(EntryKey::article).collect();
+            for page in pages() {
+                let keys = page.map(job).map(EntryKey::article).collect();
                 let page = operator.ledger().discard(keys, "not wanted".into()).await.unwrap();
                 discarded += page.into_iter().map(u64::from).sum::<u64>();
             }
@@ -81,14 +83,9 @@ pub(crate) fn run(form: Form) {
         "erase",
         Box::pin(async {
             let mut erased = 0;
-            for first in (0..entries).step_by(PAGE as usize) {
-                erased += operator
-                    .ledger()
-                    .erase(pages(first).collect())
-                    .await
-                    .unwrap()
-                    .into_iter()
-                    .sum::<u64>();
+            for page in pages() {
+                let jobs = page.map(job).collect();
+                erased += operator.ledger().erase(jobs).await.unwrap().into_iter().sum::<u64>();
             }
             erased
         }),

@@ -1,12 +1,4 @@
-use std::{
-    env,
-    io::{self, BufRead as _, BufReader},
-    net::SocketAddr,
-    process::{Child, Command, Stdio},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
 use article_webhook::fixture;
 use article_webhook_axum::{RawDelivery, receive};
@@ -20,7 +12,8 @@ use axum::{
 use tokio::net::TcpListener;
 
 use crate::{
-    contenders::naive::{Naive, Naming},
+    child::{ServerProcess, end_with_the_parent},
+    contenders::Naive,
     form::{Form, median},
     load::{Lap, p99},
     sender::{flood, pace},
@@ -34,38 +27,25 @@ const TARGET: f64 = 1.0;
 /// A pause in which a server finishes delayed work, so that it does not fall into the other's turn.
 const REST: Duration = Duration::from_millis(400);
 
-/// Which receiver a process of this bench is.
-pub(crate) struct Role {
-    name: String,
-    url: String,
-}
+/// The arguments that make this program a receiver, before the URL of the database.
+const ROLES: [&str; 2] = ["--serve-naive", "--serve-inbox"];
 
-impl Role {
-    pub(crate) fn of(arguments: &[String]) -> Option<Self> {
-        let [name, url] = arguments else { return None };
-        name.starts_with("--serve-").then(|| Self { name: name.clone(), url: url.clone() })
-    }
-
-    /// Serves on a free port of the loopback interface, which it prints. It stops when standard input ends, so that no
-    /// server outlives the benchmark.
-    pub(crate) fn serve(self) {
-        crate::runtime().block_on(async {
-            let app = if self.name == "--serve-inbox" {
-                let inbox = Inbox::new(crate::store(&self.url, "receiver").await);
-                Router::new().route("/", post(receive(fixture::receiver(), inbox)))
-            } else {
-                let naive =
-                    Arc::new(Naive::connect(&self.url, "naive_receiver", Naming::Prepared).await);
-                let shared = Shared { receiver: fixture::receiver(), naive };
-                Router::new().route("/", post(record)).with_state(shared)
-            };
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            println!("{}", listener.local_addr().unwrap());
-            tokio::spawn(async move { axum::serve(listener, app).await });
-            let ended = tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink()));
-            ended.await.unwrap().unwrap();
-        });
-    }
+/// Serves on a free port of the loopback interface, which it prints.
+pub(crate) fn serve(role: &str, url: &str) {
+    end_with_the_parent();
+    crate::runtime().block_on(async {
+        let receiver = fixture::receiver();
+        let app = if role == ROLES[1] {
+            let inbox = Inbox::new(crate::store(url, "receiver").await);
+            Router::new().route("/", post(receive(receiver, inbox)))
+        } else {
+            let naive = Arc::new(Naive::connect(url, "naive_receiver").await);
+            Router::new().route("/", post(record)).with_state(Shared { receiver, naive })
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        println!("{}", listener.local_addr().unwrap().port());
+        axum::serve(listener, app).await.unwrap();
+    });
 }
 
 #[derive(Clone)]
@@ -86,38 +66,11 @@ async fn record(State(shared): State<Shared>, RawDelivery(delivery): RawDelivery
     StatusCode::OK
 }
 
-/// A receiver as a process of its own.
-struct Receiver {
-    process: Child,
-    address: SocketAddr,
-}
-
-impl Receiver {
-    fn start(name: &str, url: &str) -> Self {
-        let mut process = Command::new(env::current_exe().unwrap())
-            .args([name, url])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut address = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
-        Self { process, address: address.trim().parse().unwrap() }
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
-}
-
 /// A complete receiver over loopback, in a process of its own, compared with a simple one.
 pub(crate) fn run(form: Form) {
     let Some(server) = crate::server() else { return };
     let (runtime, url) = (crate::runtime(), server.url());
-    let receivers = ["--serve-naive", "--serve-inbox"].map(|name| Receiver::start(name, &url));
+    let receivers = ROLES.map(|role| ServerProcess::start(&format!("{role}={url}")));
     let lap = |index: usize, turn| {
         let lap = runtime.block_on(flood(receivers[index].address, CONNECTIONS, turn));
         thread::sleep(REST);
