@@ -111,6 +111,12 @@ impl Script {
         *self.0.orders.lock().unwrap() = Box::new(reply);
     }
 
+    /// Each poll is answered with this body.
+    pub(crate) fn polls_say(&self, body: &str) {
+        let reply = Reply::Says(200, "", body.to_owned());
+        self.on_poll(move |_| reply.clone());
+    }
+
     /// Orders are answered by this after a notification.
     pub(crate) fn orders_wait(&self, body: &'static str) -> Arc<Notify> {
         let answered = Arc::new(Notify::new());

@@ -53,8 +53,7 @@ async fn a_failure_in_another_form_ends_a_job_when_a_second_answer_says_the_same
         ("failed", JobState::Expected, "the service says that the job has failed: \"failed\""),
         ("failed", JobState::Failed, "the service says that the job has failed: \"failed\""),
     ] {
-        let body = failed(status);
-        world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+        world.api.polls_say(&failed(status));
         world.poll_after(HOUR, &collector).await;
         let job = world.job("job_1").await;
         assert_eq!((job.state, job.cause.as_deref()), (state, Some(cause)), "shown at once");
@@ -75,7 +74,7 @@ async fn a_failure_that_was_delivered_ends_a_job_when_one_answer_says_the_same()
     assert_eq!(world.inbox.accept(delivery).await, article_webhook::Reply::Stored);
     assert_eq!(world.stored(key("job_1").quarantine()).await.unwrap(), failed);
 
-    world.api.on_poll(move |_| Reply::Says(200, "", failed.to_owned()));
+    world.api.polls_say(failed);
     world.poll_after(MINUTE, &world.collector()).await;
     let job = world.job("job_1").await;
     assert_eq!((job.state, job.polls), (JobState::Failed, 1));
@@ -109,8 +108,7 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
         (&two_titles, "the body is malformed JSON: a key twice at article.title, line 1 column 75"),
         (&nameless, "job_id: expected a job id, found nothing"),
     ] {
-        let answer = body.clone();
-        world.api.on_poll(move |_| Reply::Says(200, "", answer.clone()));
+        world.api.polls_say(body);
         world.poll_after(HOUR, &collector).await;
         let job = world.job("job_1").await;
         assert_eq!(
@@ -141,8 +139,7 @@ async fn an_answer_that_cannot_be_read_is_in_quarantine_until_a_good_one_comes()
 #[tokio::test]
 async fn a_job_of_which_only_refused_answers_came_for_72_hours_is_unreadable() {
     let (world, collector) = World::expecting(&["job_1"]).await;
-    let failed = article("job_1").replace("complete", "failed");
-    world.api.on_poll(move |_| Reply::Says(200, "", failed.clone()));
+    world.api.polls_say(&article("job_1").replace("complete", "failed"));
     for _ in 0..100 {
         world.poll_after(HOUR, &collector).await;
     }
@@ -173,8 +170,7 @@ async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
         ("Shoes", HOUR, JobState::Collected),
     ] {
         assert_eq!(world.stored(key("job_1")).await, None);
-        let body = draft(title);
-        world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+        world.api.polls_say(&draft(title));
         world.poll_after(waits, &collector).await;
         assert_eq!(world.state("job_1").await, state);
     }
@@ -187,16 +183,11 @@ async fn a_draft_is_collected_when_a_minute_later_it_is_the_same() {
 async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_repaired() {
     let (world, collector) = World::expecting(&["job_1"]).await;
     let half = article("job_1").replace("Shoes", r"Sho\ud83c");
-    let body = half.clone();
-    world.api.on_poll(move |_| Reply::Says(200, "", body.clone()));
+    world.api.polls_say(&half);
     world.poll_after(HOUR, &collector).await;
     assert_eq!(world.state("job_1").await, JobState::Collected);
     assert_eq!(world.stored(key("job_1")).await.unwrap(), half);
-    let worker = world.inbox.worker(|job| async move {
-        assert_eq!(job.article()?.article.title, "Sho\u{fffd}");
-        Ok(())
-    });
-    worker.run_until_idle().await.unwrap();
+    assert_eq!(titles(&world).await, ["Sho\u{fffd}"]);
     assert_eq!(world.inbox.counts().await.unwrap().of(State::Done), 1);
 }
 
@@ -231,7 +222,7 @@ async fn a_collected_article_is_handled_at_once() {
 async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     let (world, collector) = World::expecting(&["job_1"]).await;
     let unreadable = r#"{"job_id":"job_1","status":"complete","article":"moved"}"#;
-    world.api.on_poll(|_| Reply::Says(200, "", unreadable.to_owned()));
+    world.api.polls_say(unreadable);
     for (hours, state, after_the_worker) in [
         (2, JobState::Collected, JobState::Expected),
         (1, JobState::Expected, JobState::Expected),

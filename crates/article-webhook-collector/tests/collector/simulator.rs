@@ -6,10 +6,10 @@ use article_webhook_client::{ApiKey, Client};
 use article_webhook_collector::{Collector, OrderOutcome};
 use article_webhook_inbox::{Job, JobState, Source, State, store::Store};
 use article_webhook_simulator::{
-    DeliveryOutcome, Fault, Push, Rule, Sender, Sending, Simulator, SimulatorClock, StatusCode,
+    DeliveryOutcome, Push, Sender, Sending, Simulator, SimulatorClock, StatusCode,
 };
 
-use crate::world::{DAY, HOUR, MINUTE, SECOND, World, key, order, shoes};
+use crate::world::{HOUR, MINUTE, World, key, order, shoes};
 
 const KEY: &str = "sk-simulator";
 
@@ -30,13 +30,12 @@ struct Shop {
 }
 
 impl Shop {
-    async fn open(faults: Vec<Rule>) -> Self {
+    async fn open() -> Self {
         let simulator = Simulator::builder()
             .clock(SimulatorClock::stepped())
             .publish_target("http://receiver.test/", "Bearer 5f2b9c0e7a1d4e38")
             .sender(Down);
         let simulator = simulator.start().await.unwrap();
-        simulator.set_faults(faults);
         let world = World::new();
         let client = Client::new(ApiKey::new(KEY).unwrap(), &simulator.base_url()).unwrap();
         let collector = Collector::new(&world.inbox, client);
@@ -55,7 +54,7 @@ impl Shop {
 
 #[tokio::test]
 async fn ten_articles_that_were_never_delivered_are_handled() {
-    let shop = Shop::open(Vec::new()).await;
+    let shop = Shop::open().await;
     for post in 0..10 {
         let outcome = order(&shop.collector, &format!("post-{post}")).await;
         assert!(matches!(outcome, OrderOutcome::Ordered(_)), "{outcome:?}");
@@ -77,7 +76,7 @@ async fn ten_articles_that_were_never_delivered_are_handled() {
 /// The worker reads of the stored response what the client reads of the same response.
 #[tokio::test]
 async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
-    let shop = Shop::open(Vec::new()).await;
+    let shop = Shop::open().await;
     let article = shoes().field("fail_at", "draft".into());
     let ordered = shop.collector.order("post-17", &article).await.unwrap();
     let OrderOutcome::Ordered(job_id) = ordered else { panic!("{ordered:?}") };
@@ -104,45 +103,4 @@ async fn a_failed_job_reaches_the_application_with_its_step_and_its_credits() {
         (failure.step.as_deref(), failure.credits_refunded)
     );
     assert_eq!(error.message(), failure.message.as_deref());
-}
-
-/// Calls are cut, fail and are limited, and the job that failed says why. No order is placed twice.
-#[tokio::test]
-async fn every_order_ends_although_the_api_fails_now_and_then() {
-    let shop = Shop::open(vec![
-        Rule::new(Fault::ApiMalformed).nth(3),
-        Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).nth(5),
-        Rule::new(Fault::ApiRateLimited(MINUTE)).nth(8),
-    ])
-    .await;
-    let mut unknown = 0;
-    for post in 0..20 {
-        let article = if post == 19 { shoes().field("fail_at", "draft".into()) } else { shoes() };
-        loop {
-            match shop.collector.order(&format!("post-{post}"), &article).await.unwrap() {
-                OrderOutcome::Ordered(_) => break,
-                OrderOutcome::Unknown { .. } => {
-                    unknown += 1;
-                    break;
-                }
-                // What is certainly not ordered is ordered again, and nothing else is.
-                OrderOutcome::Refused(_) | OrderOutcome::Paused(_) => {
-                    shop.world.clock.advance(MINUTE);
-                    shop.simulator.advance(MINUTE).await;
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-    assert_eq!((unknown, shop.simulator.jobs().len()), (2, 19), "the 503 was not carried out");
-
-    shop.simulator.set_faults(vec![
-        Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE)).probability(0.2),
-        Rule::new(Fault::ApiRateLimited(30 * SECOND)).probability(0.1),
-        Rule::new(Fault::ApiMalformed).probability(0.1),
-    ]);
-    shop.pass(2 * DAY).await;
-    let counts = shop.collector.health().await.unwrap().ledger.counts;
-    assert_eq!((counts.of(JobState::Collected), counts.of(JobState::Failed)), (17, 1));
-    assert_eq!((counts.open(), counts.unknown_intents), (0, 2));
 }
