@@ -17,15 +17,20 @@ use crate::scene;
 const ROLE: &str = "inbox";
 
 pub(crate) struct Postgres {
-    store: Option<Arc<PostgresStore>>,
+    pub(crate) store: Option<Arc<PostgresStore>>,
     clock: Clock,
-    schema: String,
-    url: String,
+    pub(crate) schema: String,
+    pub(crate) url: String,
 }
 
 impl Postgres {
+    #[allow(dead_code, reason = "the model has a clock")]
     pub(crate) fn fresh(url: String) -> Self {
-        let clock = Clock::stepped(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000));
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        Self::on(url, Clock::stepped(start))
+    }
+
+    pub(crate) fn on(url: String, clock: Clock) -> Self {
         let schema = scene::fresh_schema();
         let mut subject = Self { store: None, clock, schema, url };
         subject.make_role();

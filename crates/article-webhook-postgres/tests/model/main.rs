@@ -9,6 +9,8 @@
 
 #[path = "../common/bouncer.rs"]
 mod bouncer;
+#[path = "../common/subject.rs"]
+mod postgres;
 #[path = "../common/scene.rs"]
 mod scene;
 #[path = "../common/server.rs"]
