@@ -7,12 +7,11 @@ use article_webhook_inbox::{
     Inbox, Prune, State,
     store::{BucketSettings, Expect, Outcome, PollClaim, Settled, Store as _},
 };
-use article_webhook_postgres::PostgresStore;
-use tokio::{sync::mpsc, time::sleep};
+use tokio::sync::mpsc;
 use tokio_postgres::Client;
 
 use crate::{
-    CLAIM, NewStore, arrival, fresh, record_each,
+    CLAIM, Scene, arrival, record_each,
     scene::{self, wait},
     server::Server,
 };
@@ -36,11 +35,11 @@ async fn move_clock(client: &Client, by: &str) {
 #[test]
 fn a_claim_reports_the_time_of_its_server() {
     let Some(server) = Server::start(&[]) else { return };
-    let url = server.url();
+    let scene = Scene::on(&server.url());
+    let store = scene.store();
     wait(async move {
-        let store = PostgresStore::connect(fresh(&url)).await.unwrap();
         let before = store.now();
-        move_clock(&scene::connect(&url).await, "-1 hour").await;
+        move_clock(&scene.client().await, "-1 hour").await;
         store.claim(CLAIM).await.unwrap();
         let back = before.duration_since(store.now()).unwrap();
         assert!(back > Duration::from_secs(3000), "{back:?}");
@@ -53,7 +52,8 @@ fn the_clock_of_a_node_does_not_matter() {
     for by in ["10 minutes", "-10 minutes"] {
         let Some(server) = Server::start(&[]) else { return };
         wait(async { move_clock(&scene::connect(&server.url()).await, by).await });
-        let NewStore { url, store, .. } = NewStore::on(&server.url());
+        let scene = Scene::on(&server.url());
+        let store = scene.store();
         let is_of_the_server = |time: SystemTime| match by {
             "10 minutes" => time > SystemTime::now() + MINUTES,
             _ => time < SystemTime::now() - MINUTES,
@@ -70,7 +70,7 @@ fn the_clock_of_a_node_does_not_matter() {
             assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "no lease has ended");
             assert_eq!(store.settle(leases[0], Outcome::Done).await.unwrap(), Settled::Settled);
             let completion = store.completion(leases[1]).unwrap();
-            let application = scene::connect(&url).await;
+            let application = scene.client().await;
             assert_eq!(scene::complete(&application, &completion).await.unwrap(), 1);
             let (entry, _) = store.show(arrival("job_2", "{}").key).await.unwrap().unwrap();
             assert!(entry.state == State::Done && is_of_the_server(entry.since));
@@ -104,28 +104,4 @@ fn the_clock_of_a_node_does_not_matter() {
             assert_eq!(store.prune(prune(store.now() + second)).await.unwrap().entries, 3);
         });
     }
-}
-
-/// Whichever node received them.
-#[test]
-fn entries_are_claimed_in_the_order_in_which_nodes_with_wrong_clocks_received_them() {
-    let Some(server) = Server::start(&[]) else { return };
-    wait(async move {
-        let url = server.url();
-        move_clock(&scene::connect(&url).await, "-10 minutes").await;
-        let settings = fresh(&url);
-        let nodes = [
-            PostgresStore::connect(settings.clone()).await.unwrap(),
-            PostgresStore::connect(settings).await.unwrap(),
-        ];
-        for number in 0..10 {
-            let stored = nodes[number % 2].record(arrival(&format!("job_{number}"), "{}")).await;
-            stored.unwrap();
-            sleep(Duration::from_millis(2)).await;
-        }
-        let claimed = nodes[0].claim(CLAIM).await.unwrap().claimed;
-        let jobs: Vec<_> = claimed.iter().map(|claimed| claimed.key.job_id.to_string()).collect();
-        let expected: Vec<_> = (0..10).map(|number| format!("job_{number}")).collect();
-        assert_eq!(jobs, expected);
-    });
 }

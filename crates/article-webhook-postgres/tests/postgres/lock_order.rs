@@ -5,7 +5,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use article_webhook_inbox::{
@@ -19,9 +19,9 @@ use article_webhook_postgres::PostgresStore;
 use tokio::task::JoinSet;
 
 use crate::{
-    CLAIM, KILL, NewStore, arrival, fresh,
+    CLAIM, KILL, Scene, arrival,
     scene::{self, wait},
-    server::{Server, shared_url},
+    server::Server,
 };
 
 const JOBS: u32 = 3;
@@ -29,27 +29,39 @@ const JOBS: u32 = 3;
 const BUCKET: BucketSettings = BucketSettings { per_minute: 60_000, burst: 10_000, key: 1 };
 
 #[test]
-fn calls_of_two_nodes_about_the_same_jobs_never_block_each_other() {
+fn calls_of_two_nodes_and_a_reindex_of_any_table_never_block_each_other() {
     let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
-    let url = server.url();
-    let settings = fresh(&url).working_connections(8).unwrap();
-    wait(async move {
+    let scene = Scene::on(&server.url());
+    let scene = scene.with(|settings| settings.working_connections(8).unwrap());
+    let nodes = [scene.store(), scene.store()];
+    wait(async {
+        let is_over = Arc::new(AtomicBool::new(false));
         let mut calls = JoinSet::new();
-        for _ in 0..2 {
-            let store = Arc::new(PostgresStore::connect(settings.clone()).await.unwrap());
+        for store in nodes {
             for intent in ["intent_0", "intent_1"] {
                 store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
             }
             for _ in 0..8 {
-                let store = Arc::clone(&store);
+                let (store, is_over) = (store.clone(), Arc::clone(&is_over));
                 calls.spawn(async move {
-                    let end = Instant::now() + Duration::from_secs(3);
-                    while Instant::now() < end {
+                    while !is_over.load(Relaxed) {
                         call(&store).await.unwrap();
                     }
                 });
             }
         }
+        // The calls also have time alone.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let operator = scene.client().await;
+        for _ in 0..5 {
+            for table in ["entries", "bodies", "jobs", "intents", "bucket", "meta"] {
+                for how in ["", "CONCURRENTLY "] {
+                    let reindex = format!("REINDEX TABLE {how}article_inbox_{table}");
+                    operator.batch_execute(&reindex).await.unwrap();
+                }
+            }
+        }
+        is_over.store(true, Relaxed);
         calls.join_all().await;
         no_deadlock(&server).await;
     });
@@ -131,14 +143,8 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
         }
         _ => {
             let now = SystemTime::now() + Duration::from_secs(60);
-            let prune = Prune {
-                bodies_before: now,
-                entries_before: now,
-                dead_before: Some(now),
-                limit: 10,
-                ..Prune::default()
-            };
-            store.prune(prune).await?;
+            let limits = Prune { bodies_before: now, entries_before: now, ..Prune::default() };
+            store.prune(Prune { dead_before: Some(now), limit: 10, ..limits }).await?;
         }
     }
     Ok(())
@@ -146,23 +152,22 @@ async fn call(store: &PostgresStore) -> Result<(), Error> {
 
 #[test]
 fn a_call_that_the_server_chose_to_end_a_deadlock_is_made_again() {
-    let Some(url) = shared_url() else { return };
+    let Some(scene) = Scene::shared() else { return };
     // The second attempt would find the connection of the first, if that were kept.
-    let NewStore { schema, store, .. } =
-        NewStore::with(&url, |settings| settings.working_connections(1).unwrap());
-    wait(async move {
+    let scene = scene.with(|settings| settings.working_connections(1).unwrap());
+    let store = scene.store();
+    wait(async {
         let key = arrival("job_1", "{}").key;
         store.record(arrival("job_1", "{}")).await.unwrap();
         store.discard(vec![key.clone()], "not wanted".into()).await.unwrap();
         store.expect(vec![Expect::job(key.job_id.clone(), SystemTime::now())]).await.unwrap();
 
         // An application that takes an entry before its job. It looks for a deadlock later than we do.
-        let mut application = scene::connect(&url).await;
+        let mut application = scene.client().await;
         application.batch_execute("SET deadlock_timeout = '1min'").await.unwrap();
         let transaction = application.transaction().await.unwrap();
-        let lock = |table: &str| {
-            format!("SELECT FROM {schema}.article_inbox_{table} WHERE job_id = 'job_1' FOR UPDATE")
-        };
+        let lock =
+            |table| format!("SELECT FROM article_inbox_{table} WHERE job_id = 'job_1' FOR UPDATE");
         transaction.batch_execute(&lock("entries")).await.unwrap();
         let node = store.clone();
         let requeue = async move { node.requeue(vec![(key, None)], SystemTime::UNIX_EPOCH).await };
@@ -187,61 +192,27 @@ async fn waits(client: &tokio_postgres::Client, statement: &str) -> bool {
 #[test]
 fn a_claim_never_waits_for_a_reindex_that_waits_for_it() {
     let Some(server) = Server::start(&["deadlock_timeout = 1h"]) else { return };
-    let NewStore { url, schema, store, .. } = NewStore::on(&server.url());
-    wait(async move {
+    let scene = Scene::on(&server.url());
+    let store = scene.store();
+    wait(async {
         store.record(arrival("job_1", "{}")).await.unwrap();
         // The claim waits for the body, whatever it has locked before.
-        let (looks, mut holds) = (scene::connect(&url).await, scene::connect(&url).await);
+        let (looks, mut holds) = (scene.client().await, scene.client().await);
         let held = holds.transaction().await.unwrap();
-        let hold = format!("REINDEX INDEX {schema}.article_inbox_bodies_pkey");
-        held.batch_execute(&hold).await.unwrap();
+        held.batch_execute("REINDEX INDEX article_inbox_bodies_pkey").await.unwrap();
         let claim = {
             let store = store.clone();
             tokio::spawn(async move { store.claim(CLAIM).await })
         };
         while !waits(&looks, "article_inbox_bodies").await {}
         let reindex = {
-            let client = scene::connect(&url).await;
-            let reindex = format!("REINDEX TABLE {schema}.article_inbox_entries");
-            tokio::spawn(async move { client.batch_execute(&reindex).await })
+            let client = scene.client().await;
+            let reindex = "REINDEX TABLE article_inbox_entries";
+            tokio::spawn(async move { client.batch_execute(reindex).await })
         };
         while !reindex.is_finished() && !waits(&looks, "REINDEX TABLE").await {}
         held.commit().await.unwrap();
         assert_eq!(claim.await.unwrap().unwrap().claimed.len(), 1);
         reindex.await.unwrap().unwrap();
-    });
-}
-
-#[test]
-fn calls_and_a_reindex_of_any_table_never_block_each_other() {
-    let Some(server) = Server::start(&["log_min_messages = error"]) else { return };
-    let NewStore { url, schema, store, .. } =
-        NewStore::with(&server.url(), |settings| settings.working_connections(8).unwrap());
-    wait(async move {
-        for intent in ["intent_0", "intent_1"] {
-            store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
-        }
-        let is_over = Arc::new(AtomicBool::new(false));
-        let mut calls = JoinSet::new();
-        for _ in 0..8 {
-            let (store, is_over) = (store.clone(), Arc::clone(&is_over));
-            calls.spawn(async move {
-                while !is_over.load(Relaxed) {
-                    call(&store).await.unwrap();
-                }
-            });
-        }
-        let operator = scene::connect(&url).await;
-        for _ in 0..5 {
-            for table in ["entries", "bodies", "jobs", "intents", "bucket", "meta"] {
-                for how in ["", "CONCURRENTLY "] {
-                    let reindex = format!("REINDEX TABLE {how}{schema}.article_inbox_{table}");
-                    operator.batch_execute(&reindex).await.unwrap();
-                }
-            }
-        }
-        is_over.store(true, Relaxed);
-        calls.join_all().await;
-        no_deadlock(&server).await;
     });
 }

@@ -14,10 +14,9 @@ use article_webhook_inbox::{
         PollOutcome, Recorded, Settled, Store,
     },
 };
-use article_webhook_postgres::PostgresStore;
 use serde_json::Value;
 
-use crate::{CLAIM, arrival, fresh, scene::wait, server::shared_url};
+use crate::{CLAIM, Scene, arrival, scene::wait};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };
@@ -133,12 +132,10 @@ async fn exported(inbox: &Inbox) -> String {
 
 #[test]
 fn an_inbox_moves_with_its_ledger_from_a_file_into_the_database_and_back() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
+    let Some((_, database)) = Scene::opened() else { return };
     wait(async move {
         let folder = tempfile::tempdir().unwrap();
         let file = SqliteStore::open(folder.path().join("inbox.db")).unwrap();
-        let database = PostgresStore::connect(settings).await.unwrap();
         let back = SqliteStore::open(folder.path().join("back.db")).unwrap();
         let [from, there, again] =
             [Inbox::new(file.clone()), Inbox::new(database.clone()), Inbox::new(back.clone())];

@@ -6,17 +6,14 @@ use article_webhook_inbox::{
     JobState, Prune, State,
     store::{Expect, Intended, Outcome, Recorded, Settled, Store as _},
 };
-use article_webhook_postgres::{PostgresSettings, PostgresStore};
+use article_webhook_postgres::PostgresStore;
 use tokio_postgres::Client;
 
 use crate::{
-    CLAIM, arrival,
+    CLAIM, Scene, arrival,
     fill::SEAL,
-    fresh,
-    refusals::{refused, run, says},
-    scene::{self, wait},
-    schema,
-    server::shared_url,
+    refusals::{refused, says},
+    scene::wait,
 };
 
 /// A column, fields of the documents, and states, as the step to the next version may add them.
@@ -40,9 +37,8 @@ INSERT INTO article_inbox_meta (name, value) VALUES ('compatible_from', 1);
 ";
 
 /// A node of this version that the tables were changed under, and a connection of an application.
-async fn scene(url: &str, settings: PostgresSettings) -> (PostgresStore, Client) {
-    let schema = schema(&settings);
-    let store = PostgresStore::connect(settings).await.unwrap();
+async fn newer(scene: &Scene) -> (PostgresStore, Client) {
+    let store = PostgresStore::connect(scene.settings.clone()).await.unwrap();
     for job in ["job_1", "job_parked"] {
         let expect = Expect::job(job.parse().unwrap(), SystemTime::now());
         store.expect(vec![expect]).await.unwrap();
@@ -51,9 +47,8 @@ async fn scene(url: &str, settings: PostgresSettings) -> (PostgresStore, Client)
     for name in ["post-1", "post-parked"] {
         store.intend(name, Duration::from_secs(60), 1, None).await.unwrap();
     }
-    let client = scene::connect(url).await;
-    let next = format!("SET search_path = {schema}; BEGIN; {NEXT} {SEAL} COMMIT;");
-    client.batch_execute(&next).await.unwrap();
+    let client = scene.client().await;
+    client.batch_execute(&format!("BEGIN; {NEXT} {SEAL} COMMIT;")).await.unwrap();
     (store, client)
 }
 
@@ -72,12 +67,11 @@ const INTENT: &str =
 
 #[test]
 fn a_node_of_the_version_before_works_and_loses_nothing_that_it_does_not_know() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    wait(async move {
-        let (running, client) = scene(&url, settings.clone()).await;
+    let Some(scene) = Scene::shared() else { return };
+    wait(async {
+        let (running, client) = newer(&scene).await;
         // Fields survive whatever the node does, and another of the version before starts beside it.
-        let started = PostgresStore::connect(settings).await.unwrap();
+        let started = PostgresStore::connect(scene.settings.clone()).await.unwrap();
         for (node, outcome, state) in [
             (
                 &running,
@@ -114,10 +108,9 @@ fn a_node_of_the_version_before_works_and_loses_nothing_that_it_does_not_know() 
 
 #[test]
 fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    wait(async move {
-        let (store, client) = scene(&url, settings).await;
+    let Some(scene) = Scene::shared() else { return };
+    wait(async {
+        let (store, client) = newer(&scene).await;
         let all = "SELECT (SELECT e::text FROM article_inbox_entries AS e WHERE job_id = 'job_parked'), \
             (SELECT j::text FROM article_inbox_jobs AS j WHERE job_id = 'job_parked'), \
             (SELECT i::text FROM article_inbox_intents AS i WHERE name = 'post-parked')";
@@ -141,16 +134,8 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
         assert!(matches!(intended, Intended::Known(_)), "it is not ordered twice");
         let future = SystemTime::now() + Duration::from_secs(3600);
         let limit = 100;
-        store
-            .prune(Prune {
-                bodies_before: future,
-                entries_before: future,
-                dead_before: Some(future),
-                limit,
-                ..Prune::default()
-            })
-            .await
-            .unwrap();
+        let prune = Prune { bodies_before: future, entries_before: future, ..Prune::default() };
+        store.prune(Prune { dead_before: Some(future), limit, ..prune }).await.unwrap();
         store.prune_ledger(future, limit).await.unwrap();
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
         assert!(store.check().await.unwrap().is_empty());
@@ -166,16 +151,10 @@ fn a_row_in_a_state_of_a_newer_version_is_left_alone() {
 
 #[test]
 fn tables_that_are_not_compatible_with_this_version_are_refused() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(PostgresStore::connect(settings.clone())).unwrap();
-    run(
-        &url,
-        &format!(
-            "UPDATE {schema}.article_inbox_meta SET value = 3 WHERE name = 'schema'; \
-             INSERT INTO {schema}.article_inbox_meta VALUES ('compatible_from', 2)"
-        ),
+    let Some((scene, _)) = Scene::opened() else { return };
+    scene.run(
+        "UPDATE S.article_inbox_meta SET value = 3 WHERE name = 'schema'; \
+         INSERT INTO S.article_inbox_meta VALUES ('compatible_from', 2)",
     );
-    says(&refused(settings), "use a newer version of this program");
+    says(&refused(scene.settings.clone()), "use a newer version of this program");
 }

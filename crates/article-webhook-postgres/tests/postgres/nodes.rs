@@ -1,12 +1,9 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use article_webhook_inbox::{
-    Filter, State,
+    Filter,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
@@ -14,19 +11,17 @@ use tokio::task::JoinSet;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
 use crate::{
-    CLAIM, NewStore, arrival, fresh, record_each,
+    CLAIM, Scene, arrival, record_each,
     scene::{self, wait},
-    server::shared_url,
 };
 
 #[test]
 fn nodes_that_start_at_once_make_one_schema() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let stores = wait(async move {
+    let Some(scene) = Scene::shared() else { return };
+    let stores = wait(async {
         let mut starts = JoinSet::new();
         for _ in 0..8 {
-            starts.spawn(PostgresStore::connect(settings.clone()));
+            starts.spawn(PostgresStore::connect(scene.settings.clone()));
         }
         starts.join_all().await
     });
@@ -36,53 +31,16 @@ fn nodes_that_start_at_once_make_one_schema() {
 }
 
 #[test]
-fn no_entry_is_handed_to_two_of_sixteen_workers() {
-    let Some(url) = shared_url() else { return };
-    let NewStore { store, .. } =
-        NewStore::with(&url, |settings| settings.working_connections(16).unwrap());
-    wait(async move {
-        let mut deliveries = JoinSet::new();
-        for job in 0..400 {
-            let store = store.clone();
-            deliveries
-                .spawn(async move { store.record(arrival(&format!("job_{job}"), "{}")).await });
-        }
-        for recorded in deliveries.join_all().await {
-            assert_eq!(recorded.unwrap(), Recorded::Stored);
-        }
-        let mut workers = JoinSet::new();
-        for _ in 0..16 {
-            let store = store.clone();
-            workers.spawn(async move {
-                let mut leases = Vec::new();
-                while store.counts().await.unwrap().of(State::Waiting) > 0 {
-                    let claims = store.claim(Claim { limit: 7, ..CLAIM }).await.unwrap();
-                    leases.extend(claims.claimed.iter().map(|claimed| claimed.lease));
-                    assert!(claims.claimed.len() <= 7);
-                }
-                leases
-            });
-        }
-        let leases = workers.join_all().await.concat();
-        let once: HashSet<_> = leases.iter().collect();
-        assert_eq!((leases.len(), once.len()), (400, 400));
-    });
-}
-
-#[test]
 fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    wait(async move {
-        let of_node = |name| PostgresStore::connect(settings.clone().node(name).unwrap());
+    let Some(scene) = Scene::shared() else { return };
+    wait(async {
+        let of_node = |name| PostgresStore::connect(scene.settings.clone().node(name).unwrap());
         let (web, jobs) = (of_node("web-1").await.unwrap(), of_node("jobs-1").await.unwrap());
         let shown = async || {
             let entries = web.list(Filter::default()).await.unwrap().items;
             entries.into_iter().map(|entry| entry.node).collect::<Vec<_>>()
         };
-        for job in ["job_1", "job_2"] {
-            web.record(arrival(job, "{}")).await.unwrap();
-        }
+        record_each(&web, &["job_1", "job_2"]).await;
         assert_eq!(shown().await, [None, None]);
         let one = Claim { limit: 1, ..CLAIM };
         let first = web.claim(one).await.unwrap().claimed[0].lease;
@@ -90,11 +48,9 @@ fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
         let both = [Some("web-1".into()), Some("jobs-1".into())];
         assert_eq!(shown().await, both);
 
-        let application = scene::connect(&url).await;
-        assert_eq!(
-            scene::complete(&application, &web.completion(first).unwrap()).await.unwrap(),
-            1
-        );
+        let application = scene.client().await;
+        let completion = web.completion(first).unwrap();
+        assert_eq!(scene::complete(&application, &completion).await.unwrap(), 1);
         assert_eq!(shown().await, both, "it had it last");
 
         let names = "SELECT DISTINCT application_name FROM pg_stat_activity WHERE application_name IN \
@@ -105,11 +61,9 @@ fn an_entry_shows_the_node_that_has_it_and_so_does_the_server() {
 
 #[test]
 fn a_pause_holds_for_the_next_claim_of_every_node_and_so_does_its_end() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
+    let Some(scene) = Scene::shared() else { return };
+    let (one, other) = (scene.store(), scene.store());
     wait(async move {
-        let [one, other] = [settings.clone(), settings].map(PostgresStore::connect);
-        let (one, other) = (one.await.unwrap(), other.await.unwrap());
         one.record(arrival("job_1", "{}")).await.unwrap();
         one.pause("ops@db1".into()).await.unwrap();
         let paused = other.claim(CLAIM).await.unwrap();
@@ -123,17 +77,29 @@ fn a_pause_holds_for_the_next_claim_of_every_node_and_so_does_its_end() {
 
 #[test]
 fn an_application_that_holds_an_entry_keeps_nobody_waiting() {
-    let Some(NewStore { url, store, .. }) = NewStore::shared() else { return };
-    wait(async move {
+    let Some((scene, store)) = Scene::opened() else { return };
+    wait(async {
         record_each(&store, &["job_1", "job_2"]).await;
-        let claimed = store.claim(CLAIM).await.unwrap().claimed;
-        let leases: Vec<_> = claimed.iter().map(|claimed| claimed.lease).collect();
+        let mut application = scene.client().await;
+        let claim = async || {
+            let claimed = store.claim(CLAIM).await.unwrap().claimed;
+            assert_eq!(claimed.len(), 1);
+            (claimed[0].key.job_id.to_string(), claimed[0].lease)
+        };
+        let transaction = application.transaction().await.unwrap();
+        let hold = "SELECT FROM article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE";
+        transaction.batch_execute(hold).await.unwrap();
+        let (job, second) = claim().await;
+        assert_eq!(job, "job_2", "it does not wait for the other");
+        transaction.rollback().await.unwrap();
+        let (job, first) = claim().await;
+        assert_eq!(job, "job_1");
+
+        let leases = [first, second];
         let kept = Recorded::Conflict { kept: true };
         let other = store.record(arrival("job_1", "{ }")).await.unwrap();
         assert_eq!(other, kept, "a lease alone is no lock");
         let completion = store.completion(leases[0]).unwrap();
-
-        let mut application = scene::connect(&url).await;
         let transaction = application.transaction().await.unwrap();
         assert_eq!(scene::complete(&transaction, &completion).await.unwrap(), 1);
 
@@ -164,11 +130,11 @@ fn an_application_that_holds_an_entry_keeps_nobody_waiting() {
 /// An application whose transactions are stricter than the default gets an error, and no second row.
 #[test]
 fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
-    let Some(NewStore { url, store, .. }) = NewStore::shared() else { return };
-    wait(async move {
+    let Some((scene, store)) = Scene::opened() else { return };
+    wait(async {
         store.record(arrival("job_1", "{}")).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-        let mut application = scene::connect(&url).await;
+        let mut application = scene.client().await;
         let strict = application.build_transaction().isolation_level(IsolationLevel::Serializable);
         let transaction = strict.start().await.unwrap();
         transaction.query_one("SELECT 1", &[]).await.unwrap();
@@ -182,36 +148,17 @@ fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
     });
 }
 
-#[test]
-fn an_entry_that_another_program_holds_delays_no_claim() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
-    wait(async move {
-        record_each(&store, &["job_1", "job_2"]).await;
-        let mut application = scene::connect(&url).await;
-        let transaction = application.transaction().await.unwrap();
-        let hold =
-            format!("SELECT FROM {schema}.article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE");
-        transaction.batch_execute(&hold).await.unwrap();
-        let claims = store.claim(CLAIM).await.unwrap().claimed;
-        assert_eq!(claims.len(), 1);
-        assert_eq!(claims[0].key.job_id.as_str(), "job_2");
-        transaction.rollback().await.unwrap();
-        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1);
-    });
-}
-
 /// Deliveries come one after the other, so that each has a transaction of its own or shares one with few.
 #[test]
 fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
-    wait(async move {
+    let Some((scene, store)) = Scene::opened() else { return };
+    wait(async {
         for number in 0..24 {
             store.record(arrival(&format!("locked_{number}"), "{}")).await.unwrap();
         }
-        let mut program = scene::connect(&url).await;
+        let mut program = scene.client().await;
         let holds = program.transaction().await.unwrap();
-        let hold = format!("SELECT FROM {schema}.article_inbox_entries FOR UPDATE");
-        holds.batch_execute(&hold).await.unwrap();
+        holds.batch_execute("SELECT FROM article_inbox_entries FOR UPDATE").await.unwrap();
         let (mut locked, mut slow) = (JoinSet::new(), 0);
         for number in 0..24 {
             let (node, known) = (store.clone(), format!("locked_{number}"));

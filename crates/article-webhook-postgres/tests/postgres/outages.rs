@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_postgres::Client;
 
 use crate::{
-    KILL, arrival, changes, fresh,
+    KILL, Scene, arrival, fresh,
     refusals::{run, with_password},
     scene::{self, wait},
     server::Server,
@@ -42,7 +42,8 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
         let (worker, mut handled) = scene::work(&inbox, Duration::from_millis(200));
         let operator = scene::connect(&server.url()).await;
 
-        for (round, [change, reported, undo]) in changes("nobody gets in", "", "").enumerate() {
+        let scene = Scene::on(&server.url());
+        for (round, [change, reported, undo]) in scene.changes("nobody gets in").enumerate() {
             // Another connection to a database forbids to rename it.
             let job = format!("job-{round}");
             while operator.batch_execute(&change).await.is_err() {

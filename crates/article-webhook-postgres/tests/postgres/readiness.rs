@@ -4,15 +4,8 @@ use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink as _, fixture};
 use article_webhook_inbox::{Inbox, store::Store as _};
-use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
-use crate::{
-    CLAIM, arrival, changes, log, named,
-    refusals::run,
-    role_of_new_tables,
-    scene::{self, wait},
-    server::shared_url,
-};
+use crate::{CLAIM, Scene, arrival, log, record, scene::wait};
 
 /// Within this time the inbox is not ready any more, and is ready again.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -39,53 +32,18 @@ async fn is_not_ready(inbox: &Inbox) -> Result<String, &'static str> {
     Err("ready after ten seconds")
 }
 
-/// An inbox of a role of its own, in a schema of its own, that its operator has given the rights it needs.
-struct Scene {
-    url: String,
-    schema: String,
-    role: String,
-    settings: PostgresSettings,
-}
-
-impl Scene {
-    fn new(url: &str) -> Self {
-        let (schema, role, settings) = role_of_new_tables(url);
-        Self { url: url.to_owned(), schema, role, settings }
-    }
-
-    fn store(&self) -> PostgresStore {
-        wait(PostgresStore::connect(self.settings.clone())).unwrap()
-    }
-
-    /// Runs statements as the operator. `S` is the schema, `R` the role.
-    fn run(&self, statements: &str) {
-        run(&self.url, &named(statements, &self.schema, &self.role));
-    }
-
-    fn changes(&self, section: &str) -> impl Iterator<Item = [String; 3]> {
-        changes(section, &self.schema, &self.role)
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        self.run("DROP OWNED BY R ; DROP ROLE R");
-    }
-}
-
 #[test]
 fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     log::keep();
     // Each has an inbox of its own, so that none waits for the last probe of another.
     for [change, reported, undo] in scene.changes("deliveries cannot be stored") {
         let inbox = Inbox::new(scene.store());
-        run(&url, &change);
+        scene.run(&change);
         let found = wait(is_not_ready(&inbox));
         let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
         let answered = wait(inbox.accept(delivery));
-        run(&url, &undo);
+        scene.run(&undo);
         assert!(found.clone().unwrap().starts_with(&reported), "{change}: {found:?}");
         assert_eq!(answered, Reply::Unavailable, "{change}");
         let logged = format!("a probe shows that deliveries cannot be stored: {reported}");
@@ -97,8 +55,7 @@ fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
 
 #[test]
 fn a_store_that_was_ready_is_so_for_ten_seconds_at_most() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     let inbox = Inbox::new(scene.store());
     let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
     assert_eq!(wait(inbox.accept(delivery)), Reply::Stored);
@@ -110,32 +67,29 @@ fn a_store_that_was_ready_is_so_for_ten_seconds_at_most() {
 
 #[test]
 fn a_probe_leaves_nothing() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     let store = scene.store();
     wait(store.probe()).unwrap();
     wait(store.health()).unwrap();
     for table in ["entries", "bodies", "jobs", "intents"] {
-        let count = format!("SELECT count(*) FROM {}.article_inbox_{table}", scene.schema);
-        let rows: i64 =
-            wait(async { scene::connect(&url).await.query_one(&count, &[]).await }).unwrap().get(0);
-        assert_eq!(rows, 0, "{table}");
+        let all = format!("SELECT FROM article_inbox_{table}");
+        let rows = wait(async { scene.client().await.query(&all, &[]).await }).unwrap();
+        assert!(rows.is_empty(), "{table}");
     }
 }
 
 #[test]
 fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     let changes = scene.changes("workers cannot change entries");
     for (number, [change, reported, undo]) in changes.enumerate() {
         let store = scene.store();
         let inbox = Inbox::new(store.clone());
-        run(&url, &change);
+        scene.run(&change);
         let (ready, health) = wait(async { (inbox.ready().await, inbox.health().await) });
         let delivery = fixture::complete().job_id(&format!("job_{number}")).delivery().unwrap();
         let (answered, claimed) = (wait(inbox.accept(delivery)), wait(store.claim(CLAIM)));
-        run(&url, &undo);
+        scene.run(&undo);
         ready.unwrap();
         assert!(health.writable.is_ok(), "{change}");
         assert_eq!(health.store.unwrap().findings[0], reported);
@@ -148,8 +102,7 @@ fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away()
 
 #[test]
 fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     scene.run(
         "CREATE FUNCTION S.hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(4711); \
          RETURN NULL; END'; \
@@ -157,7 +110,7 @@ fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
     );
     let stores = [scene.store(), scene.store(), scene.store()];
     wait(async {
-        let program = scene::connect(&url).await;
+        let program = scene.client().await;
         program.batch_execute("SELECT pg_advisory_lock(4711)").await.unwrap();
         let probes = stores.map(|store| tokio::spawn(async move { store.probe().await }));
         // All of them hold what they need until the program lets them go on, which is before the time-out of a lock.
@@ -177,10 +130,9 @@ fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
 
 #[test]
 fn a_table_that_is_set_unlogged_gets_no_delivery_from_the_first_on() {
-    let Some(url) = shared_url() else { return };
-    let scene = Scene::new(&url);
+    let Some(scene) = Scene::of_role() else { return };
     let store = scene.store();
-    wait(store.record(arrival("known", "{}"))).unwrap();
+    record(&store, "known");
     for (table, index) in [("entries", 0), ("bodies", 1), ("jobs", 2)] {
         let inbox = Inbox::new(store.clone());
         scene.run(&format!("ALTER TABLE S.article_inbox_{table} SET UNLOGGED"));
@@ -195,7 +147,7 @@ fn a_table_that_is_set_unlogged_gets_no_delivery_from_the_first_on() {
             assert!(error.is_transient(), "{error:?}");
             assert_eq!(error.to_string(), expected);
         }
-        wait(store.record(arrival(&format!("job_{index}"), "{}"))).unwrap();
+        record(&store, &format!("job_{index}"));
     }
     scene.run("ALTER TABLE S.article_inbox_intents SET UNLOGGED");
     let error = wait(store.intend("order", Duration::from_secs(30), 1, None)).unwrap_err();

@@ -6,27 +6,22 @@ use article_webhook_inbox::store::{Claimed, Outcome, Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, NewStore, arrival, changes, fresh, log,
-    refusals::{refused, run, says},
+    CLAIM, Scene, arrival, log, record,
+    refusals::{refused, says},
     scene::wait,
-    schema,
-    server::shared_url,
 };
 
 /// A function that skips the row of a trigger which runs before it.
-fn skipping(schema: &str) -> String {
-    format!(
-        "CREATE FUNCTION {schema}.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
-    )
-}
+const SKIP: &str =
+    "CREATE FUNCTION S.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'";
 
 #[test]
 fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
-    let Some(NewStore { url, schema, settings, store }) = NewStore::shared() else { return };
-    run(&url, &skipping(&schema));
-    for [change, reported, undo] in changes("rows may be lost", &schema, "") {
-        run(&url, &change);
-        let error = refused(settings.clone());
+    let Some((scene, store)) = Scene::opened() else { return };
+    scene.run(SKIP);
+    for [change, reported, undo] in scene.changes("rows may be lost") {
+        scene.run(&change);
+        let error = refused(scene.settings.clone());
         says(&error, &reported);
         assert!(!error.is_transient());
         // A connection that was there finds it, and a new one is refused.
@@ -38,27 +33,23 @@ fn tables_that_may_lose_rows_refuse_a_start_and_are_found_later() {
         // Without a table, it cannot look at the rows.
         let checked = format!("{:?}", wait(store.check()));
         assert!(checked.contains(&reported) || checked.contains("does not exist"), "{checked}");
-        run(&url, &undo);
-        assert!(
-            !wait(store.health()).unwrap().findings.iter().any(|found| found.contains(&reported))
-        );
+        scene.run(&undo);
+        let findings = wait(store.health()).unwrap().findings;
+        assert!(!findings.iter().any(|found| found.contains(&reported)), "{findings:?}");
     }
-    wait(PostgresStore::connect(settings)).unwrap();
+    scene.store();
 }
 
 #[test]
 fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
-    wait(store.record(arrival("known", "{}"))).unwrap();
+    let Some((scene, store)) = Scene::opened() else { return };
+    record(&store, "known");
     wait(store.intend("known-intent", Duration::from_secs(30), 1, None)).unwrap();
-    run(&url, &skipping(&schema));
-    let trigger = |before: &str| {
-        format!("CREATE TRIGGER t BEFORE {before} FOR EACH ROW EXECUTE FUNCTION {schema}.skip()")
-    };
-    let bodies = format!("{schema}.article_inbox_bodies");
-    let rule = format!("CREATE RULE t AS ON INSERT TO {bodies} DO INSTEAD NOTHING");
-    for (kind, change) in [("TRIGGER", trigger(&format!("INSERT ON {bodies}"))), ("RULE", rule)] {
-        run(&url, &change);
+    scene.run(SKIP);
+    let rule = "CREATE RULE t AS ON INSERT TO S.article_inbox_bodies DO INSTEAD NOTHING";
+    let trigger = "CREATE TRIGGER t BEFORE INSERT ON S.article_inbox_bodies FOR EACH ROW EXECUTE FUNCTION S.skip()";
+    for (kind, change) in [("TRIGGER", trigger), ("RULE", rule)] {
+        scene.run(change);
         for (job, body) in [("new", "{}"), ("known", "{ }")] {
             let error = wait(store.record(arrival(job, body))).unwrap_err();
             assert!(error.is_transient(), "{error:?}");
@@ -67,21 +58,20 @@ fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
         let mut known = arrival("of_an_intent", "{}");
         known.intent = Some("known-intent".into());
         assert!(wait(store.record(known)).is_err());
-        run(&url, &format!("DROP {kind} t ON {bodies}"));
+        scene.run(&format!("DROP {kind} t ON S.article_inbox_bodies"));
     }
-    assert_eq!(wait(store.record(arrival("new", "{}"))).unwrap(), Recorded::Stored);
+    assert_eq!(record(&store, "new"), Recorded::Stored);
     assert_ne!(wait(store.record(arrival("known", "{ }"))).unwrap(), Recorded::Duplicate);
 
-    let entries = format!("{schema}.article_inbox_entries");
-    let trigger = trigger(&format!("UPDATE ON {entries}"));
-    run(&url, &trigger);
+    let trigger = "CREATE TRIGGER t BEFORE UPDATE ON S.article_inbox_entries FOR EACH ROW EXECUTE FUNCTION S.skip()";
+    scene.run(trigger);
     // The claim is made again, and finds nothing while the server still ends its first transaction.
     let claims = wait(store.claim(CLAIM));
     let is_empty = claims.as_ref().map_or(true, |claims| claims.claimed.is_empty());
     assert!(is_empty, "what is not leased is not handed out: {claims:?}");
-    run(&url, &format!("DROP TRIGGER t ON {entries}"));
+    scene.run("DROP TRIGGER t ON S.article_inbox_entries");
     let claimed = claimed(&store, 2);
-    run(&url, &trigger);
+    scene.run(trigger);
     for claimed in &claimed {
         let settled = wait(store.settle(claimed.lease, Outcome::Done));
         assert!(settled.is_err(), "it is not done");
@@ -90,28 +80,20 @@ fn what_a_trigger_or_a_rule_skips_is_not_acknowledged() {
 
 #[test]
 fn a_policy_that_hides_rows_is_an_outage_and_not_the_end_of_an_entry() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    run(
-        &url,
-        &format!(
-            "CREATE SCHEMA {schema}; DROP ROLE IF EXISTS hidden_from; CREATE ROLE hidden_from LOGIN; \
-             ALTER SCHEMA {schema} OWNER TO hidden_from"
-        ),
+    let Some(scene) = Scene::of_role() else { return };
+    let store = scene.store();
+    record(&store, "job_1");
+    scene.run("ALTER TABLE S.article_inbox_bodies ENABLE ROW LEVEL SECURITY");
+    assert_eq!(
+        refused(scene.settings.clone()).to_string(),
+        "row level security may hide rows of article_inbox_bodies: disable it, or give the role BYPASSRLS"
     );
-    let url_of_role = url.replace("postgres@", "hidden_from@");
-    let settings = PostgresSettings::new(&url_of_role).unwrap().schema(&schema).unwrap();
-    let store = wait(PostgresStore::connect(settings.clone())).unwrap();
-    wait(store.record(arrival("job_1", "{}"))).unwrap();
-    let table = format!("ALTER TABLE {schema}.article_inbox_bodies");
-    run(&url, &format!("{table} ENABLE ROW LEVEL SECURITY; {table} FORCE ROW LEVEL SECURITY"));
-    says(&refused(settings), "row level security may hide rows of article_inbox_bodies");
     let error = format!("{:?}", wait(store.claim(CLAIM)).unwrap_err());
     // A connection that is opened now says it as a start does.
     let by_server = error.contains("row-level security policy for table");
     assert!(by_server || error.contains("row level security may hide rows"), "{error}");
-    run(&url, &format!("{table} NO FORCE ROW LEVEL SECURITY; {table} DISABLE ROW LEVEL SECURITY"));
+    scene.run("ALTER ROLE R BYPASSRLS");
+    scene.store();
     let claimed = claimed(&store, 1);
     assert_eq!((claimed.len(), claimed[0].bodies.len()), (1, 1));
 }
@@ -127,27 +109,24 @@ fn claimed(store: &PostgresStore, count: usize) -> Vec<Claimed> {
 
 #[test]
 fn columns_that_others_add_change_nothing() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     for table in ["entries", "bodies", "jobs", "intents"] {
         for column in ["place", "job_ids", "now", "new", "due", "before", "named", "key"] {
-            let add = format!("ALTER TABLE {schema}.article_inbox_{table} ADD {column} bigint");
-            run(&url, &add);
+            scene.run(&format!("ALTER TABLE S.article_inbox_{table} ADD {column} bigint"));
         }
     }
-    assert_eq!(wait(store.record(arrival("job_1", "{}"))).unwrap(), Recorded::Stored);
-    let claimed = wait(store.claim(CLAIM)).unwrap().claimed;
+    assert_eq!(record(&store, "job_1"), Recorded::Stored);
+    let claimed = claimed(&store, 1);
     wait(store.settle(claimed[0].lease, Outcome::Done)).unwrap();
 }
 
 #[test]
 fn a_search_path_that_hides_the_functions_of_postgresql_is_refused() {
-    let Some(url) = shared_url() else { return };
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    wait(PostgresStore::connect(settings)).unwrap();
+    let Some(scene) = Scene::shared() else { return };
+    scene.store();
     let with = |path: &str| {
-        let url = format!("{url}?options=-csearch_path%3D{path}");
-        PostgresSettings::new(&url).unwrap().schema(&schema).unwrap()
+        let url = format!("{}?options=-csearch_path%3D{path}", scene.url);
+        PostgresSettings::new(&url).unwrap().schema(&scene.schema).unwrap()
     };
     let error = refused(with("public,pg_catalog"));
     says(&error, "search_path names another schema before pg_catalog");
@@ -157,30 +136,21 @@ fn a_search_path_that_hides_the_functions_of_postgresql_is_refused() {
 
 #[test]
 fn an_empty_inbox_that_a_start_makes_beside_another_is_reported() {
-    let Some(url) = shared_url() else { return };
+    let Some(scene) = Scene::of_new_role() else { return };
     log::keep();
-    let settings = fresh(&url);
-    let schema = schema(&settings);
-    let role = format!("alone_in_{schema}");
-    let database = url.rsplit_once('/').unwrap().1;
-    run(&url, &format!("CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE {database} TO {role}"));
-    let of_role = |schema: &str| {
-        let url = url.replace("postgres@", &format!("{role}@"));
-        PostgresSettings::new(&url).unwrap().schema(schema).unwrap()
-    };
-    let store = wait(PostgresStore::connect(of_role(&schema))).unwrap();
-    wait(store.record(arrival("job_1", "{}"))).unwrap();
+    let (schema, database) = (&scene.schema, scene.url.rsplit_once('/').unwrap().1);
+    scene.run(&format!("GRANT CREATE ON DATABASE {database} TO R"));
+    record(&scene.store(), "job_1");
     assert!(!log::kept().contains(&format!("the inbox in the schema \"{schema}\" is new")));
 
-    run(&url, &format!("ALTER SCHEMA {schema} RENAME TO {schema}_gone"));
-    let empty = wait(PostgresStore::connect(of_role(&schema))).unwrap();
-    assert_eq!(wait(empty.counts()).unwrap().total(), 0);
+    scene.run(&format!("ALTER SCHEMA S RENAME TO {schema}_gone"));
+    assert_eq!(wait(scene.store().counts()).unwrap().total(), 0);
     let says = format!(
         "the inbox in the schema \"{schema}\" is new and empty, and there is one in {schema}_gone: if that is the one that is meant, \
          name it with PostgresSettings::schema, or with ?schema=NAME for the tool"
     );
     assert_eq!(log::kept().matches(&says).count(), 1);
-    let meant = wait(PostgresStore::connect(of_role(&format!("{schema}_gone")))).unwrap();
+    let meant = scene.settings_of(&scene.role, &format!("{schema}_gone"));
+    let meant = wait(PostgresStore::connect(meant)).unwrap();
     assert_eq!(wait(meant.counts()).unwrap().total(), 1);
-    run(&url, &format!("DROP OWNED BY {role} CASCADE; DROP ROLE {role}"));
 }

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
     store::{BucketSettings, Expect, Outcome, PollClaim, Recorded, Settled, Store},
 };
 
-use crate::{CLAIM, NewStore, arrival, scene, scene::wait};
+use crate::{CLAIM, Scene, arrival, record_each, scene::wait};
 
 const POLL_CLAIM: PollClaim = PollClaim {
     limit: 10,
@@ -22,25 +22,19 @@ fn expected(job: &str) -> Expect {
 
 #[test]
 fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     wait(async move {
-        for job in 1..=6 {
-            store.record(arrival(&format!("job_{job}"), "{}")).await.unwrap();
-        }
+        record_each(&store, &["job_1", "job_2", "job_3", "job_4", "job_5", "job_6"]).await;
         store.expect(vec![expected("job_1")]).await.unwrap();
-        let application = scene::connect(&url).await;
-        let damage = |column: &str, value: &str, job: &str| {
-            format!(
-                "UPDATE {schema}.article_inbox_entries SET {column} = {value} WHERE job_id = '{job}';"
-            )
-        };
-        let damage = [
-            damage("document", "'not a document'", "job_1"),
-            damage("attempts", "-1", "job_2"),
-            damage("received_at", "1", "job_3"),
-            damage("job_id", "'a job'", "job_4"),
-        ];
-        application.batch_execute(&damage.concat()).await.unwrap();
+        for (damage, job) in [
+            ("document = 'not a document'", "job_1"),
+            ("attempts = -1", "job_2"),
+            ("received_at = 1", "job_3"),
+            ("job_id = 'a job'", "job_4"),
+        ] {
+            let entries = "UPDATE S.article_inbox_entries";
+            scene.run(&format!("{entries} SET {damage} WHERE job_id = '{job}'"));
+        }
         assert_eq!(store.check().await.unwrap().len(), 3, "one has no name");
 
         let claims = store.claim(CLAIM).await.unwrap();
@@ -79,7 +73,7 @@ fn a_damaged_entry_is_set_aside_and_the_others_are_claimed() {
 
 #[test]
 fn a_body_whose_document_is_damaged_costs_itself_alone() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     wait(async move {
         let inbox = Inbox::new(store.clone());
         let deliver = async |job: u8| {
@@ -89,15 +83,12 @@ fn a_body_whose_document_is_damaged_costs_itself_alone() {
         for job in 1..=4 {
             assert_eq!(deliver(job).await, Reply::Stored);
         }
-        let application = scene::connect(&url).await;
-        let damage = |job: u8, document: &str| {
-            format!(
-                "UPDATE {schema}.article_inbox_bodies SET document = '{document}' WHERE entry = \
-                 (SELECT id FROM {schema}.article_inbox_entries WHERE job_id = 'job_{job}');"
-            )
-        };
-        let damage = [damage(1, "no document"), damage(2, "{}")].concat();
-        application.batch_execute(&damage).await.unwrap();
+        for (job, document) in [(1, "no document"), (2, "{}")] {
+            scene.run(&format!(
+                "UPDATE S.article_inbox_bodies SET document = '{document}' WHERE entry = \
+                 (SELECT id FROM S.article_inbox_entries WHERE job_id = 'job_{job}')"
+            ));
+        }
         assert_eq!(store.check().await.unwrap().len(), 2);
         assert_eq!(store.list(Filter::default()).await.unwrap().items.len(), 4);
 
@@ -116,14 +107,13 @@ fn a_body_whose_document_is_damaged_costs_itself_alone() {
 
 #[test]
 fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_polled() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     wait(async move {
         store.expect((1..=3).map(|job| expected(&format!("job_{job}"))).collect()).await.unwrap();
-        let damage = format!(
-            "UPDATE {schema}.article_inbox_jobs SET document = 'no document' WHERE job_id = 'job_1'; \
-             UPDATE {schema}.article_inbox_bucket SET value = 'no bucket'"
+        scene.run(
+            "UPDATE S.article_inbox_jobs SET document = 'no document' WHERE job_id = 'job_1'; \
+             UPDATE S.article_inbox_bucket SET value = 'no bucket'",
         );
-        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
 
         // The bucket starts again without tokens, and three come back within 0.3 seconds.
         let mut polls = store.claim_polls(POLL_CLAIM).await.unwrap().polls;
@@ -137,9 +127,7 @@ fn a_damaged_job_of_the_ledger_keeps_no_other_from_being_polled() {
         assert!(findings.iter().any(|finding| finding.contains("the job job_1 of the ledger")));
 
         // A delivery needs nothing of a damaged job but its name.
-        let damage =
-            format!("UPDATE {schema}.article_inbox_jobs SET polls = -1 WHERE job_id = 'job_3'");
-        scene::connect(&url).await.batch_execute(&damage).await.unwrap();
+        scene.run("UPDATE S.article_inbox_jobs SET polls = -1 WHERE job_id = 'job_3'");
         let recorded = store.record(arrival("job_3", "{}")).await.unwrap();
         assert!(matches!(recorded, Recorded::Arrived { .. }), "{recorded:?}");
         let job = store.job("job_3".parse().unwrap()).await.unwrap().unwrap();

@@ -10,35 +10,31 @@ use article_webhook_inbox::{
     },
 };
 
-use crate::{CLAIM, NewStore, arrival, scene, scene::wait};
+use crate::{
+    CLAIM, Scene, arrival,
+    scene::{self, wait},
+};
 
 const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 1 };
 
 #[test]
 fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     wait(async move {
         store.record(arrival("job_1", "{}")).await.unwrap();
-        store
-            .expect(vec![Expect::job("job_2".parse().unwrap(), SystemTime::UNIX_EPOCH)])
-            .await
-            .unwrap();
+        let due = Expect::job("job_2".parse().unwrap(), SystemTime::UNIX_EPOCH);
+        store.expect(vec![due]).await.unwrap();
         let claim = PollClaim { limit: 10, lease: Duration::from_secs(60), bucket: BUCKET };
-        let application = scene::connect(&url).await;
-        let keep = format!(
-            "CREATE TABLE {schema}.entries AS SELECT * FROM {schema}.article_inbox_entries; \
-             CREATE TABLE {schema}.jobs AS SELECT * FROM {schema}.article_inbox_jobs"
-        );
-        application.batch_execute(&keep).await.unwrap();
+        let application = scene.client().await;
+        let keep = "CREATE TABLE entries AS TABLE article_inbox_entries; CREATE TABLE jobs AS TABLE article_inbox_jobs";
+        application.batch_execute(keep).await.unwrap();
         let lost = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         let lost_poll = store.claim_polls(claim).await.unwrap().polls[0].lease;
-        let lose = format!(
-            "UPDATE {schema}.article_inbox_entries e SET state = k.state, attempts = k.attempts, fence = k.fence, at = k.at \
-             FROM {schema}.entries k WHERE e.id = k.id; \
-             UPDATE {schema}.article_inbox_jobs j SET state = k.state, polls = k.polls, fence = k.fence, at = k.at \
-             FROM {schema}.jobs k WHERE j.id = k.id"
-        );
-        application.batch_execute(&lose).await.unwrap();
+        let lose = "UPDATE article_inbox_entries e SET state = k.state, attempts = k.attempts, fence = k.fence, at = k.at \
+            FROM entries k WHERE e.id = k.id; \
+            UPDATE article_inbox_jobs j SET state = k.state, polls = k.polls, fence = k.fence, at = k.at \
+            FROM jobs k WHERE j.id = k.id";
+        application.batch_execute(lose).await.unwrap();
         let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
         let poll = store.claim_polls(claim).await.unwrap().polls[0].lease;
 
@@ -54,7 +50,7 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
 
 #[test]
 fn a_call_whose_intent_was_lost_ends_no_other() {
-    let Some(NewStore { url, schema, store, .. }) = NewStore::shared() else { return };
+    let Some((scene, store)) = Scene::opened() else { return };
     wait(async move {
         let begun = |intended| match intended {
             Intended::Begun(lease) => lease,
@@ -62,12 +58,9 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
         };
         let minute = Duration::from_secs(60);
         let lost = begun(store.intend("post-1", minute, BUCKET.key, None).await.unwrap());
-        let lose = format!(
-            "DELETE FROM {schema}.article_inbox_intents; \
-             SELECT setval('{schema}.article_inbox_ids', {}, false)",
-            lost.id
-        );
-        scene::connect(&url).await.batch_execute(&lose).await.unwrap();
+        let back = format!("SELECT setval('article_inbox_ids', {}, false)", lost.id);
+        let lose = ["DELETE FROM article_inbox_intents; ", &back].concat();
+        scene.client().await.batch_execute(&lose).await.unwrap();
         let other = begun(store.intend("post-2", minute, BUCKET.key, None).await.unwrap());
         assert_eq!(other.id, lost.id);
         assert!(!store.not_ordered(lost).await.unwrap().is_noted);

@@ -7,10 +7,9 @@ use article_webhook_inbox::{
     JobState, State,
     store::{Expect, Store as _},
 };
-use article_webhook_postgres::PostgresStore;
 use futures_util::FutureExt as _;
 
-use crate::{arrival, fresh, scene, scene::wait, schema, server::shared_url};
+use crate::{Scene, arrival, scene::wait, server::shared_url};
 
 /// What another program has added and takes back. A call that adds the same waits for it.
 const JOB: &str = "INSERT INTO article_inbox_jobs (job_id, state, expected_at, at, polls, fence, document, checksum) \
@@ -28,15 +27,10 @@ fn job() -> JobId {
 /// The call that would add the same as another program begins first, and waits for that.
 fn at_once(added: &'static str, isolation: &str) {
     let Some(url) = shared_url() else { return };
-    let settings = fresh(&format!("{url}?options=-cdefault_transaction_isolation%3D{isolation}"));
-    let schema = schema(&settings);
+    let scene = Scene::on(&format!("{url}?options=-cdefault_transaction_isolation%3D{isolation}"));
+    let stores = [scene.store(), scene.store()];
     wait(async move {
-        let stores = [
-            PostgresStore::connect(settings.clone()).await.unwrap(),
-            PostgresStore::connect(settings).await.unwrap(),
-        ];
-        let mut application = scene::connect(&url).await;
-        application.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
+        let mut application = scene.client().await;
         let holder = application.transaction().await.unwrap();
         holder.batch_execute(added).await.unwrap();
 
