@@ -2,10 +2,7 @@
 
 pub(crate) mod cut;
 pub(crate) mod disk;
-pub(crate) mod network;
-pub(crate) mod nodes;
-pub(crate) mod pooler;
-pub(crate) mod server;
+pub(crate) mod ends;
 pub(crate) mod standby;
 
 use std::sync::OnceLock;

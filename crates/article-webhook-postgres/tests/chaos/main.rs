@@ -45,13 +45,10 @@ mod service;
 
 mod acknowledged;
 mod database;
+mod fault;
 mod node;
 mod runs;
-mod sender;
-
 mod trial;
-
-mod fault;
 
 use std::env;
 
@@ -69,13 +66,13 @@ fn main() {
     let names: Vec<_> = env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
     let faults: [(&str, Fault); 11] = [
-        ("restart", fault::server::restart),
-        ("backends", fault::server::backends),
-        ("exhausted", fault::server::exhausted),
-        ("node", fault::nodes::killed),
+        ("restart", fault::ends::restart),
+        ("backends", fault::ends::backends),
+        ("exhausted", fault::ends::exhausted),
+        ("node", fault::ends::node),
         ("cut", fault::cut::cut),
-        ("lost_commit", fault::network::lost_commit),
-        ("pooler", fault::pooler::pooler),
+        ("lost_commit", fault::ends::lost_commit),
+        ("pooler", fault::ends::pooler),
         ("full", fault::disk::full),
         ("switch", fault::standby::switch),
         ("async_standby", fault::standby::async_standby),

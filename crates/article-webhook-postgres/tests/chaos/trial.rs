@@ -16,8 +16,7 @@ use crate::{
     database::{Database, rows},
     node::{self, Node},
     runs,
-    sender::Sender,
-    service::Parcel,
+    service::{Line, Parcel},
 };
 
 /// How many connections the service has.
@@ -126,15 +125,11 @@ impl Trial {
         }
     }
 
-    /// How many attempts were not acknowledged until now.
-    fn refused(&self) -> usize {
-        self.refused.load(Ordering::SeqCst)
-    }
-
     /// Whether a delivery is refused within this time.
     pub(crate) fn refuses_within(&self, limit: Duration) -> bool {
-        let (start, refused) = (Instant::now(), self.refused());
-        while self.refused() == refused {
+        let refused = || self.refused.load(Ordering::SeqCst);
+        let (start, before) = (Instant::now(), refused());
+        while refused() == before {
             if start.elapsed() > limit {
                 return false;
             }
@@ -144,7 +139,7 @@ impl Trial {
     }
 
     fn send(&self, line: usize) {
-        let mut sender = Sender::default();
+        let mut connection = None;
         while !self.is_over.load(Ordering::SeqCst) {
             let number = self.begun.fetch_add(1, Ordering::SeqCst);
             let word = match number % 6 {
@@ -156,7 +151,7 @@ impl Trial {
             let mut attempts = 0;
             // Acknowledged, and now and then sent again, to the other node: the service may not have seen the answer.
             for time in 0..if number.is_multiple_of(5) { 2 } else { 1 } {
-                while !self.deliver(&mut sender, line + time + attempts, &parcel) {
+                while !self.deliver(&mut connection, line + time + attempts, &parcel) {
                     if self.is_over.load(Ordering::SeqCst) {
                         return;
                     }
@@ -171,9 +166,23 @@ impl Trial {
         }
     }
 
-    fn deliver(&self, sender: &mut Sender, node: usize, parcel: &Parcel) -> bool {
+    /// Whether a node acknowledges the delivery. The connection to it stays open for the next.
+    fn deliver(
+        &self,
+        connection: &mut Option<(SocketAddr, Line)>,
+        node: usize,
+        parcel: &Parcel,
+    ) -> bool {
         let Some(address) = self.address(node % NODES) else { return false };
-        let is_acknowledged = sender.deliver(address, parcel);
+        if connection.as_ref().is_none_or(|(to, _)| *to != address) {
+            *connection = Line::open(address).ok().map(|line| (address, line));
+        }
+        let Some((_, line)) = connection else { return false };
+        let status = line.deliver(parcel);
+        if status.is_err() {
+            *connection = None;
+        }
+        let is_acknowledged = status.is_ok_and(|status| (200..300).contains(&status));
         if is_acknowledged {
             self.ledger.acknowledge(&parcel.job_id, &parcel.body);
         }

@@ -39,7 +39,7 @@ pub(crate) fn cut(form: Form) -> Option<()> {
     let database = Database::fresh(&[server.port]).through(proxy.port);
     trial::run("cut", database, |trial| {
         let wanted = form.choose(100, 1000);
-        super::network::some(&proxy, wanted, move || {
+        super::ends::cut_some(&proxy, wanted, move || {
             let at = fastrand::usize(..=longest);
             if fastrand::bool() { Fate::CutRequest(at) } else { Fate::CutAnswer(at) }
         });
@@ -137,10 +137,8 @@ impl Scene {
     async fn lengths(&mut self, call: Call) -> Result<(usize, usize), Error> {
         let mut before = None;
         for _ in 0..20 {
-            let is_known = self.attempt(call, Fate::Passed).await?;
-            // It may have found its connection cut by the last one of another call.
-            assert_eq!(is_known, self.proxy.last().is_some(), "{call:?}");
-            let Some(last) = self.proxy.last() else { continue };
+            assert!(self.sent(call, Fate::Passed).await?, "{call:?}");
+            let last = self.proxy.last().expect("it was sent");
             let lengths = (last.request, last.answer);
             if before.replace(lengths) == Some(lengths) {
                 return Ok(lengths);
@@ -149,21 +147,25 @@ impl Scene {
         panic!("{call:?} never has the same lengths twice");
     }
 
-    /// Whether the caller got the outcome of a call that was cut. One that found its connection cut by the one before
-    /// has sent nothing, and is made again.
+    /// Whether the caller got the outcome of a call that was cut.
     async fn is_known(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
+        let is_known = self.sent(call, fate).await?;
+        // The caller may have the whole answer before the connection is cut.
+        let start = Instant::now();
+        while !self.proxy.last().is_some_and(|last| last.is_cut) {
+            let is_late = start.elapsed() > Duration::from_secs(10);
+            assert!(!is_late, "no cut: {call:?}, {fate:?}");
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(is_known)
+    }
+
+    /// Makes a call until it comes by the proxy, and returns whether the caller got its outcome. One that found its connection cut
+    /// by the one before has sent nothing, and is made again.
+    async fn sent(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
         for _ in 0..20 {
             let is_known = self.attempt(call, fate).await?;
             if self.proxy.last().is_some() {
-                // The caller may have the whole answer before the connection is cut.
-                let start = Instant::now();
-                while !self.proxy.last().is_some_and(|last| last.is_cut) {
-                    assert!(
-                        start.elapsed() < Duration::from_secs(10),
-                        "no cut: {call:?}, {fate:?}"
-                    );
-                    thread::sleep(Duration::from_millis(1));
-                }
                 return Ok(is_known);
             }
             assert!(!is_known, "{call:?} has not come by the proxy");
@@ -171,41 +173,39 @@ impl Scene {
         panic!("{call:?} never comes by the proxy");
     }
 
-    /// Makes a call whose commit has this fate, and holds its outcome against the database. Returns whether the caller got it
-    /// it.
+    /// Makes a call whose commit has this fate, and holds its outcome against the database. Returns whether the caller got it.
     async fn attempt(&mut self, call: Call, fate: Fate) -> Result<bool, Error> {
         self.number += 1;
         // Of one length, as all requests then are.
         let arrival = arrival(&format!("job_{:06}", self.number), "{}");
         match call {
-            Call::Record => self.record(arrival, fate).await,
-            Call::Duplicate => self.duplicate(arrival, fate).await,
+            Call::Record => self.record(arrival, fate, Recorded::Stored).await,
+            Call::Duplicate => {
+                self.direct.record(arrival.clone()).await?;
+                self.record(arrival, fate, Recorded::Duplicate).await
+            }
             Call::Claim => self.claim(arrival, fate).await,
             Call::Complete => self.complete(arrival, fate).await,
             Call::Retry => self.retry(arrival, fate).await,
         }
     }
 
-    /// What was acknowledged is there. What was not may be there.
-    async fn record(&self, arrival: Arrival, fate: Fate) -> Result<bool, Error> {
-        self.proxy.once_of(Call::Record.request(), fate);
+    /// What was acknowledged is there. What was not may be there, and is if it was there before.
+    async fn record(
+        &self,
+        arrival: Arrival,
+        fate: Fate,
+        expected: Recorded,
+    ) -> Result<bool, Error> {
+        let call = if expected == Recorded::Stored { Call::Record } else { Call::Duplicate };
+        self.proxy.once_of(call.request(), fate);
         let recorded = self.store.record(arrival.clone()).await;
         let again = self.direct.record(arrival).await?;
         if let Ok(recorded) = &recorded {
-            assert_eq!((*recorded, again), (Recorded::Stored, Recorded::Duplicate), "{fate:?}");
+            assert_eq!((*recorded, again), (expected, Recorded::Duplicate), "{fate:?}");
+        } else if expected == Recorded::Duplicate {
+            assert_eq!(again, expected, "{fate:?}");
         }
-        Ok(recorded.is_ok())
-    }
-
-    async fn duplicate(&self, arrival: Arrival, fate: Fate) -> Result<bool, Error> {
-        assert_eq!(self.direct.record(arrival.clone()).await?, Recorded::Stored);
-        self.proxy.once_of(Call::Duplicate.request(), fate);
-        let recorded = self.store.record(arrival.clone()).await;
-        assert!(
-            recorded.as_ref().is_ok_and(|recorded| *recorded == Recorded::Duplicate)
-                || recorded.is_err()
-        );
-        assert_eq!(self.direct.record(arrival).await?, Recorded::Duplicate);
         Ok(recorded.is_ok())
     }
 

@@ -7,11 +7,13 @@ use tokio_postgres::NoTls;
 
 use super::shared;
 use crate::{
+    bouncer::Bouncer,
     database::{Database, rows},
     form::Form,
+    proxy::{Fate, Proxy},
     scene::wait,
     server::Server,
-    trial,
+    trial::{self, Trial},
 };
 
 /// How long a delivery may take to be refused on a busy machine.
@@ -23,7 +25,7 @@ pub(crate) fn restart(form: Form) -> Option<()> {
     trial::run("restart", Database::fresh(&[server.port]), |trial| {
         let restarts = form.choose(4, 100);
         for _ in 0..restarts {
-            thread::sleep(Duration::from_millis(fastrand::u64(20..500)));
+            some_time();
             server.crash();
             server.start_again();
             trial.goes_on("after a restart");
@@ -33,20 +35,62 @@ pub(crate) fn restart(form: Form) -> Option<()> {
     Some(())
 }
 
-/// Connections of the nodes and of their handlers are killed, one after the other, whatever they do.
+/// Connections of the nodes and of their handlers are killed.
 pub(crate) fn backends(form: Form) -> Option<()> {
     let server = shared()?;
     trial::run("backends", Database::fresh(&[server.port]), |trial| {
-        let kills = form.choose(100, 1000);
-        let client = trial.database.connect();
-        // Not one that has only just been made: those who wait would not get further.
-        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'inbox' ORDER BY random() LIMIT 1";
-        let mut killed = 0;
-        while killed < kills {
-            killed += rows(&client, kill).unwrap().len();
-            thread::sleep(Duration::from_millis(fastrand::u64(5..30)));
+        format!("{} connections killed", kill_connections(trial, form.choose(100, 1000)))
+    });
+    Some(())
+}
+
+/// Nodes are killed. What they held is handed out again when its lease ends.
+pub(crate) fn node(form: Form) -> Option<()> {
+    let server = shared()?;
+    trial::run("node", Database::fresh(&[server.port]), |trial| {
+        let kills = form.choose(6, 200);
+        for kill in 0..kills {
+            some_time();
+            trial.kill(kill % 2);
         }
-        format!("{killed} connections killed")
+        format!("{kills} nodes killed")
+    });
+    Some(())
+}
+
+/// The server commits, and its answer is lost.
+pub(crate) fn lost_commit(form: Form) -> Option<()> {
+    let server = shared()?;
+    let proxy = Proxy::before(server.port);
+    let database = Database::fresh(&[server.port]).through(proxy.port);
+    trial::run("lost_commit", database, |trial| {
+        let wanted = form.choose(100, 1000);
+        cut_some(&proxy, wanted, || Fate::CutAnswer(0));
+        trial.goes_on("after the losses");
+        format!("{wanted} answers to COMMIT lost")
+    });
+    Some(())
+}
+
+/// `PgBouncer` stands between, in its mode `transaction`. Its connections are killed, the server crashes, and it ends itself.
+pub(crate) fn pooler(form: Form) -> Option<()> {
+    let mut server = Server::start(&[])?;
+    let mut bouncer = Bouncer::before(&server)?;
+    let database = Database::fresh(&[server.port]).through(bouncer.port);
+    trial::run("pooler", database, |trial| {
+        let (rounds, mut killed) = (form.choose(1, 20), 0);
+        for _ in 0..rounds {
+            killed += kill_connections(trial, 30);
+            trial.goes_on("after connections of the pooler were killed");
+            server.crash();
+            server.start_again();
+            trial.goes_on("after a restart behind the pooler");
+            bouncer.restart();
+            trial.goes_on("after the pooler started again");
+        }
+        format!(
+            "{killed} connections of PgBouncer killed, {rounds} restarts of the server, {rounds} of PgBouncer"
+        )
     });
     Some(())
 }
@@ -98,4 +142,31 @@ pub(crate) fn exhausted(form: Form) -> Option<()> {
         format!("{rounds} times without a connection")
     });
     Some(())
+}
+
+/// Kills connections of the role of the nodes, one after the other, whatever they do, until there were that many.
+fn kill_connections(trial: &Trial, wanted: usize) -> usize {
+    let client = trial.database.connect();
+    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'inbox' ORDER BY random() LIMIT 1";
+    let mut killed = 0;
+    while killed < wanted {
+        killed += rows(&client, kill).unwrap().len();
+        thread::sleep(Duration::from_millis(fastrand::u64(5..30)));
+    }
+    killed
+}
+
+/// Until that number of connections is cut, one commit in four has this fate.
+pub(super) fn cut_some(proxy: &Proxy, wanted: usize, fate: impl Fn() -> Fate + Send + 'static) {
+    let before = proxy.cuts();
+    proxy.fate(move || if fastrand::u32(..4) > 0 { Fate::Passed } else { fate() });
+    while proxy.cuts() - before < wanted {
+        thread::sleep(Duration::from_millis(10));
+    }
+    proxy.fate(|| Fate::Passed);
+}
+
+/// A pause at random, in which the nodes work.
+fn some_time() {
+    thread::sleep(Duration::from_millis(fastrand::u64(20..500)));
 }
