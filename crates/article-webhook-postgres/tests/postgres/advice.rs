@@ -184,7 +184,7 @@ fn tables_without_a_version_get_it_back_or_are_left_to_themselves() {
 }
 
 #[test]
-fn a_password_or_a_connection_more_is_given() {
+fn a_password_is_given() {
     let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
     with_password(&server);
     let scene = Scene::on(&server.url());
@@ -196,15 +196,6 @@ fn a_password_or_a_connection_more_is_given() {
     says(&error, "correct the role and the password of the URL");
     assert!(!error.is_transient());
     starts(with("blog:right"), Recorded::Stored);
-
-    scene.run("ALTER ROLE blog CONNECTION LIMIT 0");
-    assert_eq!(
-        refused(with("blog:right")).to_string(),
-        "PostgreSQL refuses the connection: too many connections for role \"blog\": raise max_connections, or the limit of the role \
-         or the database, or make the pools smaller"
-    );
-    scene.run("ALTER ROLE blog CONNECTION LIMIT -1");
-    starts(with("blog:right"), Recorded::Duplicate);
 }
 
 /// PostgreSQL 13 and 14 have it so for `public`.
