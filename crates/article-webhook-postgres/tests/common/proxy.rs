@@ -1,5 +1,7 @@
 //! A TCP proxy before a PostgreSQL server, which fails as networks do.
 
+#![allow(dead_code, reason = "not every test needs every part")]
+
 use std::{
     io::{Read as _, Write as _},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
@@ -12,7 +14,6 @@ use std::{
 };
 
 /// What becomes of a request that commits.
-#[allow(dead_code, reason = "not every test needs every part")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It is passed on, and so is its answer.
@@ -26,13 +27,9 @@ pub(crate) enum Fate {
 }
 
 /// Parts of the transactions of calls. The COMMIT of each is a request of its own.
-#[allow(dead_code, reason = "not every test needs every part")]
 pub(crate) const RECORD: &[u8] = b"INSERT INTO article_inbox_bodies";
-#[allow(dead_code, reason = "not every test needs every part")]
 pub(crate) const DUPLICATE: &[u8] = b"pg_logical_emit_message";
-#[allow(dead_code, reason = "not every test needs every part")]
 pub(crate) const SETTLE: &[u8] = b"UPDATE article_inbox_entries";
-#[allow(dead_code, reason = "not every test needs every part")]
 pub(crate) const CLAIM: &[u8] = b"FOR UPDATE SKIP LOCKED";
 
 const COMMIT: &[u8] = b"COMMIT\0";
@@ -87,7 +84,6 @@ struct Link {
     shared: Arc<Shared>,
 }
 
-#[allow(dead_code, reason = "not every test needs every part")]
 impl Proxy {
     pub(crate) fn before(server: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

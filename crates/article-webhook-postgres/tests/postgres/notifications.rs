@@ -5,13 +5,11 @@ use std::time::{Duration, Instant};
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{Filter, Inbox, State};
-use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use tokio::sync::mpsc;
 
 use crate::{
-    fresh,
+    Scene,
     scene::{self, wait},
-    server::shared_url,
 };
 
 /// A poll that no test reaches.
@@ -26,22 +24,18 @@ struct Nodes {
     worker: Inbox,
     handled: mpsc::UnboundedReceiver<String>,
     task: tokio::task::AbortHandle,
-    /// The name of their connections.
-    name: String,
-    settings: PostgresSettings,
+    /// Its nodes have the name of its schema.
+    scene: Scene,
 }
 
 impl Nodes {
-    async fn start(url: &str) -> Self {
-        let name = scene::fresh_schema();
-        let settings = fresh(&format!("{url}?application_name={name}"));
-        let [receiver, worker] = [
-            PostgresStore::connect(settings.clone()).await.unwrap(),
-            PostgresStore::connect(settings.clone()).await.unwrap(),
-        ]
-        .map(Inbox::new);
-        let (task, handled) = scene::work(&worker, HOUR);
-        Self { receiver, worker, handled, task, name, settings }
+    fn start() -> Option<Self> {
+        let scene = Scene::shared()?;
+        let name = scene.schema.clone();
+        let scene = scene.with(|settings| settings.node(&name).unwrap());
+        let [receiver, worker] = [scene.store(), scene.store()].map(Inbox::new);
+        let (task, handled) = wait(async { scene::work(&worker, HOUR) });
+        Some(Self { receiver, worker, handled, task, scene })
     }
 
     async fn deliver(&self, job: &str) {
@@ -57,9 +51,8 @@ impl Nodes {
 
 #[test]
 fn a_worker_hears_of_what_another_node_has_stored() {
-    let Some(url) = shared_url() else { return };
+    let Some(mut nodes) = Nodes::start() else { return };
     wait(async move {
-        let mut nodes = Nodes::start(&url).await;
         for job in ["job_1", "job_2", "job_3"] {
             let stored = Instant::now();
             nodes.deliver(job).await;
@@ -70,11 +63,9 @@ fn a_worker_hears_of_what_another_node_has_stored() {
         }
 
         // It listens again after its connections were lost.
-        let kill = format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{}'",
-            nodes.name
-        );
-        scene::connect(&url).await.batch_execute(&kill).await.unwrap();
+        let of_nodes = format!("application_name = 'article_inbox {}'", nodes.scene.schema);
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE";
+        nodes.scene.run(&format!("{kill} {of_nodes}"));
         let delivery = || fixture::complete().job_id("job_4").delivery().unwrap();
         while nodes.receiver.accept(delivery()).await == Reply::Unavailable {}
         nodes.handles("job_4").await;
@@ -85,17 +76,14 @@ fn a_worker_hears_of_what_another_node_has_stored() {
 
 #[test]
 fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
-    let Some(url) = shared_url() else { return };
+    let Some(mut nodes) = Nodes::start() else { return };
     wait(async move {
-        let mut nodes = Nodes::start(&url).await;
         nodes.deliver("job_1").await;
         nodes.handles("job_1").await;
         let done = Filter { state: Some(State::Done), ..Filter::default() };
         while nodes.receiver.counts().await.unwrap().of(State::Done) == 0 {}
         // The program of an operator ends at once.
-        let settings = nodes.settings.clone();
-        let operator = async || Inbox::new(PostgresStore::connect(settings.clone()).await.unwrap());
-        let requeues = operator().await;
+        let requeues = Inbox::new(nodes.scene.store());
         assert_eq!(requeues.requeue_all(done).await.unwrap().count, 1);
         requeues.close().await.unwrap();
         nodes.handles("job_1").await;
@@ -105,7 +93,7 @@ fn a_worker_hears_of_what_another_node_has_requeued_and_imported() {
         assert_eq!(elsewhere.accept(delivery).await, Reply::Stored);
         let mut lines = Vec::new();
         elsewhere.export(&mut lines).await.unwrap();
-        let imports = operator().await;
+        let imports = Inbox::new(nodes.scene.store());
         assert_eq!(imports.import(Cursor::new(&lines)).await.unwrap().added, 1);
         imports.close().await.unwrap();
         nodes.handles("job_2").await;

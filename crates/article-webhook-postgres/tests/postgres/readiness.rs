@@ -1,35 +1,32 @@
 //! Whether the inbox is ready is tried with what a delivery does. Each change here leaves the server running, and fails every delivery.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use article_webhook::{Reply, Sink as _, fixture};
-use article_webhook_inbox::{Inbox, store::Store as _};
+use article_webhook_inbox::{Error, Inbox, store::Store as _};
 
 use crate::{CLAIM, Scene, arrival, log, record, scene::wait};
 
 /// Within this time the inbox is not ready any more, and is ready again.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Waits until the inbox is ready.
-async fn is_ready(inbox: &Inbox) {
+/// What the inbox says once this is so.
+fn ready_once(inbox: &Inbox, is_so: fn(&Result<(), Error>) -> bool) -> Result<(), Error> {
     let began = Instant::now();
-    while let Err(error) = inbox.ready().await {
-        assert!(began.elapsed() < LIMIT, "after ten seconds: {error}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
-
-/// Waits until the inbox is not ready, and returns why not. An error: it was ready for longer than it may.
-async fn is_not_ready(inbox: &Inbox) -> Result<String, &'static str> {
-    let began = Instant::now();
-    // The last look may begin at the end of the ten seconds.
-    while began.elapsed() < LIMIT + Duration::from_secs(1) {
-        if let Err(error) = inbox.ready().await {
-            return Ok(error.to_string());
+    loop {
+        let ready = wait(inbox.ready());
+        if is_so(&ready) {
+            return ready;
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        // The last look may begin at the end of the ten seconds.
+        let is_late = began.elapsed() > LIMIT + Duration::from_secs(1);
+        let says = ready.map_or_else(|error| error.to_string(), |()| "ready".to_owned());
+        assert!(!is_late, "{says} after ten seconds");
+        thread::sleep(Duration::from_millis(100));
     }
-    Err("ready after ten seconds")
 }
 
 #[test]
@@ -40,15 +37,15 @@ fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
     for [change, reported, undo] in scene.changes("deliveries cannot be stored") {
         let inbox = Inbox::new(scene.store());
         scene.run(&change);
-        let found = wait(is_not_ready(&inbox));
+        let found = ready_once(&inbox, Result::is_err).unwrap_err().to_string();
         let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
         let answered = wait(inbox.accept(delivery));
         scene.run(&undo);
-        assert!(found.clone().unwrap().starts_with(&reported), "{change}: {found:?}");
+        assert!(found.starts_with(&reported), "{change}: {found}");
         assert_eq!(answered, Reply::Unavailable, "{change}");
         let logged = format!("a probe shows that deliveries cannot be stored: {reported}");
         assert!(log::kept().contains(&logged), "{change}");
-        wait(is_ready(&inbox));
+        ready_once(&inbox, Result::is_ok).unwrap();
     }
     assert!(log::kept().contains("a probe shows that deliveries can be stored again"));
 }
@@ -60,9 +57,9 @@ fn a_store_that_was_ready_is_so_for_ten_seconds_at_most() {
     let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
     assert_eq!(wait(inbox.accept(delivery)), Reply::Stored);
     scene.run("REVOKE INSERT ON S.article_inbox_bodies FROM R");
-    wait(is_not_ready(&inbox)).unwrap();
+    ready_once(&inbox, Result::is_err).unwrap_err();
     scene.run("GRANT INSERT ON S.article_inbox_bodies TO R");
-    wait(is_ready(&inbox));
+    ready_once(&inbox, Result::is_ok).unwrap();
 }
 
 #[test]

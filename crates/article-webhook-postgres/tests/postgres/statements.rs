@@ -1,6 +1,5 @@
 //! What the statements find, leave and lock.
 
-mod completion;
 mod damage;
 mod fences;
 mod plans;

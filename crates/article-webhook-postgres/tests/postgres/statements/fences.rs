@@ -1,9 +1,10 @@
-//! Leases of claims that the database has lost: a standby lacked them when it took over, or a backup was restored.
+//! Leases of claims that the database has lost, because a standby lacked them when it took over, or a backup was restored; and those
+//! that an application has completed meanwhile.
 
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    JobState,
+    JobState, State,
     store::{
         BucketSettings, Expect, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Settled,
         Store,
@@ -65,5 +66,31 @@ fn a_call_whose_intent_was_lost_ends_no_other() {
         assert_eq!(other.id, lost.id);
         assert!(!store.not_ordered(lost).await.unwrap().is_noted);
         assert!(store.not_ordered(other).await.unwrap().is_noted);
+    });
+}
+
+/// The application's transaction ends between the moment in which a worker reads the entry and that in which it writes it.
+#[test]
+fn an_outcome_that_waited_for_the_application_does_not_undo_its_completion() {
+    let Some((scene, store)) = Scene::opened() else { return };
+    wait(async move {
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
+        let application = scene.client().await;
+        application.batch_execute("BEGIN").await.unwrap();
+        let completion = store.completion(lease).unwrap();
+        assert_eq!(scene::complete(&application, &completion).await.unwrap(), 1);
+        let settling = {
+            let store = store.clone();
+            let retry = Outcome::Retry { after: Duration::ZERO, cause: "late".into() };
+            tokio::spawn(async move { store.settle(lease, retry).await })
+        };
+        let waits = "SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid' AND pid IN \
+            (SELECT pid FROM pg_locks WHERE relation = 'article_inbox_entries'::regclass)";
+        let other = scene.client().await;
+        while other.query(waits, &[]).await.unwrap().is_empty() {}
+        application.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(settling.await.unwrap().unwrap(), Settled::AlreadyDone);
+        assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
     });
 }
