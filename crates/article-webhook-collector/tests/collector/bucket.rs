@@ -1,5 +1,3 @@
-use std::{sync::Arc, time::Duration};
-
 use article_webhook_client::NewArticle;
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{
@@ -144,26 +142,6 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
         assert_eq!(world.api.polled(), ["job_1", "job_2", "job_3"], "{reply:?}");
         let paused = collector.health().await.unwrap().ledger.paused;
         assert_eq!(paused.is_some(), is_paused, "{reply:?}");
-    }
-}
-
-/// The process was suspended between the claim and the call. Other nodes have used the time that the tokens stand for.
-#[tokio::test(start_paused = true)]
-async fn a_token_that_is_not_used_within_5_seconds_is_lost() {
-    for (took, polls) in [(5 * SECOND, 1), (6 * SECOND, 0)] {
-        let (world, collector) = World::expecting(&["job_1"]).await;
-        world.clock.advance(HOUR);
-        world.ledger.fault("PollClaim", Fault::Takes(took));
-        let used = Arc::new(tokio::sync::Notify::new());
-        let stop = used.clone();
-        let running = tokio::spawn(collector.clone().run(async move { stop.notified().await }));
-        tokio::time::sleep(Duration::from_millis(1)).await;
-        used.notify_one();
-        running.await.unwrap().unwrap();
-        assert_eq!(world.api.polled().len(), polls, "{took:?}");
-        let job = world.job("job_1").await;
-        let polls = u32::try_from(polls).unwrap();
-        assert_eq!((job.state, job.polls), (JobState::Expected, polls), "it is due at once");
     }
 }
 
