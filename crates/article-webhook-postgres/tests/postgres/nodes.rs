@@ -1,12 +1,16 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use article_webhook_inbox::{
-    Filter,
+    Filter, State,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
+use futures_util::future::join_all;
 use tokio::task::JoinSet;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
@@ -28,6 +32,34 @@ fn nodes_that_start_at_once_make_one_schema() {
     for store in stores {
         assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
     }
+}
+
+#[test]
+fn no_entry_is_handed_to_two_of_sixteen_workers() {
+    let Some(scene) = Scene::shared() else { return };
+    let store = scene.with(|settings| settings.working_connections(16).unwrap()).store();
+    wait(async {
+        let deliver = |job| store.record(arrival(&format!("job_{job}"), "{}"));
+        for recorded in join_all((0..400).map(deliver)).await {
+            assert_eq!(recorded.unwrap(), Recorded::Stored);
+        }
+        let mut workers = JoinSet::new();
+        for _ in 0..16 {
+            let store = store.clone();
+            workers.spawn(async move {
+                let mut leases = Vec::new();
+                while store.counts().await.unwrap().of(State::Waiting) > 0 {
+                    let claimed = store.claim(Claim { limit: 7, ..CLAIM }).await.unwrap().claimed;
+                    assert!(claimed.len() <= 7);
+                    leases.extend(claimed.iter().map(|claimed| claimed.lease));
+                }
+                leases
+            });
+        }
+        let leases = workers.join_all().await.concat();
+        let once: HashSet<_> = leases.iter().collect();
+        assert_eq!((leases.len(), once.len()), (400, 400));
+    });
 }
 
 #[test]
