@@ -8,7 +8,7 @@ use crate::{
     client::{Visitor, waiting},
     running::Running,
     sample,
-    tool::{fails, has, run, text},
+    tool::{has, run, text},
 };
 
 const DEAD: &str = "/entry/job_dead/article.complete";
@@ -188,17 +188,6 @@ async fn a_read_only_page_has_no_button_and_refuses_every_change() {
         assert!(answer.text.contains("The page is read-only"), "{what}: {}", answer.text);
     }
     assert_eq!(waiting(&file).await, before);
-}
-
-#[tokio::test]
-async fn other_machines_reach_the_page_only_if_that_is_allowed() {
-    let (_folder, file) = sample::inbox().await;
-    let page = ["inbox", "page", text(&file), "--page", "0.0.0.0:0"];
-    fails(
-        &page,
-        2,
-        "and the page shows all articles, without encryption\nfix:   use 127.0.0.1 and a tunnel such as ssh -L, or say --page-allow-remote",
-    );
 }
 
 /// A start with a key file that fails: what it says.

@@ -13,7 +13,7 @@ use article_webhook_inbox::{
 use reqwest::Method;
 
 use crate::{
-    client::Visitor,
+    client::{Visitor, shown},
     deliver::deliver,
     running::Running,
     sample,
@@ -138,8 +138,7 @@ async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
         clock.advance(Duration::from_secs(5));
         expect("job_ordered", Reason::Ordered).await;
         store.close().await.unwrap();
-        let page = Running::page(&file, &[]);
-        let ledger = Visitor::of(&page).await.get("/ledger").await.text;
+        let ledger = shown(&file, "/ledger").await;
         let (_, shown) = ledger.split_once("The last refused delivery: ").unwrap();
         assert!(shown.starts_with("<bdi>job_late</bdi>") && shown.contains(says), "{shown}");
     }
@@ -161,8 +160,7 @@ async fn the_ledger_shows_what_was_ordered() {
     let lease = ordered("post-18", "Hats").await;
     assert!(store.outcome_lost(lease).await.unwrap());
     store.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let ledger = Visitor::of(&page).await.get("/ledger").await.text;
+    let ledger = shown(&file, "/ledger").await;
     has(
         &ledger,
         &[
@@ -174,15 +172,10 @@ async fn the_ledger_shows_what_was_ordered() {
 
 #[tokio::test]
 async fn a_body_of_eight_megabytes_is_cut_and_can_be_saved_whole() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
     let html = "<p>A long one.</p>".repeat(8_000_000 / 18);
     let request = fixture::complete().job_id("job_1").html(&html);
     let body = request.bytes().clone();
-    sample::deliver(&inbox, request).await;
-    inbox.close().await.unwrap();
-
-    let (_page, visitor) = Visitor::at(&file).await;
+    let (_folder, _page, visitor) = Visitor::after([request]).await;
     let path = "/entry/job_1/article.complete";
     let shown = visitor.get(path).await;
     assert!(shown.text.len() < 1_000_000 && shown.text.contains("The download has all of it."));
@@ -239,8 +232,6 @@ async fn what_the_framework_refuses_has_the_form_of_the_page() {
 
 #[tokio::test]
 async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
     let long = "x".repeat(1000);
     let body = serde_json::json!({
         "job_id": "job_1", "status": "complete",
@@ -249,10 +240,8 @@ async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
         },
         "featured_image": { "url": format!("https://example.com/{long}") },
     });
-    sample::deliver(&inbox, DeliveryRequest::new(body.to_string()).job_id("job_1")).await;
-    inbox.close().await.unwrap();
-
-    let (_page, visitor) = Visitor::at(&file).await;
+    let request = DeliveryRequest::new(body.to_string()).job_id("job_1");
+    let (_folder, _page, visitor) = Visitor::after([request]).await;
     let list = visitor.get("/").await.text;
     assert!(list.contains(&"x".repeat(200)) && !list.contains(&"x".repeat(201)), "{list}");
     let entry = visitor.get("/entry/job_1/article.complete").await.text;
@@ -346,28 +335,24 @@ async fn a_column_in_which_all_rows_say_the_same_is_left_out() {
 
 #[tokio::test]
 async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
-    for job in ["job_1", "job_2x", "job_3x", "job_4", "job_5x"] {
-        sample::deliver(&inbox, fixture::complete().job_id(job)).await;
-    }
-    inbox.close().await.unwrap();
-    let (_page, visitor) = Visitor::at(&file).await;
+    let jobs = ["job_1", "job_2x", "job_3x", "job_4", "job_5x"];
+    let deliveries = jobs.map(|job| fixture::complete().job_id(job));
+    let (_folder, _page, visitor) = Visitor::after(deliveries).await;
     let list = visitor.get("/?q=x&state=waiting").await.text;
     let link = list.split("href=\"").find(|rest| rest.contains("job%5F3x")).unwrap();
     let link = link.split('"').next().unwrap();
     assert!(link.ends_with("?list=state%3Dwaiting%26q%3Dx"), "{link}");
     let beside = async |link: &str| {
-        let entry = visitor.get(visitor.below(link)).await.text;
-        let (_, shown) = entry.split_once("class=\"neighbours\">").unwrap();
-        let shown = shown.split_once("</span>").unwrap().0.to_owned();
+        let entry = visitor.get(visitor.below(link)).await;
+        let (_, shown) = entry.text.split_once("class=\"neighbours\">").unwrap();
+        let (shown, _) = shown.split_once("</span>").unwrap();
         let of = |rel: &str| {
             let before = shown.split_once(&format!("\" rel=\"{rel}\""))?.0;
             Some(before.rsplit_once("href=\"")?.1.to_owned())
         };
-        (of("prev"), of("next"))
+        (of("prev"), of("next"), entry)
     };
-    let (newer, older) = beside(link).await;
+    let (newer, older, entry) = beside(link).await;
     let (newer, older) = (newer.unwrap(), older.unwrap());
     assert!(
         newer.contains("/job%5F5x/") && newer.ends_with("?list=state%3Dwaiting%26q%3Dx"),
@@ -375,11 +360,9 @@ async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
     );
     assert!(older.contains("/job%5F2x/"), "{older}");
     assert_eq!((beside(&newer).await.0, beside(&older).await.1), (None, None));
-    let entry = visitor.get(visitor.below(link)).await.text;
-    assert!(entry.contains("/?state=waiting&amp;q=x\">Back to the list"), "{entry}");
-    let token = entry.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
+    has(&entry.text, &["/?state=waiting&amp;q=x\">Back to the list"]);
     let requeue = "/entry/job_3x/article.complete/requeue?list=state%3Dwaiting%26q%3Dx";
-    let answer = visitor.post(requeue, &token).await;
+    let answer = visitor.post(requeue, &entry.token()).await;
     assert!(answer.header("location").ends_with("?done=requeued&list=state%3Dwaiting%26q%3Dx"));
 }
 
@@ -394,8 +377,7 @@ async fn equal_failures_are_folded_and_the_cause_comes_first() {
     };
     inbox.worker(publish).attempts(4).run_until_idle().await.unwrap();
     inbox.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let entry = Visitor::of(&page).await.get("/entry/job_1/article.complete").await.text;
+    let entry = shown(&file, "/entry/job_1/article.complete").await;
     let why =
         entry.find("<strong>The entry is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
     assert!(why < entry.find("The article</h2>").unwrap());
@@ -465,8 +447,7 @@ async fn a_page_without_a_receiver_lists_what_is_kept_of_the_refused() {
     let ordered = Expect::job("job_ordered".parse().unwrap(), SystemTime::now());
     store.expect(vec![Expect { reason, ..job }, ordered]).await.unwrap();
     store.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let refused = Visitor::of(&page).await.get("/refused").await.text;
+    let refused = shown(&file, "/refused").await;
     has(&refused, &["job_refused", "refused: body_too_large", "article-webhook doctor --url"]);
     assert!(!refused.contains("job_ordered"), "{refused}");
 }

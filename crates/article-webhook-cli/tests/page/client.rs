@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use article_webhook::fixture::DeliveryRequest;
 use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
-use reqwest::{Client, Method, redirect::Policy};
+use reqwest::{Client, Method, Response, redirect::Policy};
+use tempfile::TempDir;
 
-use crate::running::Running;
+use crate::{running::Running, sample};
 
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -54,6 +56,20 @@ impl Visitor {
         (page, visitor)
     }
 
+    /// The same, of an inbox with these deliveries, whose folder is removed with the first.
+    pub(crate) async fn after(
+        deliveries: impl IntoIterator<Item = DeliveryRequest>,
+    ) -> (TempDir, Running, Self) {
+        let (folder, file) = sample::place();
+        let inbox = Inbox::open(&file).await.unwrap();
+        for delivery in deliveries {
+            sample::deliver(&inbox, delivery).await;
+        }
+        inbox.close().await.unwrap();
+        let (page, visitor) = Self::at(&file).await;
+        (folder, page, visitor)
+    }
+
     pub(crate) fn stranger(page: &Running) -> Self {
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
         let root = page.base.strip_prefix(&page.origin).unwrap().to_owned();
@@ -73,6 +89,12 @@ impl Visitor {
     pub(crate) async fn post(&self, path: &str, token: &str) -> Answer {
         let form = format!("token={token}");
         self.send(Method::POST, path, &[("sec-fetch-site", "same-origin")], &form).await
+    }
+
+    /// The events of an open page.
+    pub(crate) async fn events(&self) -> Response {
+        let events = self.http.get(format!("{}/events", self.base)).header("cookie", &self.cookie);
+        events.header("sec-fetch-site", "same-origin").send().await.unwrap()
     }
 
     pub(crate) async fn send(
@@ -101,6 +123,12 @@ impl Visitor {
             headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
         Answer { status, headers: headers.collect(), text: answer.text().await.unwrap() }
     }
+}
+
+/// What the page of an inbox shows there.
+pub(crate) async fn shown(file: &Path, path: &str) -> String {
+    let (_page, visitor) = Visitor::at(file).await;
+    visitor.get(path).await.text
 }
 
 /// How many entries wait, as another process sees it.

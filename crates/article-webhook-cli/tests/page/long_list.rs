@@ -12,20 +12,8 @@ use crate::{client::Visitor, running::Running, sample};
 
 #[tokio::test]
 async fn pages_follow_each_other_from_the_newest_to_the_oldest() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
-    let mut calls = tokio::task::JoinSet::new();
-    for number in 0..120 {
-        let inbox = inbox.clone();
-        let job = format!("job_{number:03}");
-        calls.spawn(async move {
-            inbox.accept(fixture::minimal().job_id(&job).delivery().unwrap()).await
-        });
-    }
-    calls.join_all().await;
-    inbox.close().await.unwrap();
-
-    let (_page, visitor) = Visitor::at(&file).await;
+    let deliveries = (0..120).map(|job| fixture::minimal().job_id(&format!("job_{job:03}")));
+    let (_folder, _page, visitor) = Visitor::after(deliveries).await;
     let (mut path, mut rows) = ("/".to_owned(), Vec::new());
     loop {
         let shown = visitor.get(&path).await.text;
@@ -42,27 +30,17 @@ async fn too_many_open_pages_are_refused_and_the_others_stay_live() {
     let (_folder, file) = sample::place();
     let page = Running::listen(&file);
     let visitor = Visitor::of(&page).await;
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let open = async || {
-        let request = client.get(format!("{}/events", page.base));
-        request
-            .header("cookie", &visitor.cookie)
-            .header("sec-fetch-site", "same-origin")
-            .send()
-            .await
-            .unwrap()
-    };
     let mut streams = Vec::new();
     for _ in 0..64 {
-        streams.push(open().await);
+        streams.push(visitor.events().await);
     }
     assert!(streams.iter().all(|stream| stream.status() == 200));
-    let refused = open().await;
+    let refused = visitor.events().await;
     assert_eq!(refused.status(), 503);
     assert!(refused.text().await.unwrap().contains("<h1>Too many pages are open</h1>"));
     streams.pop();
     let start = Instant::now();
-    while open().await.status() != 200 {
+    while visitor.events().await.status() != 200 {
         assert!(start.elapsed() < Duration::from_secs(10), "a closed page makes room");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -74,9 +52,7 @@ async fn many_arrivals_are_few_events_and_take_no_memory() {
     let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     let (page, visitor) = Visitor::at(&file).await;
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let request = client.get(format!("{}/events", page.base)).header("cookie", &visitor.cookie);
-    let mut events = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
+    let mut events = visitor.events().await;
     visitor.get("/").await;
     let (before, start) = (page.memory(), Instant::now());
 

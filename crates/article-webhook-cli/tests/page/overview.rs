@@ -8,7 +8,11 @@ use article_webhook_inbox::{
     store::{Arrival, Expect, Quarantine, Store},
 };
 
-use crate::{client::Visitor, running::Running, sample, tool::has};
+use crate::{
+    client::{Answer, Visitor},
+    sample,
+    tool::has,
+};
 
 /// Eight entries are dead for one reason and one for another, and one is done. A worker still has the inbox.
 async fn broken(file: &std::path::Path) -> Inbox {
@@ -27,10 +31,10 @@ async fn broken(file: &std::path::Path) -> Inbox {
 }
 
 /// The first view, once the hours are counted: a page does not wait for that.
-async fn counted(visitor: &Visitor) -> String {
+async fn counted(visitor: &Visitor) -> Answer {
     loop {
-        let list = visitor.get("/").await.text;
-        if !list.contains("are being counted") {
+        let list = visitor.get("/").await;
+        if !list.text.contains("are being counted") {
             return list;
         }
     }
@@ -48,9 +52,10 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     let (_folder, file) = sample::place();
     let inbox = broken(&file).await;
     let (_page, visitor) = Visitor::at(&file).await;
-    let list = counted(&visitor).await;
+    let first = counted(&visitor).await;
+    let (list, token) = (&first.text, first.token());
     has(
-        &list,
+        list,
         &[
             "<strong>9 dead</strong>",
             "<strong>10</strong> arrived in 24 hours",
@@ -66,14 +71,13 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
     assert_eq!(group.matches("<tr id=\"entry-").count(), 8);
     assert!(!group.contains("Why 9 are dead"));
 
-    let requeue = action(&list, "HTTP+503");
+    let requeue = action(list, "HTTP+503");
     let own = [("sec-fetch-site", "same-origin")];
     let press = async |form: &str| {
         let path = visitor.below(&requeue);
         visitor.send(reqwest::Method::POST, path, &own, form).await
     };
     assert_eq!(press("token=0").await.status, 403);
-    let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
     assert_eq!(press(&format!("token={token}&first=x")).await.status, 404);
     let answer = press(&format!("token={token}&first=5")).await;
     assert_eq!(answer.status, 303);
@@ -98,14 +102,14 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
             "data-state=\"done\" data-some",
         ],
     );
-    let answer = press(&format!("token={token}")).await;
-    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
-    assert!(shown.contains("Requeued: 3 entries"), "{shown}");
+    let rest = async || {
+        let answer = press(&format!("token={token}")).await;
+        visitor.get(visitor.below(answer.header("location"))).await.text
+    };
+    has(&rest().await, &["Requeued: 3 entries"]);
     let dead = Filter { state: Some(State::Dead), ..Filter::default() };
     assert_eq!(inbox.list(dead).await.unwrap().items.len(), 2);
-    let answer = press(&format!("token={token}")).await;
-    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
-    assert!(shown.contains("Nothing was requeued"), "{shown}");
+    has(&rest().await, &["Nothing was requeued"]);
     for state in ["", "?state=done", "?state=leased", "?state=waiting"] {
         assert_eq!(visitor.post(&format!("/requeue{state}"), &token).await.status, 404, "{state}");
     }
@@ -114,11 +118,8 @@ async fn causes_are_grouped_tried_and_requeued_and_what_becomes_of_them_is_shown
 
 #[tokio::test]
 async fn where_all_is_well_there_are_the_charts_alone() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
-    inbox.close().await.unwrap();
-    let page = Running::page(&file, &[]);
-    let list = counted(&Visitor::of(&page).await).await;
+    let (_folder, _page, visitor) = Visitor::after([]).await;
+    let list = counted(&visitor).await.text;
     assert!(list.contains("<strong>0</strong> died in 24 hours"), "{list}");
     assert!(!list.contains("class=\"alarm\"") && !list.contains("Why "), "{list}");
 }
@@ -138,17 +139,15 @@ async fn what_is_in_quarantine_is_read_again_and_shown() {
         store.quarantine(quarantine).await.unwrap();
     }
     let (_page, visitor) = Visitor::at(&file).await;
-    let list = visitor.get("/").await.text;
-    has(&list, &["<strong>2 quarantined</strong>", "Read all 2 again</button>"]);
-    let path = action(&list, "not+read");
-    let token = list.split("name=\"token\" value=\"").nth(1).unwrap()[..32].to_owned();
-    let answer = visitor.post(visitor.below(&path), &token).await;
-    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
-    assert!(shown.contains("1 in quarantine could be read now"), "{shown}");
-    assert!(shown.contains("<strong>1 quarantined</strong>"), "{shown}");
-    assert!(shown.contains("How to Choose Running Shoes"), "{shown}");
-    let answer = visitor.post(visitor.below(&path), &token).await;
-    let shown = visitor.get(visitor.below(answer.header("location"))).await.text;
-    assert!(shown.contains("cannot be read by this version either"), "{shown}");
+    let list = visitor.get("/").await;
+    has(&list.text, &["<strong>2 quarantined</strong>", "Read all 2 again</button>"]);
+    let path = action(&list.text, "not+read");
+    let read_again = async || {
+        let answer = visitor.post(visitor.below(&path), &list.token()).await;
+        visitor.get(visitor.below(answer.header("location"))).await.text
+    };
+    let first = ["1 in quarantine could be read now", "<strong>1 quarantined</strong>"];
+    has(&read_again().await, &[&first[..], &["How to Choose Running Shoes"]].concat());
+    has(&read_again().await, &["cannot be read by this version either"]);
     store.close().await.unwrap();
 }
