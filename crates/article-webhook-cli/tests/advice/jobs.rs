@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use article_webhook::fixture;
 use article_webhook_inbox::{
     Inbox, Prune, SqliteStore,
-    store::{BucketEvent, Outcome, Store},
+    store::{Outcome, Store},
 };
 use article_webhook_inbox_contract::settle_one;
 
@@ -29,46 +29,22 @@ impl Stage {
     }
 }
 
-/// A time at the end of a line, as `T`.
-const WITHOUT_TIME: &str = "2>&1 >/dev/null | sed 's/until .*/until T/' >&2; exit 1";
-
 #[test]
-fn an_order_that_waits_for_another_or_for_a_pause_is_made_after_it() {
+fn an_order_that_waits_for_another_is_made_after_it() {
     let stage = Stage::new();
     let order = "article-webhook order Shoes $K --inbox inbox.db --intent";
-    stage.works(&format!("{order} post-1"));
     stage.beside("inbox.db", async |store| {
-        store.intend("post-2", Duration::from_secs(600), sample::BUCKET.key, None).await.unwrap();
+        store.intend("post-1", Duration::from_secs(600), sample::BUCKET.key, None).await.unwrap();
     });
-    let taken = format!("{order} post-2 {WITHOUT_TIME}");
+    let without_time = "2>&1 >/dev/null | sed 's/until .*/until T/' >&2; exit 1";
     let says = "error: another process orders this intent, until T\nfix:   try again after that";
-    stage.follow(&taken, says, &[]);
+    stage.refuses(&format!("{order} post-1 {without_time}"), says);
     let job = stage.ordered();
     stage.beside("inbox.db", async |store| {
         let (job, now) = (job.parse().unwrap(), SystemTime::now());
-        store.ordered("post-2", job, now, sample::BUCKET.key).await.unwrap();
+        store.ordered("post-1", job, now, sample::BUCKET.key).await.unwrap();
     });
-    assert_eq!(stage.works(&format!("{order} post-2")), format!("ordered before  {job}\n"));
-
-    // A key that is refused is paused alone.
-    let refused = format!(
-        "echo sk-other >other; article-webhook collect --inbox inbox.db --api-key-file other {job}x"
-    );
-    stage.works(&format!("{refused}; test $? = 1"));
-    stage.works(&format!("{order} post-3"));
-    stage.beside("inbox.db", async |store| {
-        let limited = BucketEvent::RateLimited { retry_after: Duration::from_secs(3600) };
-        store.report(limited).await.unwrap();
-    });
-    stage.follow(
-        &format!("{order} post-4 {WITHOUT_TIME}"),
-        "error: the service asked for a pause (rate limited), until T\n\
-         fix:   try again after that; `article-webhook collect --inbox INBOX --resume` lifts the pause",
-        &[
-            "article-webhook collect --inbox inbox.db --resume $K; case $? in 0 | 3) ;; *) exit 1 ;; esac",
-            &format!("{order} post-4"),
-        ],
-    );
+    assert_eq!(stage.works(&format!("{order} post-1")), format!("ordered before  {job}\n"));
 }
 
 #[test]

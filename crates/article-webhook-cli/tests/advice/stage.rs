@@ -32,6 +32,18 @@ const GO_ON: [&str; 3] = [" listen --inbox", " inbox page", " simulate"];
 const KNOWN: &str = "{ article-webhook inbox list $1 --json; article-webhook inbox jobs $1 --json; } | \
     grep -o '\"job_id\":\"[^\"]*\"' | sort -u | wc -l\n";
 
+/// Sets all times of an export to so many seconds ago.
+const AGO: &str = "sed -E \"s/1[0-9]{12}/$(($(date +%s) - $1))000/g\"\n";
+
+/// Has a worker of an inbox pass on what is due.
+const WORK: &str = "article-webhook listen --port 0 --no-page $T --forward-to $RECEIVER --inbox=$1 >listens 2>&1 &\n\
+    until article-webhook inbox status $1 | grep '^oldest due  nothing waits for a worker$'; do sleep 0.1; done; kill $!; wait\n";
+
+/// Sends to a receiver of an inbox, with the other arguments.
+const RECEIVE: &str = "rm -f listens; article-webhook listen --port 0 --no-page $T --inbox=$1 >listens 2>&1 &\n\
+    until grep -s http:// listens; do sleep 0.1; done; shift\n\
+    article-webhook send $(grep -o 'http://[^ ]*' listens) $T \"$@\"; kill $!; wait\n";
+
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
     folder: TempDir,
@@ -84,6 +96,9 @@ impl Stage {
             ("brand.json", "{\"name\":\"Shoes\"}\n"),
             ("ids", "job_lost\n"),
             ("known", KNOWN),
+            ("ago", AGO),
+            ("receive", RECEIVE),
+            ("work", WORK),
         ] {
             fs::write(stage.path(name), text).unwrap();
         }
@@ -204,6 +219,7 @@ fn odd() -> String {
                 String::new()
             }
             "empty" => answer(status, "", ""),
+            "later" => answer(status, "Retry-After: 3600\r\n", ""),
             "moved" => answer(status, "Location: /\r\n", ""),
             "code" => refusal(status, "internal"),
             "text" => answer(status, "", "<h1>nothing here</h1>"),

@@ -5,7 +5,6 @@ mod disks;
 mod inboxes;
 mod receivers;
 mod tls;
-mod tokens;
 
 use std::{collections::BTreeMap, process::Command};
 

@@ -3,7 +3,6 @@
 
 mod busy;
 mod collecting;
-mod damaged;
 mod deliver;
 mod demo;
 mod doctor;

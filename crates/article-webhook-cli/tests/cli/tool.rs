@@ -33,6 +33,13 @@ pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     ended(tool([]).args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN))
 }
 
+/// The same of a command that calls the service at this URL.
+pub(crate) fn run_at(service: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut tool = tool([]);
+    tool.args(arguments).env("ARTICLE_API_URL", service).env("ARTICLE_API_KEY", "sk-simulator");
+    ended(&mut tool)
+}
+
 /// The exit code, standard output and standard error of a command, which ends within two minutes. Else it is killed with all that
 /// it has started.
 pub(crate) fn ended(command: &mut Command) -> (Option<i32>, String, String) {
