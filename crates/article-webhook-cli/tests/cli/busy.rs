@@ -8,7 +8,7 @@ use std::{
 };
 
 use article_webhook::fixture;
-use article_webhook_inbox::{Filter, Inbox, SqliteStore, State};
+use article_webhook_inbox::{Inbox, SqliteStore};
 use futures_util::future::join_all;
 use rusqlite::Connection;
 
@@ -54,30 +54,46 @@ async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
     assert!(error.ends_with("\nfix:   repeat the command for the others\n"), "{error}");
 }
 
+#[tokio::test]
+async fn a_change_that_is_interrupted_says_how_much_was_done() {
+    let (_folder, file) = sample::place();
+    let _other = locked(&file).await;
+    // On a busy machine it may take longer until it has selected them.
+    let (exit, error) = [1, 4, 16]
+        .into_iter()
+        .map(|seconds| {
+            let mut erase = Running::of(&mut change("erase", &file, &["--all"]));
+            thread::sleep(Duration::from_secs(seconds));
+            erase.interrupt();
+            erase.ended_with_error()
+        })
+        .find(|(_, error)| error.contains("erased"))
+        .expect("it is interrupted while it changes entries");
+    let says = "error: interrupted: erased at least 0 of 5 entries\nfix:   repeat the command for the others\n";
+    assert_eq!((exit, &*error), (Some(1), says));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     let (_folder, file) = sample::place();
     let inbox = Inbox::new(SqliteStore::open(&file).unwrap());
     for jobs in (0..3_000).collect::<Vec<_>>().chunks(500) {
-        let deliver =
-            |job: &i32| sample::deliver(&inbox, fixture::minimal().job_id(&format!("job_{job}")));
+        let deliver = |job: &i32| {
+            let event = if job % 2 == 0 { "article.complete" } else { "article.updated" };
+            let request = fixture::minimal().job_id(&format!("job_{job}"));
+            sample::deliver(&inbox, request.header("X-Service-Event", event))
+        };
         join_all(jobs.iter().map(deliver)).await;
     }
-    let page = inbox.list(Filter { limit: 1_500, ..Filter::default() }).await.unwrap();
-    let discard = |entry: article_webhook_inbox::Entry| inbox.discard(entry.key, "no");
-    for discarded in join_all(page.items.into_iter().map(discard)).await {
-        assert!(discarded.unwrap());
-    }
-    let of_state = |state| Filter { state: Some(state), limit: 1, ..Filter::default() };
-    assert_eq!(inbox.list(of_state(State::Dead)).await.unwrap().items.len(), 1);
     inbox.close().await.unwrap();
 
     let mut listen = tool(["listen", "--port", "0", "--json", "--inbox", text(&file)]);
     let (_listen, started) = Running::start(listen.env("ARTICLE_WEBHOOK_TOKEN", TOKEN));
     let url = started["listening"].as_str().unwrap();
 
-    let changes = [("erase", "dead"), ("discard", "waiting")].map(|(command, state)| {
-        let mut change = change(command, &file, &["--state", state]);
+    let updated = ("discard", "article.updated");
+    let changes = [("erase", "article.complete"), updated].map(|(command, event)| {
+        let mut change = change(command, &file, &["--event", event]);
         thread::spawn(move || seen(&change.output().unwrap()))
     });
     let mut sent = 0;

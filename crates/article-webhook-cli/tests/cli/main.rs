@@ -13,12 +13,9 @@ mod following;
 mod forwarding;
 mod forwarding_order;
 mod free_port;
-mod full_pipe;
 mod helped;
-mod interrupted;
 mod listening;
 mod odd_answers;
-mod open_page;
 mod pipes;
 #[cfg(feature = "postgres")]
 mod postgres;

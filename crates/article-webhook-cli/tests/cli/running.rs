@@ -55,11 +55,14 @@ impl Running {
         self.signal(Signal::INT);
     }
 
-    /// Whether it does something of its own at Ctrl-C now.
-    pub(crate) fn handles_ctrl_c(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+    /// Waits until it does something of its own at Ctrl-C.
+    pub(crate) fn until_it_handles_ctrl_c(&self) {
+        until("it does not handle Ctrl-C", || {
+            let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            let caught = u64::from_str_radix(caught.trim(), 16).unwrap();
+            (caught & 0b10 != 0).then_some(())
+        });
     }
 
     /// The exit code, once it has ended.
