@@ -104,13 +104,3 @@ fn ctrl_c_ends_the_demo_in_order() {
     // The file can be opened, and is not damaged.
     assert_eq!(run(&["inbox", "status", "--full", text(&file)]).0, Some(0));
 }
-
-#[test]
-fn the_page_runs_until_ctrl_c() {
-    let mut demo = tool(["demo", "--json"]);
-    let mut demo = Running::of(demo.stdout(Stdio::piped()).stderr(Stdio::piped()));
-    assert!(demo.next()["page"].as_str().unwrap().contains("/?key="));
-    while demo.next()["published"].is_null() {}
-    demo.interrupt();
-    assert_eq!(demo.ended_with_error(), (Some(0), "\nended\n".to_owned()));
-}

@@ -187,14 +187,18 @@ async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_req
     application(address, sink).await;
 
     let mut listening = Listening::start(&file, address, &["--forward-speed", "50"]);
-    assert_eq!(send(&listening.url, "job_1"), Some(0));
+    // It is no article.
+    let odd = b"{ \"job_id\":\"job_1\",\t\"note\":\"\\u00e9\" }\n";
+    let delivered = deliver(&listening.url, TOKEN, "article.complete", "job_1", odd.to_vec());
+    assert_eq!(delivered.await, 200);
     let seen: Vec<_> = (0..4).map(|_| listening.next_forwarded()).collect();
     assert_eq!(seen[0]["status"], 503);
     assert_eq!(seen[3]["text"], "the application answered 503: dead, see `inbox requeue`");
     assert!(seen[3]["body"].as_str().unwrap().contains("\"error\":\"unavailable\""), "{}", seen[3]);
     assert_eq!(entry(&file, "dead"), (4, "the application answered 503".to_owned()));
     let mut times = Vec::new();
-    while let Ok((time, _)) = arrived.try_recv() {
+    while let Ok((time, delivery)) = arrived.try_recv() {
+        assert_eq!(delivery.body()[..], odd[..]);
         times.push(time);
     }
     let pauses: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -363,44 +367,15 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_article_is_passed_on_as_it_came_and_again_if_it_is_refused() {
-    let (_folder, file) = sample::place();
-    let (sink, mut arrived) = replying(|delivery| match delivery.job_id().as_str() {
-        "job_2" => Reply::Unavailable,
-        _ => Reply::Stored,
-    });
-    let address = free_port();
-    application(address, sink).await;
-    let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
-    let article = fixture::complete().job_id("job_1").bytes().to_vec();
-    let odd = b"{ \"job_id\":\"job_2\",\t\"note\":\"\\u00e9\" }\n".to_vec();
-    let mut deliver = async |job: &str, event: &str, body: &[u8], status: Value| {
-        assert_eq!(deliver(&listening.url, TOKEN, event, job, body.to_vec()).await, 200, "{job}");
-        let passed_on = timeout(TIMEOUT, arrived.recv()).await.expect("it is passed on");
-        let (_, passed_on) = passed_on.unwrap();
-        assert_eq!((passed_on.job_id().as_str(), passed_on.event().as_str()), (job, event));
-        assert_eq!(passed_on.body()[..], *body);
-        assert_eq!(listening.next_forwarded()["status"], status, "{job}");
-    };
-    deliver("job_1", "article.retracted", &article, 200.into()).await;
-    deliver("job_2", "article.complete", &odd, 503.into()).await;
-    for _ in 1..4 {
-        assert_eq!(arrived.recv().await.unwrap().1.body()[..], odd[..]);
-    }
-    assert_eq!(entry(&file, "dead"), (4, "the application answered 503".to_owned()));
-    assert_eq!(listening.end(Signal::INT), Some(0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn another_body_of_a_job_is_kept_and_passed_on_under_another_id_or_after_an_erasure() {
+async fn another_body_of_a_job_is_kept_and_passed_on_after_an_erasure() {
     let (_folder, file) = sample::place();
     let (sink, mut arrived) = replying(|_| Reply::Stored);
     let address = free_port();
     application(address, sink).await;
     let mut listening = Listening::start(&file, address, &[]);
-    let mut deliver = async |body: &[u8], job: &str, reply: &str| {
+    let mut deliver = async |body: &[u8], reply: &str| {
         let body = body.to_vec();
-        assert_eq!(deliver(&listening.url, TOKEN, "article.complete", job, body).await, 200);
+        assert_eq!(deliver(&listening.url, TOKEN, "article.complete", "job_1", body).await, 200);
         let line = match reply {
             "stored" => {
                 let mut lines = [listening.next(), listening.next()];
@@ -416,26 +391,24 @@ async fn another_body_of_a_job_is_kept_and_passed_on_under_another_id_or_after_a
         line["text"].clone()
     };
     let first = fixture::complete().job_id("job_1").bytes().clone();
-    let [other, of_another_id] =
-        ["job_1", "job_2"].map(|job| fixture::unicode().job_id(job).bytes().clone());
-    deliver(&first, "job_1", "stored").await;
-    assert_eq!(deliver(&first, "job_1", "duplicate").await, Value::Null);
+    let other = fixture::unicode().job_id("job_1").bytes().clone();
+    deliver(&first, "stored").await;
+    assert_eq!(deliver(&first, "duplicate").await, Value::Null);
     let erase = format!("article-webhook inbox erase {} job_1", text(&file));
     let says = format!(
         "kept, and not forwarded: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
     );
     for _ in 0..2 {
-        assert_eq!(deliver(&other, "job_1", "another body").await, says);
+        assert_eq!(deliver(&other, "another body").await, says);
     }
     let (_, shown, _) = run(&["inbox", "show", text(&file), "job_1", "--json"]);
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["bodies"].as_array().unwrap().len(), 2);
 
-    deliver(&of_another_id, "job_2", "stored").await;
     let words: Vec<_> = erase.split(' ').skip(1).collect();
     assert_eq!(run(&words).0, Some(0));
-    deliver(&other, "job_1", "stored").await;
-    for body in [first, of_another_id, other] {
+    deliver(&other, "stored").await;
+    for body in [first, other] {
         assert_eq!(*arrived.try_recv().unwrap().1.body(), body);
     }
     assert_eq!(listening.end(Signal::INT), Some(0));

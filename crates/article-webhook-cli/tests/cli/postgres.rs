@@ -1,11 +1,9 @@
 //! An inbox in PostgreSQL wherever the tool takes a file.
 
 use std::{
-    env,
     fs::{self, Permissions},
     io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt,
-    path::PathBuf,
     process::{self, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
@@ -23,10 +21,10 @@ use serde_json::{Value, json};
 
 use crate::{
     doctor::{Found, doctor, found},
-    postgres_server::{Server, User, shared_url},
-    running::Running,
+    postgres_server::{Server, User, programs, shared_url},
+    running::{Running, TIMEOUT},
     sample,
-    tool::{TOKEN, fails, has, not_installed, run, seen, text, tool},
+    tool::{TOKEN, fails, has, not_installed, run, run_at, seen, text, tool},
 };
 
 /// The URL of a server, and a schema of it that no other test uses.
@@ -56,6 +54,20 @@ pub(crate) async fn inbox() -> Option<(String, Inbox)> {
     let settings = PostgresSettings::new(&url).unwrap().schema(&schema).unwrap();
     let inbox = Inbox::new(PostgresStore::connect(settings).await.unwrap());
     Some((format!("{url}?schema={schema}"), inbox))
+}
+
+/// A connection that the application's settings make.
+async fn client(url: &str) -> tokio_postgres::Client {
+    PostgresSettings::new(url).unwrap().client().await.unwrap()
+}
+
+/// Waits until a statement returns a row.
+async fn until_some(client: &tokio_postgres::Client, statement: &str) {
+    let start = Instant::now();
+    while client.query(statement, &[]).await.unwrap().is_empty() {
+        assert!(start.elapsed() < TIMEOUT, "no row: {statement}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// What a command prints that succeeds.
@@ -104,19 +116,16 @@ async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
     let role = format!("role_of_{schema}");
     let of_owner = format!("{url}?schema={schema}");
     let of_role = of_owner.replace("postgres@", &format!("{role}@"));
-    let client = PostgresSettings::new(&url).unwrap().client().await.unwrap();
+    let client = client(&url).await;
     client.batch_execute(&format!("CREATE ROLE {role} LOGIN")).await.unwrap();
 
     let migrate = ["inbox", "migrate", &*of_owner, "--grant", &role];
     let printed = done(&[&migrate[..], &["--sql"]].concat());
     let sql = printed[0]["sql"].as_str().unwrap();
     assert!(sql.contains(&format!("article_inbox_ids TO \"{role}\";\n")), "{sql}");
-    let (exit, _, error) = run(&["inbox", "list", &of_role]);
-    assert_eq!(exit, Some(5), "nothing was done: {error}");
-    for refused in [&["--read-only"][..], &["--read-only", "--sql"]] {
-        let (exit, _, error) = run(&[&migrate[..], refused].concat());
-        assert_eq!(exit, Some(if refused.len() == 1 { 2 } else { 0 }), "{error}");
-    }
+    fails(&[&migrate[..], &["--read-only"]].concat(), 2, "--read-only forbids that");
+    assert_eq!(done(&[&migrate[..], &["--sql", "--read-only"]].concat())[0]["sql"], sql);
+    fails(&["inbox", "list", &of_role], 5, "error: "); // nothing was done
     let mut migrated = done(&migrate);
     // The server has inboxes of other tests, which its superuser may read.
     for name in ["warning", "type", "at"] {
@@ -128,12 +137,6 @@ async fn an_owner_makes_the_tables_for_a_role_that_may_not() {
         "as the SQL does"
     );
     assert_eq!(done(&["inbox", "status", &of_role])[0]["writable"], true);
-
-    fails(
-        &["inbox", "migrate", "inbox.db"],
-        2,
-        "an inbox in a file is brought up to this version by its receiver",
-    );
     client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.unwrap();
 }
 
@@ -145,7 +148,7 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
     assert_eq!(inbox.accept(delivery).await, Reply::Stored);
     let (server, schema) = url.split_once("?schema=").unwrap();
     let role = format!("reader_of_{schema}");
-    let client = PostgresSettings::new(server).unwrap().client().await.unwrap();
+    let client = client(server).await;
     client.batch_execute(&format!("CREATE ROLE {role} LOGIN")).await.unwrap();
     let of_role = url.replace("postgres@", &format!("{role}@"));
     let (exit, _, error) = run(&["inbox", "list", &of_role]);
@@ -201,7 +204,7 @@ async fn a_role_that_may_only_read_lists_shows_and_exports() {
 async fn an_inbox_whose_schema_was_renamed_is_named_before_an_empty_one_is_made() {
     let Some((server, schema)) = place() else { return };
     let (role, gone) = (format!("role_of_{schema}"), format!("{schema}_gone"));
-    let client = PostgresSettings::new(&server).unwrap().client().await.unwrap();
+    let client = client(&server).await;
     let database = server.rsplit_once('/').unwrap().1;
     let create = format!("CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE {database} TO {role}");
     client.batch_execute(&create).await.unwrap();
@@ -305,12 +308,7 @@ async fn an_order_is_remembered_and_its_article_collected() {
     let Some((url, inbox)) = inbox().await else { return };
     let service = sample::service().await;
     let with_key = |arguments: &[&str]| {
-        let mut run = tool([]);
-        let run = run.args(arguments).args(["--inbox", &url, "--json"]);
-        let run = run.env("ARTICLE_API_KEY", "sk-simulator");
-        let (exit, out, error) =
-            seen(&run.env("ARTICLE_API_URL", service.base_url()).output().unwrap());
-        assert_eq!(exit, Some(0), "{arguments:?}: {error}");
+        let out = run_with_key(&[arguments, &["--inbox", &url, "--json"]].concat(), &service);
         serde_json::from_str::<Value>(out.lines().next().unwrap()).unwrap()
     };
     let ordered = with_key(&["order", "Shoes", "--intent", "post-17"]);
@@ -323,8 +321,7 @@ async fn an_order_is_remembered_and_its_article_collected() {
 
     // Ordered elsewhere, and complete.
     let job = service.order("Socks").await.unwrap().job_id;
-    let mut get = tool(["get", &job, "--wait", "--api-url", &service.base_url()]);
-    assert!(get.env("ARTICLE_API_KEY", "sk-simulator").output().unwrap().status.success());
+    run_with_key(&["get", &job, "--wait"], &service);
     assert_eq!(with_key(&["collect", &job])["state"], "collected");
     let collected = done(&["inbox", "jobs", &url, "--state", "collected"]);
     assert_eq!(collected[0]["job_id"], *job);
@@ -373,12 +370,10 @@ fn examined(url: &str) -> Found {
     found(&mut doctor(&["--inbox", url]))
 }
 
-/// What a command prints that calls the service.
+/// What a command prints that calls the service, and succeeds.
 fn run_with_key(arguments: &[&str], service: &Simulator) -> String {
-    let mut run = tool([]);
-    run.args(arguments).args(["--api-url", &service.base_url()]);
-    let (exit, out, error) = seen(&run.env("ARTICLE_API_KEY", "sk-simulator").output().unwrap());
-    assert_eq!(exit, Some(0), "{error}");
+    let (exit, out, error) = run_at(&service.base_url(), arguments);
+    assert_eq!(exit, Some(0), "{arguments:?}: {error}");
     out
 }
 
@@ -386,16 +381,8 @@ fn run_with_key(arguments: &[&str], service: &Simulator) -> String {
 async fn doctor_checks_a_server_and_its_inbox() {
     let Some((url, inbox)) = inbox().await else { return };
     let sound = examined(&url);
-    for code in [
-        "connection",
-        "server",
-        "connections",
-        "writable",
-        "sound",
-        "nothing_due",
-        "entries",
-        "jobs",
-    ] {
+    let (of_server, of_inbox) = (["connection", "server", "connections"], ["writable", "sound"]);
+    for code in of_server.iter().chain(&of_inbox) {
         sound.has(&format!("inbox.{code}"), "ok");
     }
     for shown in [
@@ -470,9 +457,7 @@ async fn doctor_finds_a_server_that_is_too_old() {
         $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$; \
         ALTER ROLE postgres SET search_path = old, pg_catalog";
     let Some(server) = server(&[]) else { return };
-    let (client, connection) =
-        tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = client(&server.url()).await;
     client.batch_execute(OLD).await.unwrap();
     let old = examined(&server.url());
     client.batch_execute("ALTER ROLE postgres RESET search_path").await.unwrap();
@@ -483,27 +468,13 @@ async fn doctor_finds_a_server_that_is_too_old() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
-    let Some(program) = program("pg_receivewal") else { return };
     let Some(server) = server(&[]) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut follow = Command::new(program);
-    follow.args([
-        "--no-password",
-        "--synchronous",
-        "--dbname",
-        &server.url(),
-        "--directory",
-        text(folder.path()),
-    ]);
-    let _standby = Running::of(follow.stderr(Stdio::null()));
-    let (client, connection) =
-        tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(connection);
-    let start = Instant::now();
-    while client.query("SELECT FROM pg_stat_replication", &[]).await.unwrap().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(30), "nothing follows the server");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let mut follow = Command::new(programs().unwrap().join("pg_receivewal"));
+    follow.args(["--no-password", "--synchronous", "--dbname", &server.url(), "--directory"]);
+    let _standby = Running::of(follow.arg(folder.path()).stderr(Stdio::null()));
+    let client = client(&server.url()).await;
+    until_some(&client, "SELECT FROM pg_stat_replication").await;
     article_webhook_postgres::connect(&server.url()).await.unwrap();
     let asynchronous = examined(&server.url());
     asynchronous.has("inbox.sound", "ok");
@@ -521,11 +492,7 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
 
     client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
     client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
-    let is_set = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
-    while client.query(is_set, &[]).await.unwrap().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(30), "the setting is not read");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until_some(&client, "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'").await;
     let set = examined(&server.url());
     let fix = "set synchronous_standby_names";
     asynchronous.is_cured("inbox.standby_asynchronous", "warn", fix, &set);
@@ -533,7 +500,8 @@ async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
 
     client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'gone'").await.unwrap();
     client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
-    while psql(&server.url(), "SHOW synchronous_standby_names") != "gone" {}
+    let is_set = "SELECT WHERE current_setting('synchronous_standby_names') = 'gone'";
+    until_some(&client, is_set).await;
     let (exit, out, _) = run(&["inbox", "status", "--read-only", &server.url()]);
     assert_eq!(exit, Some(1), "no delivery is acknowledged: {out}");
     assert!(out.contains("\nfound       no synchronous standby is connected"), "{out}");
@@ -549,7 +517,7 @@ async fn doctor_finds_a_damaged_row_until_its_job_is_collected() {
     let delivered = DeliveryRequest::new(body.trim().to_owned());
     sample::deliver(&inbox, delivered.header("X-Service-Job-Id", &job)).await;
     let (server, schema) = url.split_once("?schema=").unwrap();
-    let client = PostgresSettings::new(server).unwrap().client().await.unwrap();
+    let client = client(server).await;
     let flip = format!("UPDATE {schema}.article_inbox_bodies SET body = '{{}}'");
     client.batch_execute(&flip).await.unwrap();
     let damaged = examined(&url);
@@ -563,30 +531,18 @@ async fn doctor_finds_a_damaged_row_until_its_job_is_collected() {
     inbox.close().await.unwrap();
 }
 
-/// A program of the distribution's PostgreSQL.
-fn program(name: &str) -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let found = versions.map(|version| version.path().join("bin").join(name));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>();
-    let found = found.chain(on_path).find(|program| program.exists());
-    if found.is_none() {
-        not_installed(&format!("there is no {name}: install the package postgresql"));
-    }
-    found
-}
-
-#[test]
-fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
     let Some(primary) = server(&["max_connections = 20"]) else { return };
     for setting in ["fsync", "full_page_writes"] {
         let Some(server) = server(&[&format!("{setting} = off")]) else { return };
         let off = examined(&server.url());
         let fix = format!("ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()");
+        let client = client(&server.url()).await;
         for statement in fix.split("; ") {
-            psql(&server.url(), statement);
+            client.batch_execute(statement).await.unwrap();
         }
-        while psql(&server.url(), &format!("SHOW {setting}")) != "on" {}
+        until_some(&client, &format!("SELECT WHERE current_setting('{setting}') = 'on'")).await;
         off.is_cured(&format!("inbox.{setting}_off"), "fail", &fix, &examined(&server.url()));
     }
     let Some(few) = server(&["max_connections = 8"]) else { return };
@@ -606,13 +562,4 @@ fn doctor_finds_a_server_that_may_lose_what_it_acknowledged_or_has_no_room() {
         found.has("inbox.server", "ok");
         read_only.is_cured("inbox.read_only_server", "fail", fix, &found);
     }
-}
-
-/// The first value that a statement returns, as text.
-fn psql(url: &str, statement: &str) -> String {
-    let output = Command::new(program("psql").unwrap())
-        .args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", statement, url])
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
