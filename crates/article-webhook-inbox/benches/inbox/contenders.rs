@@ -1,6 +1,5 @@
 //! What the store is measured against.
 
-pub(crate) mod log;
 pub(crate) mod naive;
 
 use std::{
@@ -14,7 +13,7 @@ use article_webhook_inbox::{
 };
 use tokio::runtime::Runtime;
 
-use self::{log::Log, naive::Naive};
+use self::naive::Naive;
 use crate::{bodies::Bodies, load::waits};
 
 /// What stores deliveries.
@@ -22,7 +21,6 @@ use crate::{bodies::Bodies, load::waits};
 pub(crate) enum Contender {
     Store(SqliteStore),
     Naive(Arc<Naive>),
-    Log(Arc<Log>),
 }
 
 impl Contender {
@@ -44,14 +42,6 @@ impl Contender {
                 runtime.block_on(waits(bodies, waiting, until, record))
             }
             Self::Naive(naive) => naive.waits(bodies, waiting, until),
-            Self::Log(log) => {
-                let log = Arc::clone(log);
-                let record = move |arrival| {
-                    let log = Arc::clone(&log);
-                    async move { log.record(arrival).await }
-                };
-                runtime.block_on(waits(bodies, waiting, until, record))
-            }
         }
     }
 }

@@ -33,10 +33,6 @@ use form::Form;
 fn main() -> ExitCode {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let Some(role) = receiver::server::Role::of(&arguments) {
-        role.serve();
-        return ExitCode::SUCCESS;
-    }
     if arguments.iter().any(|argument| argument == store::slow::CHILD) {
         store::slow::child();
         return ExitCode::SUCCESS;

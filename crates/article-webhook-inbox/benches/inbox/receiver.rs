@@ -3,10 +3,7 @@ pub(crate) mod server;
 
 use std::{thread, time::Duration};
 
-use self::{
-    sender::{flood, pace},
-    server::{Role, Server},
-};
+use self::sender::{flood, pace};
 use crate::{
     form::{Form, median},
     load::{Lap, p99},
@@ -20,15 +17,17 @@ const PACE: u32 = 200;
 /// A pause in which a server finishes delayed work, so that it does not fall into the other's turn.
 const REST: Duration = Duration::from_millis(400);
 
-/// A complete receiver over loopback, in a process of its own, compared with a simple one.
+/// A complete receiver over loopback, on a runtime of its own, compared with a simple one.
 pub(crate) fn run(form: Form) {
-    let runtime = crate::runtime();
-    let folders = [scratch::folder(), scratch::folder()];
-    let [naive, inbox] = &folders;
-    let roles = [Role::Naive(naive.path().into()), Role::Inbox(inbox.path().into())];
-    let servers = roles.map(|role| Server::start(&role));
+    let folder = scratch::folder();
+    let (runtime, servers) = (crate::runtime(), crate::runtime());
+    let addresses = servers.block_on(async {
+        let apps = [server::naive(folder.path()), server::inbox(folder.path()).await];
+        let [naive, inbox] = apps.map(server::serve);
+        [naive.await, inbox.await]
+    });
     let lap = |index: usize, turn| {
-        let lap = runtime.block_on(flood(servers[index].address, CONNECTIONS, turn));
+        let lap = runtime.block_on(flood(addresses[index], CONNECTIONS, turn));
         thread::sleep(REST);
         lap
     };
@@ -43,8 +42,8 @@ pub(crate) fn run(form: Form) {
             }
         })
         .collect();
-    let paced = servers.each_ref().map(|server| {
-        let lap = runtime.block_on(pace(server.address, CONNECTIONS, PACE, form.turn() * 4));
+    let paced = addresses.map(|address| {
+        let lap = runtime.block_on(pace(address, CONNECTIONS, PACE, form.turn() * 4));
         thread::sleep(REST);
         p99(lap.waits)
     });

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use article_webhook_inbox::SqliteStore;
 
 use crate::{
-    contenders::{Contender, log::Log, naive::Naive},
+    contenders::{Contender, naive::Naive},
     form::Form,
     load::Race,
     scratch,
@@ -30,15 +30,13 @@ pub(crate) fn run(form: Form) {
     let runtime = crate::runtime();
     let mut table = Table::new(
         "inbox: store",
-        "deliveries of 16 KB a second, on disk before they are answered : one SQLite transaction each, \
-         and a bare log with group fdatasync",
-        &["waiting", "naive", "store", ": naive", "p99", "naive's", "log", "store : log", "log's"],
+        "deliveries of 16 KB a second, on disk before they are answered : one SQLite transaction each",
+        &["waiting", "naive", "store", ": naive", "p99", "naive's"],
     );
     for (waiting, ratio, slowest) in TARGETS {
         let folder = scratch::folder();
-        let [naive, store] = contenders(folder.path());
-        let log = Contender::Log(Arc::new(Log::open(folder.path())));
-        let race = Race::run(&[naive, store, log], waiting, form.rounds(), form.turn(), &runtime);
+        let contenders = contenders(folder.path());
+        let race = Race::run(&contenders, waiting, form.rounds(), form.turn(), &runtime);
         let against =
             |value, target: Option<f64>, mark: fn(f64, f64, &str) -> String, unit: &str| {
                 target.map_or_else(|| plain(value, unit), |target| mark(value, target, unit))
@@ -51,9 +49,6 @@ pub(crate) fn run(form: Form) {
                 against(race.ratio(1, 0), ratio, at_least, " ×"),
                 against(race.p99(1), slowest, at_most, " ms"),
                 plain(race.p99(0), " ms"),
-                plain(race.rate(2), ""),
-                plain(race.ratio(1, 2) * 100.0, " %"),
-                plain(race.p99(2), " ms"),
             ],
         );
     }
