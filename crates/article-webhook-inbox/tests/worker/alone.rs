@@ -25,40 +25,19 @@ async fn interrupt_twice(scene: &Scene) {
     }
 }
 
-/// Which handlers ended, and beside how many others each of them began and ended.
+/// What handlers did, in this order: `+job_1` when that of this job began, `-job_1` when it ended.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Handlers>>);
-
-#[derive(Default)]
-struct Handlers {
-    running: u32,
-    ended: Vec<(String, u32, u32)>,
-}
+struct Seen(Arc<Mutex<Vec<String>>>);
 
 impl Seen {
     async fn run(self, job: Job, work: impl Future) {
-        let began_beside = {
-            let mut handlers = self.0.lock().unwrap();
-            handlers.running += 1;
-            handlers.running - 1
-        };
+        self.0.lock().unwrap().push(format!("+{}", job.job_id()));
         work.await;
-        let mut handlers = self.0.lock().unwrap();
-        handlers.running -= 1;
-        let ended_beside = handlers.running;
-        handlers.ended.push((job.job_id().to_string(), began_beside, ended_beside));
+        self.0.lock().unwrap().push(format!("-{}", job.job_id()));
     }
 
-    fn running(&self) -> u32 {
-        self.0.lock().unwrap().running
-    }
-
-    /// As which handler that of this job ended, and beside how many others it began and ended.
-    fn of(&self, job: &str) -> Option<(usize, u32, u32)> {
-        let ended = &self.0.lock().unwrap().ended;
-        let nth = ended.iter().position(|(other, ..)| other == job)?;
-        let (_, began, ended) = ended[nth];
-        Some((nth, began, ended))
+    fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
     }
 }
 
@@ -87,7 +66,7 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
         }
     });
     let story = async {
-        until_true(|| seen.running() == 1).await;
+        until_true(|| seen.all().len() == 1).await;
         scene.clock.advance(LEASE);
         let claims = scene.store.calls("Claim");
         scene.deliver("job_2").await;
@@ -102,8 +81,8 @@ async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
         scene.until(State::Done, 5).await;
     };
     bounded(worker.lease(HOUR).poll(HOUR).run(story)).await.unwrap();
-    assert_eq!((seen.of("job_2").unwrap().0, seen.of("job_1").unwrap().0), (0, 1));
-    assert_eq!(seen.of("job_bad"), Some((2, 0, 0)), "next, and beside no other");
+    let first = ["+job_1", "+job_2", "-job_2", "-job_1", "+job_bad", "-job_bad"];
+    assert_eq!(seen.all()[..6], first, "next, and beside no other");
 }
 
 /// Two workers of one inbox know of each other.
@@ -133,8 +112,9 @@ async fn an_entry_runs_alone_beside_another_worker() {
     let [one, two] = workers.map(|worker| worker.run(scene.until(State::Done, 6)));
     let (one, two) = bounded(async { tokio::join!(one, two) }).await;
     assert_eq!((one.is_ok(), two.is_ok()), (true, true));
-    for job in 0..6 {
-        let (_, began_beside, ended_beside) = seen.of(&format!("job_{job}")).unwrap();
-        assert_eq!((began_beside, ended_beside), (0, 0), "it runs alone");
+    let seen = seen.all();
+    assert_eq!(seen.len(), 12);
+    for [began, ended] in seen.as_chunks().0 {
+        assert_eq!(began.strip_prefix('+'), ended.strip_prefix('-'), "each runs alone: {seen:?}");
     }
 }
