@@ -6,6 +6,7 @@
 //!
 //! [`run`] runs a single case, for example in a debugger.
 
+#![allow(missing_docs, reason = "the name of a case says what it holds")]
 #![allow(
     clippy::missing_panics_doc,
     clippy::unwrap_used,
@@ -29,5 +30,6 @@ pub mod ledger;
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
 pub use claim::{CLAIM_ONE, settle_one};
+pub use ledger::steps::answer;
 pub use subject::{Durable, Subject, Transactional};
-pub use trial::{Trial, arrival, run};
+pub use trial::{Trial, arrival, job, key, run};

@@ -69,6 +69,10 @@ impl<S: Subject> Trial<S> {
         self.store().record(arrival(job, body)).await.unwrap()
     }
 
+    pub(crate) async fn record_as(&self, key: EntryKey, body: &str) -> Recorded {
+        self.store().record(Arrival { key, ..arrival("any", body) }).await.unwrap()
+    }
+
     pub(crate) async fn claim(&self) -> Claims {
         self.store().claim(CLAIM).await.unwrap()
     }
@@ -193,24 +197,33 @@ pub(crate) fn changed<T>(mut value: T, change: impl FnOnce(&mut T)) -> T {
     value
 }
 
-pub(crate) fn job(id: &str) -> JobId {
+#[must_use]
+pub fn job(id: &str) -> JobId {
     id.parse().unwrap()
 }
 
-pub(crate) fn key(id: &str) -> EntryKey {
+/// The key of the article of this job.
+#[must_use]
+pub fn key(id: &str) -> EntryKey {
     EntryKey::article(job(id))
+}
+
+/// The key of another event of this job.
+pub(crate) fn update(id: &str) -> EntryKey {
+    EntryKey { event: "article.updated".into(), ..key(id) }
 }
 
 /// A delivery of this body by token.
 #[must_use]
-pub fn arrival(job: &str, body: &str) -> Arrival {
+pub fn arrival(job: &str, body: &(impl AsRef<[u8]> + ?Sized)) -> Arrival {
+    let body = body.as_ref();
     Arrival {
         key: key(job),
         source: Source::Webhook,
         target: "default".into(),
         intent: None,
-        digest: Digest::of(body.as_bytes()),
-        bytes: Bytes::copy_from_slice(body.as_bytes()),
+        digest: Digest::of(body),
+        bytes: Bytes::copy_from_slice(body),
     }
 }
 

@@ -45,14 +45,6 @@ pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<imp
     assert_eq!(jobs(&trial, MANY).await, [("neighbour".into(), false)]);
 }
 
-/// An entry that was interrupted once runs beside others.
-pub async fn an_entry_that_was_interrupted_once_runs_beside_others(mut trial: Trial<impl Subject>) {
-    interrupt(&mut trial, "poison", 1).await;
-    trial.record("neighbour", FIRST).await;
-    let both = [("neighbour".into(), false), ("poison".into(), false)];
-    assert_eq!(jobs(&trial, MANY).await, both);
-}
-
 /// An entry whose last attempt was interrupted has one more, and runs alone in it.
 pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
     mut trial: Trial<impl Subject>,
@@ -120,27 +112,20 @@ pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Tri
     assert_eq!(claims, expected);
 }
 
-/// An attempt that ended with an outcome was not interrupted.
-pub async fn an_outcome_ends_the_suspicion(mut trial: Trial<impl Subject>) {
+/// An attempt that ended with an outcome was not interrupted. One that does not count, because a stopping worker released it or its
+/// handler put it off, says nothing about the entry.
+pub async fn only_an_attempt_that_counts_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
-    let lease = claim(&trial, MANY).await.claimed[0].lease;
-    trial.settle(lease, retry(0)).await;
-    assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
-}
-
-/// An attempt that does not count says nothing about the entry: a stopping worker released it, or its handler put it off.
-pub async fn an_attempt_that_does_not_count_does_not_end_the_suspicion(
-    mut trial: Trial<impl Subject>,
-) {
-    interrupt(&mut trial, "job_1", 2).await;
-    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
+    let snoozed = Outcome::Snoozed { after: Duration::ZERO };
+    for (outcome, runs_alone) in [(Outcome::Released, true), (snoozed, true), (retry(0), false)] {
         let lease = claim(&trial, MANY).await.claimed[0].lease;
-        trial.settle(lease, outcome).await;
+        trial.settle(lease, outcome.clone()).await;
+        let [next] = &claim(&trial, MANY).await.claimed[..] else { panic!("{outcome:?}") };
+        assert_eq!(next.runs_alone, runs_alone, "{outcome:?}");
+        trial.settle(next.lease, Outcome::Released).await;
     }
-    assert_eq!(jobs(&trial, MANY).await, [("job_1".into(), true)]);
 }
 
-/// A requeued entry begins without suspicion.
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.discarded, [key("job_1")]);
@@ -148,7 +133,6 @@ pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
 
-/// An attempt that ended with its process was interrupted.
 pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<impl Durable>) {
     trial.record("job_1", FIRST).await;
     for _ in 0..2 {

@@ -4,13 +4,13 @@ use std::{collections::HashSet, time::Duration};
 
 use article_webhook_inbox::{
     EntryKey, Since, State,
-    store::{Arrival, Claim, Claims, Events, Outcome, Settled, to_millis},
+    store::{Claim, Claims, Events, Outcome, Settled, to_millis},
 };
 use tokio::task::JoinSet;
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, arrival, bytes, dead, job, key, retry},
+    trial::{CLAIM, FIRST, bytes, dead, job, key, retry, update},
 };
 
 const LEASE: u64 = CLAIM.lease.as_secs();
@@ -26,7 +26,6 @@ pub async fn new_entries_and_what_is_due_longest_are_claimed_first(mut trial: Tr
     assert_eq!(keys(&trial.claim().await), expected);
 }
 
-/// A claim that takes retries first takes the other entries after them. The order of each kind is the same.
 pub async fn a_claim_that_takes_retries_first_takes_new_entries_after_them(
     mut trial: Trial<impl Subject>,
 ) {
@@ -87,17 +86,6 @@ pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Su
     assert_eq!(keys(&trial.claim().await), ["waiting", "stored", "running"].map(key));
 }
 
-/// A claim returns at most its limit. The remaining entries are due next.
-pub async fn no_more_are_claimed_than_were_asked_for(trial: Trial<impl Subject>) {
-    for id in ["job_1", "job_2", "job_3"] {
-        trial.record(id, FIRST).await;
-    }
-    let claims = trial.store().claim(Claim { limit: 2, ..CLAIM }).await.unwrap();
-    assert_eq!(keys(&claims), [key("job_1"), key("job_2")]);
-    assert_eq!(claims.next_due, Some(trial.now()));
-    assert_eq!(trial.entry("job_3").await.state, State::Waiting);
-}
-
 /// A claimed entry comes with its key, its attempt and its bodies. Bounded attempts: the attempt is counted when the lease is taken,
 /// before the handler runs.
 pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<impl Subject>) {
@@ -130,7 +118,6 @@ pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Tria
     assert!(again.lease.fence > lost.fence);
 }
 
-/// An entry that waits for its next attempt is not claimed before its time.
 pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
     trial.worked("job_1", retry(30)).await;
     let due = trial.now() + Duration::from_secs(30);
@@ -141,7 +128,6 @@ pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl
     assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
 }
 
-/// The next due time is the earliest of all waiting and leased entries that were not claimed now.
 pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
     trial.worked("waits", retry(90)).await;
     trial.leased("leased").await;
@@ -219,6 +205,7 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
     let first = trial.leased("job_1").await;
     trial.settle(first, dead()).await;
     trial.requeue(key("job_1")).await;
+    assert_eq!(trial.settle(first, Outcome::Done).await, Settled::LostLease);
     let second = trial.lease("job_1").await;
     assert!(second.fence > first.fence);
     assert!(first.fence >= to_millis(began));
@@ -230,7 +217,7 @@ const EXCEPT_FAILURES: Claim = Claim { events: Events::ExceptFailures, ..CLAIM }
 
 async fn record_failure(trial: &Trial<impl Subject>, id: &str) -> EntryKey {
     let key = EntryKey::failure(job(id));
-    trial.store().record(Arrival { key: key.clone(), ..arrival(id, FIRST) }).await.unwrap();
+    trial.record_as(key.clone(), FIRST).await;
     key
 }
 
@@ -249,7 +236,6 @@ pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<im
     assert_eq!((keys(&claims), claims.failures_wait), (vec![failure], false));
 }
 
-/// Failures and other entries that are due are claimed in one order.
 pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<impl Subject>) {
     let mut expected = Vec::new();
     for id in ["job_1", "job_2"] {
@@ -283,7 +269,6 @@ pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
     assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
 }
 
-/// A failure that has used its attempts is discarded by a claim that takes failures, and by no other.
 pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
     let failure = record_failure(&trial, "job_1").await;
     for _ in 0..2 {
@@ -299,7 +284,6 @@ pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Tr
 
 /// An event that no version knows is claimed by every worker, which then reports that nothing handles it.
 pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<impl Subject>) {
-    let key = EntryKey { event: "article.updated".into(), ..key("job_1") };
-    trial.store().record(Arrival { key: key.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
-    assert_eq!(keys(&trial.store().claim(EXCEPT_FAILURES).await.unwrap()), [key]);
+    trial.record_as(update("job_1"), FIRST).await;
+    assert_eq!(keys(&trial.store().claim(EXCEPT_FAILURES).await.unwrap()), [update("job_1")]);
 }

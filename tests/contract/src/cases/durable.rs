@@ -67,7 +67,6 @@ pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
     assert!(trial.entry("job_2").await.id > first);
 }
 
-/// Erased and pruned entries do not come back.
 pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     trial.put("job_1", State::Done).await;
     trial.put("job_2", State::Done).await;
@@ -80,7 +79,6 @@ pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.bodies("job_2").await, [None]);
 }
 
-/// The changes of an operator survive a restart.
 pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;

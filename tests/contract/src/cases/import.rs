@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Body, Digest, Entry, Failure, Source, State,
+    Body, Entry, Failure, Source, State,
     store::{Arrival, Lease, Merge, Outcome, Recorded, Row, Settled},
 };
 use bytes::Bytes;
@@ -33,14 +33,8 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
     let received_at = THEN + Duration::from_secs(10);
     let entry = row.into_entry(4711, key(id), received_at, first, None);
     let body = |text: &'static str, bytes: Option<&'static str>| {
-        let sent = Arrival {
-            key: key(id),
-            source: Source::Api,
-            target: "blog".into(),
-            intent: Some("draft".into()),
-            digest: Digest::of(text.as_bytes()),
-            bytes: Bytes::new(),
-        };
+        let (target, intent) = ("blog".into(), Some("draft".into()));
+        let sent = Arrival { source: Source::Api, target, intent, ..arrival(id, text) };
         let mut body = sent.into_body(received_at);
         body.bytes = bytes.map(Bytes::from);
         body
@@ -88,18 +82,6 @@ pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject
     assert_eq!(trial.all().await.len(), 1);
 }
 
-/// An imported entry gets a new id of this store.
-pub async fn an_imported_entry_gets_an_id_of_this_store(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    let first = trial.entry("job_1").await.id;
-    let (entry, bodies) = shown("job_2", State::Done);
-    trial.import(entry_line(changed(entry, |entry| entry.id = first), bodies)).await;
-    trial.record("job_3", FIRST).await;
-    let (second, third) = (trial.entry("job_2").await.id, trial.entry("job_3").await.id);
-    assert!(first < second && second < third);
-    assert_eq!(trial.entry("job_1").await.key, key("job_1"));
-}
-
 /// An imported entry is claimed like any other. One entry: an imported body that is delivered again is a duplicate.
 pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
@@ -112,7 +94,6 @@ pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     assert_eq!((claimed.received_at, claimed.bodies), (entry.received_at, bodies));
 }
 
-/// Entries that are imported together are listed in the order in which they were given.
 pub async fn a_page_is_imported_in_its_order(trial: Trial<impl Subject>) {
     trial.record("job_2", FIRST).await;
     let ids = ["job_3", "job_1", "job_2", "job_10"];

@@ -10,10 +10,9 @@ use article_webhook_inbox::{
 use crate::{
     Subject, Trial,
     ledger::steps::{KEY, WITHIN},
-    trial::{CLAIM, FIRST, STATES, arrival, damaged, key},
+    trial::{CLAIM, FIRST, STATES, arrival, damaged},
 };
 
-/// A check finds nothing in an undamaged store, whatever the states of its entries.
 pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         trial.put(state.as_str(), state).await;
@@ -29,7 +28,6 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     assert_eq!(damage_in(trial.store()).await, [""; 0]);
 }
 
-/// A check finds an entry that is corrupt.
 pub async fn a_corrupt_entry_is_found(trial: Trial<impl Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let findings = damage_in(trial.store()).await;
@@ -54,7 +52,6 @@ async fn damage_in(store: Arc<dyn Store>) -> Vec<String> {
     findings.filter(Finding::is_damage).map(|finding| finding.to_string()).collect()
 }
 
-/// A store can be probed, and a probe leaves nothing behind.
 pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let before = trial.shown("job_1").await;
@@ -92,19 +89,4 @@ pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
         let reported = (error.to_string(), error.is_transient());
         assert_eq!(reported, ("the inbox is closed".into(), false), "{call}");
     }
-}
-
-/// Calls that only read change nothing.
-pub async fn looking_changes_nothing(mut trial: Trial<impl Subject>) {
-    for state in STATES {
-        trial.put(state.as_str(), state).await;
-    }
-    let before = trial.all().await;
-    trial.advance(1);
-    let store = trial.store();
-    store.counts().await.unwrap();
-    store.due_since().await.unwrap();
-    store.check().await.unwrap();
-    store.show(key(State::Dead.as_str())).await.unwrap();
-    assert_eq!(trial.all().await, before);
 }

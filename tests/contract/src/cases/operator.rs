@@ -2,14 +2,11 @@
 
 use std::time::SystemTime;
 
-use article_webhook_inbox::{
-    EntryKey, Failure, Prune, State,
-    store::{Arrival, Claim, Outcome, Recorded, Settled},
-};
+use article_webhook_inbox::{Failure, Prune, State, store::Outcome};
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, STATES, arrival, bytes, changed, job, key, retry},
+    trial::{FIRST, STATES, bytes, changed, job, key, update},
 };
 
 /// A requeued entry waits, due now, without attempts and without a cause. It keeps its failures.
@@ -32,14 +29,6 @@ pub async fn a_requeued_entry_begins_again(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// An entry that waits for its next attempt is requeued as well: it is due now.
-pub async fn a_waiting_entry_is_requeued_before_its_time(trial: Trial<impl Subject>) {
-    trial.worked("job_1", retry(30)).await;
-    assert!(trial.requeue(key("job_1")).await);
-    assert_eq!(trial.claim().await.claimed[0].attempt, 1);
-}
-
-/// A done entry runs its handler again as long as one of its bodies has bytes.
 pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -59,7 +48,6 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-/// A leased or missing entry is not requeued.
 pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
@@ -69,7 +57,6 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     assert!(!trial.requeue(key("missing")).await);
 }
 
-/// A discarded entry is dead now, with the given cause.
 pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
     for state in [State::Waiting, State::Unhandled, State::Corrupt] {
         trial.put(state.as_str(), state).await;
@@ -91,7 +78,6 @@ async fn discard(trial: &Trial<impl Subject>, id: &str) -> bool {
     trial.store().discard(vec![key(id)], "not wanted".into()).await.unwrap()[0]
 }
 
-/// A leased, done, dead or missing entry is not discarded.
 pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
     for state in [State::Leased, State::Done, State::Dead] {
         trial.put(state.as_str(), state).await;
@@ -105,9 +91,9 @@ pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
 
 /// Erasing a job erases all its entries, in every state.
 pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
-    let update = EntryKey { event: "article.updated".into(), ..key("job_1") };
+    let update = update("job_1");
     trial.put("job_1", State::Done).await;
-    trial.store().record(Arrival { key: update.clone(), ..arrival("job_1", FIRST) }).await.unwrap();
+    trial.record_as(update.clone(), FIRST).await;
     assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 2);
     assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
     assert_eq!(trial.store().show(update).await.unwrap(), None);
@@ -115,30 +101,6 @@ pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 0);
 }
 
-/// An erased job that is delivered again is stored as a new one.
-pub async fn an_erased_job_may_come_again(trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Done).await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
-    assert_eq!(trial.entry("job_1").await.attempts, 0);
-}
-
-/// Fencing: after a requeue, a late worker with an old lease changes nothing.
-pub async fn a_requeued_entry_does_not_listen_to_an_old_lease(mut trial: Trial<impl Subject>) {
-    let old = trial.leased("job_1").await;
-    trial.advance_by(CLAIM.lease);
-    trial.claim().await;
-    trial.advance_by(CLAIM.lease);
-    let claim = Claim { attempts: 1, ..CLAIM };
-    assert_eq!(trial.store().claim(claim).await.unwrap().discarded, [key("job_1")]);
-    trial.requeue(key("job_1")).await;
-    assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
-    assert_ne!(trial.lease("job_1").await.fence, old.fence);
-    assert_eq!(trial.settle(old, Outcome::Done).await, Settled::LostLease);
-    assert_eq!(trial.entry("job_1").await.state, State::Leased);
-}
-
-/// An entry that has left a state is not requeued from it.
 pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     let requeue = async |from| {

@@ -73,7 +73,6 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// An entry that was done at the limit or later keeps its bytes.
 pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     trial.record("job_1", FIRST).await;
     trial.advance(2);
@@ -84,7 +83,6 @@ pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-/// A body that came to a done entry later is kept longer.
 pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -135,7 +133,6 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
 
-/// An entry that was done or unhandled at the limit or later stays.
 pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     trial.put("done", State::Done).await;
     trial.put("unhandled", State::Unhandled).await;
@@ -145,7 +142,6 @@ pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>)
     assert_eq!(trial.all().await.len(), 2);
 }
 
-/// Dead entries are removed by a limit of their own, if there is one.
 pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
@@ -160,21 +156,6 @@ pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }
 
-/// Nothing remains of a removed entry whose bodies could not be read: a later body is the first of a new entry.
-pub async fn a_pruned_entry_is_removed(mut trial: Trial<impl Subject>) {
-    trial.put("job_1", State::Unhandled).await;
-    let before = trial.entry("job_1").await;
-    trial.advance(2);
-    prune(&trial, entries(trial.now())).await;
-    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
-    let entry = trial.entry("job_1").await;
-    assert!(entry.id > before.id);
-    assert_eq!((entry.state, entry.attempts, entry.received_at), (State::Waiting, 0, trial.now()));
-    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
-}
-
-/// No batch is larger than its limit, and together the batches remove everything that is old.
 pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
     for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
         trial.put(id, State::Done).await;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
-    Entry, EntryKey, JobState, Prune, Source, State,
+    Entry, JobState, Prune, Source, State,
     store::{
         Arrival, Expect, Export, ExportLine, Merge, Outcome, Quarantine, Quarantined, Recorded,
     },
@@ -12,7 +12,7 @@ use article_webhook_inbox::{
 use crate::{
     Durable, Subject, Trial,
     lines::{entry_line, job_line},
-    trial::{FIRST, arrival, bytes, changed, job, key, unhandled},
+    trial::{FIRST, arrival, bytes, changed, job, key, unhandled, update},
 };
 
 /// What a body takes of the budget at least.
@@ -81,7 +81,6 @@ pub async fn an_answer_about_an_erased_job_is_not_kept(trial: Trial<impl Subject
     assert_eq!(trial.kept().await.unwrap().1, ["[", "{"]);
 }
 
-/// Of a job the latest and the longest body are kept.
 pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<impl Subject>) {
     for (body, kept) in [
         ("{12", &["{12"][..]),
@@ -215,9 +214,8 @@ pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
 /// A body of another event says nothing about the article.
 pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Trial<impl Subject>) {
     trial.quarantine("{").await;
-    let updated = EntryKey { event: "article.updated".into(), ..key("job_1") };
-    let record = Arrival { key: updated.clone(), ..arrival("job_1", FIRST) };
-    trial.store().record(record.clone()).await.unwrap();
+    let updated = update("job_1");
+    trial.record_as(updated.clone(), FIRST).await;
     assert!(trial.kept().await.is_some());
 
     let of_event = Quarantine {
@@ -227,7 +225,7 @@ pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Tria
     assert_eq!(trial.store().quarantine(of_event).await.unwrap(), Quarantined::Kept);
     let shown = trial.store().show(updated.quarantine()).await.unwrap().unwrap().0;
     assert_eq!(shown.key.to_string(), "job_1 (quarantined article.updated)");
-    trial.store().record(record).await.unwrap();
+    trial.record_as(updated.clone(), FIRST).await;
     assert_eq!(trial.store().show(updated.quarantine()).await.unwrap(), None);
 }
 
@@ -374,7 +372,6 @@ pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     }
 }
 
-/// It is there after a restart, with its bytes.
 pub async fn a_quarantine_survives(mut trial: Trial<impl Durable>) {
     trial.quarantine("{").await;
     let before = trial.kept().await;

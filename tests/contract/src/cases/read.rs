@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    CauseCount, Counts, EntryKey, Failure, Filter, HourCount, ListOrder, MAX_FAILURES_PER_ENTRY,
-    Page, Prune, Source, State,
-    store::{Arrival, Claim, Claimed, Claims, Outcome},
+    CauseCount, Counts, Failure, Filter, HourCount, ListOrder, MAX_FAILURES_PER_ENTRY, Prune,
+    Source, State,
+    store::{Arrival, Claim, Claimed, Outcome},
 };
 
 use crate::{
     Subject, Trial,
-    trial::{CLAIM, FIRST, STATES, arrival, job, key, retry},
+    trial::{CLAIM, FIRST, STATES, arrival, job, key, retry, update},
 };
 
 /// Each entry is counted in the state it is in, and listed as it is shown.
@@ -26,15 +26,6 @@ pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
     for entry in trial.all().await {
         assert_eq!(trial.entry(entry.key.job_id.as_str()).await, entry, "as it is listed");
     }
-}
-
-/// An empty store counts nothing, lists nothing, and nothing in it is due.
-pub async fn an_empty_store_is_empty(trial: Trial<impl Subject>) {
-    assert_eq!(trial.store().counts().await.unwrap(), Counts::default());
-    assert_eq!(trial.store().list(Filter::default()).await.unwrap(), Page::new(Vec::new(), None));
-    assert_eq!(trial.store().due_since().await.unwrap(), None);
-    assert_eq!(trial.claim().await, Claims::default());
-    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
 }
 
 /// The store knows since when the oldest due entry has been due. One that waits for a later time is not due before that time, and a
@@ -132,13 +123,12 @@ pub async fn pages_follow_each_other_in_both_orders(trial: Trial<impl Subject>) 
 
 /// Each filter lists the same entries in both orders: by state, job or event those of that state, job or event alone.
 pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
-    let update = |id| EntryKey { event: "article.updated".into(), ..key(id) };
     for state in STATES {
         trial.put(state.as_str(), state).await;
     }
     trial.leave("waiting").await;
     for key in [key("job_1"), update("job_1"), key("job_2"), update("job_2")] {
-        trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+        trial.record_as(key, FIRST).await;
     }
     let of_state = |state| Filter { state: Some(state), ..Filter::default() };
     let of_job = |id| Filter { job_id: Some(job(id)), ..Filter::default() };
@@ -232,7 +222,6 @@ pub async fn a_list_is_searched(trial: Trial<impl Subject>) {
     assert_eq!(found("network").await, "Job_A", "what is done has no cause");
 }
 
-/// A list is filtered by the group of causes, and by the time of arrival.
 pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<impl Subject>) {
     for (id, cause) in
         [("a", "timed out after 31 s"), ("b", "no network"), ("c", "timed out after 4 s")]
@@ -290,7 +279,6 @@ pub async fn causes_are_counted_and_followed_over_a_requeue(mut trial: Trial<imp
     assert_eq!(trial.entry("c").await.requeued_at, Some(at));
 }
 
-/// Arrivals and deaths are counted by the hour, since a time.
 pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subject>) {
     trial.put("early", State::Dead).await;
     trial.advance(7_200);
@@ -307,7 +295,6 @@ pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subjec
     assert!(hours[0].hour <= since && since < hours[1].hour);
 }
 
-/// The filters by target and by the time of the first body accept what the rule accepts, also together with others.
 pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
     for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
         let arrival = Arrival { target: target.into(), ..arrival(id, FIRST) };

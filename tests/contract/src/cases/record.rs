@@ -5,10 +5,9 @@ pub mod intent;
 use std::{future::poll_fn, task::Poll, time::Duration};
 
 use article_webhook_inbox::{
-    Digest, MAX_BODIES_PER_ENTRY, Source, State,
+    MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Outcome, Recorded, Row},
 };
-use bytes::Bytes;
 use tokio::task::JoinSet;
 
 use crate::{
@@ -25,7 +24,6 @@ async fn fill(trial: &Trial<impl Subject>, job: &str) {
     }
 }
 
-/// A new entry waits, is due now, and has no attempts.
 pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let entry = trial.entry("job_1").await;
@@ -35,19 +33,12 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(entry, expected);
 }
 
-/// A body is returned with everything that was recorded about it, for any bytes.
 pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
     let bodies: [(_, &[u8]); 3] =
         [("text", "{\"a\":\"ü\"}".as_bytes()), ("none", b""), ("binary", b"\0\xff\0")];
     for (id, body) in bodies {
-        let sent = Arrival {
-            key: key(id),
-            source: Source::Api,
-            target: "blog".into(),
-            intent: Some("draft".into()),
-            digest: Digest::of(body),
-            bytes: Bytes::copy_from_slice(body),
-        };
+        let (target, intent) = ("blog".into(), Some("draft".into()));
+        let sent = Arrival { source: Source::Api, target, intent, ..arrival(id, body) };
         trial.store().record(sent.clone()).await.unwrap();
         assert_eq!(trial.shown(id).await.1, [sent.into_body(trial.now())]);
     }
@@ -64,16 +55,6 @@ pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
         assert_eq!(trial.shown(state.as_str()).await, before, "{state}");
     }
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
-}
-
-/// A duplicate does not shorten the pause between two attempts.
-pub async fn a_duplicate_does_not_wake(mut trial: Trial<impl Subject>) {
-    trial.worked("job_1", retry(30)).await;
-    let due = trial.now() + Duration::from_secs(30);
-    trial.advance(1);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
-    assert_eq!(trial.entry("job_1").await.at, due);
-    assert!(trial.claim().await.claimed.is_empty());
 }
 
 /// The bytes of the same body replace the stored ones, and the entry waits, due now.
@@ -104,7 +85,6 @@ pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Tria
     }
 }
 
-/// In a full unhandled or corrupt entry, the new body replaces the last one.
 pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry(
     trial: Trial<impl Subject>,
 ) {
@@ -236,18 +216,6 @@ pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_1").await.conflicts, 0);
 }
 
-/// Ids ascend in the order of arrival, and none is used twice.
-pub async fn an_id_is_never_given_to_another_entry(trial: Trial<impl Subject>) {
-    trial.record("job_1", FIRST).await;
-    trial.record("job_2", FIRST).await;
-    let (first, second) = (trial.entry("job_1").await.id, trial.entry("job_2").await.id);
-    trial.store().erase(vec![key("job_2").job_id]).await.unwrap();
-    trial.record("job_3", FIRST).await;
-    assert!(first < second);
-    assert!(second < trial.entry("job_3").await.id);
-}
-
-/// Times are rounded down to milliseconds.
 pub async fn times_are_rounded_down_to_milliseconds(mut trial: Trial<impl Subject>) {
     let start = trial.now();
     trial.advance_by(Duration::from_nanos(1_999_999));

@@ -55,24 +55,36 @@ pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subjec
     assert_eq!(trial.store().extend(&[held], CLAIM.lease).await.unwrap(), [held]);
 }
 
-/// Fencing: while an extended lease lasts, no other worker gets the entry.
-pub async fn an_extended_entry_is_not_claimed(mut trial: Trial<impl Subject>) {
-    let lease = trial.leased("job_1").await;
-    trial.advance(CLAIM.lease.as_secs() - 1);
-    trial.store().extend(&[lease], CLAIM.lease).await.unwrap();
-    trial.advance(CLAIM.lease.as_secs() - 1);
-    assert!(trial.claim().await.claimed.is_empty());
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-}
-
-/// At least once: after a success the entry is done now, without the cause of an earlier attempt.
-pub async fn a_success_makes_an_entry_done(mut trial: Trial<impl Subject>) {
-    trial.worked("job_1", retry(0)).await;
-    let lease = trial.lease("job_1").await;
-    let before = trial.entry("job_1").await;
-    trial.advance(1);
-    assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
-    assert_eq!(trial.entry("job_1").await, done(before, trial.now()));
+/// At least once: what each outcome makes of an entry that has failed once, now or after a pause. An attempt counts if a handler ended
+/// it. One that does not, because the worker stops or the handler puts the entry off, leaves the cause and the failures.
+pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subject>) {
+    let (after, now) = (Duration::from_secs(30), Duration::ZERO);
+    let (earlier, dies) = (Some("no network"), Some("no such author"));
+    for (outcome, state, attempts, pause, cause, failures) in [
+        (Outcome::Done, State::Done, 2, now, None, 1),
+        (retry(30), State::Waiting, 2, after, earlier, 2),
+        (dead(), State::Dead, 2, now, dies, 2),
+        (unhandled(1), State::Unhandled, 1, now, Some("no article"), 2),
+        (corrupt(1), State::Corrupt, 1, now, Some("a flipped bit"), 2),
+        (Outcome::Released, State::Waiting, 1, now, earlier, 1),
+        (Outcome::Snoozed { after }, State::Waiting, 1, after, earlier, 1),
+    ] {
+        trial.worked("job_1", retry(0)).await;
+        let lease = trial.lease("job_1").await;
+        let before = trial.entry("job_1").await;
+        trial.advance(1);
+        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::Settled, "{outcome:?}");
+        let entry = trial.entry("job_1").await;
+        assert_eq!(entry.failures.len(), failures, "{outcome:?}");
+        let expected = changed(before, |before| {
+            (before.state, before.attempts) = (state, attempts);
+            (before.since, before.at) = (trial.now(), trial.now() + pause);
+            before.cause = cause.map(Into::into);
+            before.failures.clone_from(&entry.failures);
+        });
+        assert_eq!(entry, expected, "{outcome:?}");
+        trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
+    }
 }
 
 /// What a success makes of an entry.
@@ -81,29 +93,6 @@ pub(super) fn done(before: Entry, now: SystemTime) -> Entry {
         (entry.state, entry.cause) = (State::Done, None);
         (entry.at, entry.since) = (now, now);
     })
-}
-
-/// At least once: what each outcome makes of an entry, now or after a pause. An attempt counts if a handler ended it.
-pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subject>) {
-    let after = Duration::from_secs(30);
-    let cases = [
-        (retry(30), State::Waiting, 1, after, Some("no network")),
-        (dead(), State::Dead, 1, Duration::ZERO, Some("no such author")),
-        (unhandled(1), State::Unhandled, 0, Duration::ZERO, Some("no article")),
-        (corrupt(1), State::Corrupt, 0, Duration::ZERO, Some("a flipped bit")),
-        (Outcome::Released, State::Waiting, 0, Duration::ZERO, None),
-        (Outcome::Snoozed { after }, State::Waiting, 0, after, None),
-    ];
-    for (outcome, state, attempts, pause, cause) in cases {
-        let lease = trial.leased("job_1").await;
-        trial.advance(1);
-        assert_eq!(trial.settle(lease, outcome.clone()).await, Settled::Settled, "{outcome:?}");
-        let entry = trial.entry("job_1").await;
-        assert_eq!((entry.state, entry.attempts), (state, attempts), "{outcome:?}");
-        assert_eq!((entry.since, entry.at), (trial.now(), trial.now() + pause), "{outcome:?}");
-        assert_eq!(entry.cause.as_deref(), cause, "{outcome:?}");
-        trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
-    }
 }
 
 /// At least once: a body that was recorded while a worker checked the others is not rejected with them.
@@ -125,18 +114,6 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
     }
 }
 
-/// An entry that a stopping worker releases, or its handler snoozes, keeps the cause of its earlier attempt, and nothing new has failed.
-pub async fn a_released_or_snoozed_entry_keeps_its_cause(trial: Trial<impl Subject>) {
-    trial.worked("job_1", retry(0)).await;
-    let before = trial.entry("job_1").await;
-    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
-        trial.work("job_1", outcome).await;
-        assert_eq!(trial.entry("job_1").await, before);
-    }
-    assert_eq!((before.attempts, before.cause.as_deref()), (1, Some("no network")));
-}
-
-/// A lease holds until its last millisecond.
 pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease - Duration::from_millis(1));

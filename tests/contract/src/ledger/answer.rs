@@ -5,7 +5,7 @@ use article_webhook_inbox::{
     store::{Arrival, Expect, Outcome, PollSettled, Settled},
 };
 
-use super::steps::{KEY, POLLS, answer, answered, failed};
+use super::steps::{KEY, POLLS, answered, failed};
 use crate::{
     Subject, Trial,
     trial::{FIRST, arrival, bytes, job, unhandled},
@@ -25,17 +25,9 @@ pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl Subject>) {
 
     let (entry, bodies) = trial.shown("job_1").await;
     assert_eq!((entry.state, entry.at), (State::Waiting, trial.now()));
-    let given = answer(FIRST);
-    let sent = Arrival {
-        key: EntryKey::article(job("job_1")),
-        source: Source::Api,
-        target: given.target,
-        intent: Some("post-17".into()),
-        digest: given.digest,
-        bytes: given.bytes,
-    };
-    let expected = sent.into_body(trial.now());
-    assert_eq!(bodies, [expected]);
+    let (target, intent) = ("api".into(), Some("post-17".into()));
+    let sent = Arrival { source: Source::Api, target, intent, ..arrival("job_1", FIRST) };
+    assert_eq!(bodies, [sent.into_body(trial.now())]);
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordered);
 }
 
@@ -56,7 +48,6 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl Subject
     assert_eq!(trial.all().await.len(), 1, "there is no article");
 }
 
-/// What becomes of the entry of a failure does not open its job.
 pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl Subject>) {
     for (id, outcome) in [("job_1", Outcome::Done), ("job_2", unhandled(1))] {
         trial.end(id, failed("{failed}")).await;
@@ -160,22 +151,12 @@ pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Sub
     }
 }
 
-/// An outcome is stored once.
-pub async fn a_poll_is_settled_once(trial: Trial<impl Subject>) {
-    let lease = trial.polling("job_1").await;
-    trial.settle_poll(lease, answered(FIRST)).await;
-    let before = trial.job("job_1").await;
-    assert_eq!(trial.settle_poll(lease, answered("[]")).await, PollSettled::LostLease);
-    assert_eq!((trial.job("job_1").await, trial.shown("job_1").await.1.len()), (before, 1));
-}
-
 /// A body that is added to an entry in hand leaves its job as it is, whichever route it took.
 pub async fn a_later_body_changes_no_job(trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.now())).await;
     trial.record("job_1", FIRST).await;
     let before = trial.job("job_1").await;
-    let polled =
-        article_webhook_inbox::store::Arrival { source: Source::Api, ..arrival("job_1", "[]") };
+    let polled = Arrival { source: Source::Api, ..arrival("job_1", "[]") };
     trial.store().record(polled).await.unwrap();
     assert_eq!(trial.job("job_1").await, before);
 }

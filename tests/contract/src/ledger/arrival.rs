@@ -11,7 +11,7 @@ use super::steps::{again, answered, failed, not_found, with_intent};
 use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, arrival, corrupt, dead, job, key, unhandled},
+    trial::{FIRST, arrival, corrupt, dead, job, key, unhandled, update},
 };
 
 /// Removes every entry that was done or unhandled before now, which is one.
@@ -19,7 +19,6 @@ pub(super) async fn prune(trial: &Trial<impl Subject>) {
     assert_eq!(trial.prune_old().await.entries, 1);
 }
 
-/// A delivery ends its job, and nothing is polled any more.
 pub async fn a_delivery_ends_its_job(mut trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
     trial.advance(1);
@@ -54,19 +53,9 @@ pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl Subje
     assert_eq!(shown.collected_at, Some(trial.now()));
 }
 
-/// A delivery of a job that the ledger does not have leaves the ledger as it is.
-pub async fn a_delivery_of_another_job_adds_none(trial: Trial<impl Subject>) {
-    trial.expect_now("job_1").await;
-    trial.record("job_2", FIRST).await;
-    assert_eq!(trial.state("job_1").await, JobState::Expected);
-    assert_eq!(trial.store().job(job("job_2")).await.unwrap(), None);
-}
-
-/// A delivery of another event, or a failure, is no article.
 pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl Subject>) {
     trial.expect_now("job_1").await;
-    let updated = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
-    for key in [updated, EntryKey::failure(job("job_1"))] {
+    for key in [update("job_1"), EntryKey::failure(job("job_1"))] {
         let copy = Arrival { key, ..with_intent("job_1", "post-17") };
         assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Stored);
     }
@@ -109,7 +98,6 @@ pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl Subject>) 
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(collected), Some(pushed)));
 }
 
-/// A duplicate adds the intent that it brings.
 pub async fn a_duplicate_adds_its_intent(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     for intent in ["post-17", "post-18"] {

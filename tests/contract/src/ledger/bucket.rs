@@ -69,20 +69,6 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// In any window, polls take no more tokens than the burst and the rate of that window, however often they are claimed.
-pub async fn polls_take_no_more_than_the_rate(mut trial: Trial<impl Subject>) {
-    for number in 0..100 {
-        trial.expect_now(&format!("job_{number}")).await;
-    }
-    let settings = BucketSettings { per_minute: 30, burst: 5, key: 1 };
-    let mut polled = 0;
-    for _ in 0..600 {
-        trial.advance_by(Duration::from_millis(100));
-        polled += trial.polled(PollClaim { bucket: settings, ..POLLS }).await.len();
-    }
-    assert_eq!(polled, 5 + 29, "a minute, whose last token is not there yet");
-}
-
 /// Orders neither wait for tokens nor take any: all are made, and the poll has its token.
 pub async fn an_order_takes_no_token(trial: Trial<impl Subject>) {
     let claim = PollClaim { bucket: SLOW, ..POLLS };
@@ -112,7 +98,6 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl Subject>) {
     assert_eq!(order(&trial, KEY).await, Ok(()));
 }
 
-/// A person lifts a pause of any kind.
 pub async fn a_pause_is_lifted(trial: Trial<impl Subject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;

@@ -1,21 +1,20 @@
 //! Jobs that are expected.
 
 use article_webhook_inbox::{
-    EntryKey, IntentState, JobState, Reason, Source, State,
+    IntentState, JobState, Reason, Source, State,
     store::{Arrival, Expect, JobRow, Outcome, PollSettled},
 };
 
 use super::steps::{POLLS, WITHIN, again, failed, not_found};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, job},
+    trial::{FIRST, STATES, arrival, job, update},
 };
 
 fn refused() -> Reason {
     Reason::Refused { code: "malformed_json".into() }
 }
 
-/// A new job is expected from now on, and was not polled.
 pub async fn a_new_job_is_expected(trial: Trial<impl Subject>) {
     for (id, reason) in [
         ("ordered", Reason::Ordered),
@@ -36,7 +35,6 @@ pub async fn a_new_job_is_expected(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().job(job("other")).await.unwrap(), None);
 }
 
-/// The states of several jobs come in their order.
 pub async fn several_jobs_are_expected_at_once(trial: Trial<impl Subject>) {
     trial.record("job_2", FIRST).await;
     let expect = |id| Expect::job(job(id), trial.now());
@@ -78,33 +76,26 @@ pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl S
 
 /// A job is collected if the API gave all bodies of its entry.
 pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Trial<impl Subject>) {
-    let polled = |body| Arrival { source: Source::Api, ..arrival("job_1", body) };
-    trial.store().record(polled(FIRST)).await.unwrap();
+    let polled = |id, body| Arrival { source: Source::Api, ..arrival(id, body) };
+    trial.store().record(polled("job_1", FIRST)).await.unwrap();
     let came = trial.now();
     trial.advance(9);
-    trial.store().record(polled("[]")).await.unwrap();
+    trial.store().record(polled("job_1", "[]")).await.unwrap();
     assert_eq!(trial.expect(Expect::job(job("job_1"), trial.now())).await, JobState::Collected);
     let shown = trial.job("job_1").await;
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(came), None));
 
-    trial
-        .store()
-        .record(Arrival { key: EntryKey::article(job("job_2")), ..polled(FIRST) })
-        .await
-        .unwrap();
+    trial.store().record(polled("job_2", FIRST)).await.unwrap();
     trial.record("job_2", "[]").await;
     assert_eq!(trial.expect(Expect::job(job("job_2"), trial.now())).await, JobState::Arrived);
 }
 
-/// An entry of another event is not the job's article.
 pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl Subject>) {
-    let key = EntryKey { job_id: job("job_1"), event: "article.updated".into() };
-    trial.store().record(Arrival { key, ..arrival("job_1", FIRST) }).await.unwrap();
+    trial.record_as(update("job_1"), FIRST).await;
     trial.expect_now("job_1").await;
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
 
-/// An open job that is expected again stays as it is, also while it is polled.
 pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl Subject>) {
     let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
     trial.expect(expect).await;
@@ -194,7 +185,6 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Sub
     }
 }
 
-/// A job whose article came stays as it is.
 pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Subject>) {
     trial.end("collected", super::steps::answered(FIRST)).await;
     trial.work("collected", Outcome::Done).await;

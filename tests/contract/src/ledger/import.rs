@@ -18,7 +18,6 @@ use crate::{
     trial::{FIRST, changed, job, key},
 };
 
-/// An imported job is as it was shown, but for its id and its lease.
 pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl Subject>) {
     trial.end("expected", again(600)).await;
     trial.end("collected", answered(FIRST)).await;
@@ -88,7 +87,6 @@ pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl 
     }
 }
 
-/// An imported job whose article is here has ended.
 pub async fn an_imported_job_may_have_arrived(trial: Trial<impl Subject>) {
     for (state, expected) in
         [(State::Done, JobState::Arrived), (State::Unhandled, JobState::Expected)]

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::steps::{KEY, WITHIN, with_intent};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, changed, job},
+    trial::{changed, job},
 };
 
 async fn known(trial: &Trial<impl Subject>, name: &str) -> Intent {
@@ -115,7 +115,6 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().intent("post-18").await.unwrap(), None);
 }
 
-/// Of several calls at once, one may order.
 pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..8 {
@@ -175,7 +174,6 @@ pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl Subje
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
 }
 
-/// An intent is unknown from its deadline on.
 pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     trial.advance_by(WITHIN - Duration::from_millis(1));
@@ -197,15 +195,6 @@ pub async fn a_late_answer_counts(mut trial: Trial<impl Subject>) {
         assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(expected))));
         assert_eq!(trial.job(&late).await.intent.as_deref(), Some(name), "each job is expected");
     }
-}
-
-/// The delivery may come before the answer to the order.
-pub async fn a_delivery_may_come_before_the_answer(trial: Trial<impl Subject>) {
-    trial.intended("post-17").await;
-    trial.record("job_1", FIRST).await;
-    trial.store().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
-    let shown = trial.job("job_1").await;
-    assert_eq!((shown.state, shown.intent.as_deref()), (JobState::Arrived, Some("post-17")));
 }
 
 /// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned. The job is polled once no
@@ -258,7 +247,6 @@ pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl Subject>
     assert_eq!(trial.store().job(job("job_1")).await.unwrap(), None);
 }
 
-/// An order that the service refused may be made at once, in its time and later.
 pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl Subject>) {
     for state in [IntentState::Ordering, IntentState::Unknown] {
         let lease = put(&mut trial, "post-17", state).await;
@@ -301,7 +289,6 @@ pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Subje
     assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
 }
 
-/// An intent whose outcome is unknown is abandoned.
 pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl Subject>) {
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let before = trial.intent("post-17").await;

@@ -21,7 +21,6 @@ fn unfinished(seconds: u64) -> PollOutcome {
     PollOutcome::Unfinished { after: Duration::from_secs(seconds), cause: "it is queued".into() }
 }
 
-/// A job is polled again after the pause that the outcome names.
 pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl Subject>) {
     for (id, outcome, cause) in [
         ("again", again(30), Some("status 503")),
@@ -99,7 +98,6 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Subj
     }
 }
 
-/// A job that the service does not know ends when the caller says so.
 pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl Subject>) {
     let lease = trial.polling("job_1").await;
     trial.advance(1);

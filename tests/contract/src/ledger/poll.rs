@@ -32,7 +32,6 @@ pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl Subject>) {
     assert!(trial.polled(POLLS).await.is_empty(), "one polls");
 }
 
-/// A job is not polled before its time.
 pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     trial.advance_by(Duration::from_millis(599_999));

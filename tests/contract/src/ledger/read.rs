@@ -19,14 +19,6 @@ async fn jobs(trial: &Trial<impl Subject>, filter: JobFilter) -> Vec<String> {
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
-/// A ledger without jobs has no figures.
-pub async fn an_empty_ledger_is_empty(trial: Trial<impl Subject>) {
-    assert_eq!(counts(&trial).await, LedgerCounts::default());
-    assert!(jobs(&trial, JobFilter::default()).await.is_empty());
-    assert!(trial.store().intents(None, 0, 100).await.unwrap().items.is_empty());
-}
-
-/// Jobs are counted by state.
 pub async fn jobs_are_counted_by_state(mut trial: Trial<impl Subject>) {
     trial.end("collected", answered(FIRST)).await;
     trial.end("failed", failed("{failed}")).await;
@@ -64,7 +56,6 @@ pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl Subject>) {
     assert_eq!(counts(&trial).await.overdue, 1, "a poll is no end");
 }
 
-/// Intents whose outcome is unknown are counted.
 pub async fn unknown_intents_are_counted(mut trial: Trial<impl Subject>) {
     trial.intended("post-17").await;
     assert_eq!(counts(&trial).await.unknown_intents, 0);
@@ -95,7 +86,6 @@ pub async fn a_recovered_job_is_counted_when_no_push_can_come(mut trial: Trial<i
     assert_eq!(counts(&trial).await.recovered, 2, "an arrival needed no collection");
 }
 
-/// Jobs are filtered by state, intent, and the time since which they are expected.
 pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl Subject>) {
     trial.end("a", not_found()).await;
     trial.advance(1);
@@ -112,7 +102,6 @@ pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl Subject>) {
     assert_eq!(jobs(&trial, old).await, ["a", "b"]);
 }
 
-/// Pages follow each other by id, and a full page may be the last.
 pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl Subject>) {
     for id in ["c", "a", "d", "b"] {
         trial.expect_now(id).await;
@@ -126,7 +115,6 @@ pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().jobs(filter).await.unwrap().next, None);
 }
 
-/// Intents are filtered by state, and their pages follow each other by id.
 pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl Subject>) {
     for name in ["c", "a"] {
         trial.intended(name).await;

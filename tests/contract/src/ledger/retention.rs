@@ -57,7 +57,6 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
     assert_eq!(trial.state("another").await, JobState::Expected, "it was not erased");
 }
 
-/// A job that was erased may be expected again, under a new id.
 pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let before = trial.job("job_1").await;
@@ -68,7 +67,6 @@ pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl Subject>) {
     assert_eq!((after.polls, after.collected_at), (0, None));
 }
 
-/// Retention removes jobs that ended before its limit, and never an open one.
 pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("expected"), trial.after(86_400))).await;
     trial.end("collected", answered(FIRST)).await;
@@ -103,7 +101,6 @@ pub async fn no_intent_is_pruned(mut trial: Trial<impl Subject>) {
     }
 }
 
-/// A batch removes the oldest, and says whether there is more.
 pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl Subject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;

@@ -110,7 +110,9 @@ impl<S: Subject> Trial<S> {
     }
 }
 
-pub(super) fn answer(body: &str) -> ApiAnswer {
+/// What the API answers, with this body.
+#[must_use]
+pub fn answer(body: &str) -> ApiAnswer {
     let bytes = Bytes::copy_from_slice(body.as_bytes());
     ApiAnswer { target: "api".into(), digest: Digest::of(body.as_bytes()), bytes }
 }

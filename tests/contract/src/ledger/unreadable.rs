@@ -56,7 +56,6 @@ pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
 }
 
-/// The API gives another body, which wakes the entry.
 pub async fn another_body_is_collected(trial: Trial<impl Subject>) {
     for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         let lease = polling(&trial, id, outcome).await;
@@ -133,7 +132,6 @@ pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<impl 
     assert!(trial.all().await.is_empty());
 }
 
-/// A delivery ends an unreadable job, if it can be read.
 pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl Subject>) {
     given_again_after(HOURS_72, &mut trial).await;
     trial.record("job_1", FIRST).await;
