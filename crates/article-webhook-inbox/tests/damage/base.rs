@@ -7,9 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook::{Event, fixture};
+use article_webhook::fixture;
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, JobFilter, Prune, Reason, Source, SqliteSettings, SqliteStore,
+    Clock, EntryKey, JobFilter, Prune, Reason, Source, SqliteSettings, SqliteStore,
     store::{Arrival, BucketSettings, Expect, Outcome, PollClaim, PollOutcome, Store},
 };
 use article_webhook_inbox_contract::settle_one;
@@ -218,7 +218,7 @@ impl Base {
         let two = format!("{part}_two");
         self.record_body(store, &two, "[]".into()).await;
         self.record(store, &two, 500).await;
-        let updated = arrival(&format!("{part}_updated"), "{}".into());
+        let updated = arrival(&format!("{part}_updated"), &"{}".into());
         let key = EntryKey { event: "article.updated".into(), ..updated.key };
         store.record(Arrival { key, ..updated }).await.expect("recorded");
         self.order(store, part).await;
@@ -268,7 +268,7 @@ impl Base {
     }
 
     async fn record_body(&mut self, store: &SqliteStore, job: &str, body: Bytes) {
-        store.record(arrival(job, body.clone())).await.expect("recorded");
+        store.record(arrival(job, &body)).await.expect("recorded");
         self.sent.entry(job.to_owned()).or_default().push(body);
     }
 
@@ -287,14 +287,9 @@ pub(super) fn article(job_id: &str, bytes: usize) -> Bytes {
     fixture::generated(seed, bytes).job_id(job_id).bytes().clone()
 }
 
-pub(super) fn arrival(job_id: &str, bytes: Bytes) -> Arrival {
-    let event = Event::ArticleComplete;
-    Arrival {
-        key: EntryKey { job_id: job_id.parse().expect("a job id"), event },
-        source: if bytes.len().is_multiple_of(2) { Source::Webhook } else { Source::Api },
-        target: "shop".into(),
-        intent: bytes.len().is_multiple_of(3).then(|| "intent_1".into()),
-        digest: Digest::of(&bytes),
-        bytes,
-    }
+pub(super) fn arrival(job_id: &str, bytes: &Bytes) -> Arrival {
+    let source = if bytes.len().is_multiple_of(2) { Source::Webhook } else { Source::Api };
+    let intent = bytes.len().is_multiple_of(3).then(|| "intent_1".into());
+    let arrival = article_webhook_inbox_contract::arrival(job_id, bytes);
+    Arrival { source, target: "shop".into(), intent, ..arrival }
 }

@@ -73,7 +73,7 @@ async fn salvage(
     let mut again = Vec::new();
     let lost: BTreeSet<_> = salvaged.lost.iter().map(ToString::to_string).collect();
     for (job, sent) in &base.sent {
-        let shown = store.show(arrival(job, sent[0].clone()).key).await?;
+        let shown = store.show(arrival(job, &sent[0]).key).await?;
         let expected = store.job(job.parse()?).await?;
         let is_expected = expected.is_some_and(|job| job.state.is_open());
         let is_dead = shown.as_ref().is_some_and(|(entry, _)| entry.state == State::Dead);
@@ -89,7 +89,7 @@ async fn salvage(
         }
         // What is neither kept nor named is not known to the new inbox at all.
         if is_kept || is_named {
-            again.extend(sent.iter().map(|sent| arrival(job, sent.clone())));
+            again.extend(sent.iter().map(|sent| arrival(job, sent)));
         }
     }
     let is_unknown = is_large && salvaged.ledger_has_gaps;
@@ -102,7 +102,7 @@ async fn salvage(
 
     // Everything comes once more: deliveries, and answers of the API for what is expected.
     let removed = base.removed.iter().filter(|_| !is_unknown);
-    again.extend(removed.map(|job| arrival(job, article(job, REMOVED_BYTES))));
+    again.extend(removed.map(|job| arrival(job, &article(job, REMOVED_BYTES))));
     for arrival in again {
         store.record(arrival).await?;
     }

@@ -114,7 +114,7 @@ impl Observed {
         self.work(&inbox).await;
         self.prune(&store).await;
 
-        let recorded = store.record(arrival(NEW, article(NEW, 700))).await;
+        let recorded = store.record(arrival(NEW, &article(NEW, 700))).await;
         match self.ok("record of a new delivery", recorded) {
             None | Some(Recorded::Stored) => {}
             Some(recorded) => self.wrong.push(format!("a new delivery is {recorded:?}")),
@@ -166,7 +166,7 @@ impl Observed {
                 bodies.reverse();
             }
             for bytes in bodies {
-                let repeated = store.record(arrival(job, bytes)).await;
+                let repeated = store.record(arrival(job, &bytes)).await;
                 self.ok("record of an old delivery", repeated);
             }
             self.again.insert((*job).clone());

@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     Body, Digest, MAX_BODIES_PER_ENTRY, Source, State,
     store::{Arrival, Row, Store, from_millis},
 };
-use article_webhook_inbox_contract::lines::entry_line;
+use article_webhook_inbox_contract::{arrival, lines::entry_line};
 use bytes::Bytes;
 
 use super::scene::{Scene, exported, key};
@@ -30,15 +30,8 @@ const KINDS: [Kind; 6] =
     [Kind::Delivered, Kind::OfTheApi, Kind::Removed, Kind::Flipped, Kind::Damaged, Kind::NotUtf8];
 
 fn body(kind: Kind, number: usize) -> Body {
-    let text = Bytes::from(format!("[{number}]"));
-    let sent = Arrival {
-        key: key("job_1"),
-        source: Source::Webhook,
-        target: "blog".into(),
-        intent: Some("post-17".into()),
-        digest: Digest::of(&text),
-        bytes: text,
-    };
+    let sent = arrival("job_1", &format!("[{number}]"));
+    let sent = Arrival { target: "blog".into(), intent: Some("post-17".into()), ..sent };
     let mut body = sent.into_body(SystemTime::UNIX_EPOCH);
     match kind {
         Kind::Delivered => {}

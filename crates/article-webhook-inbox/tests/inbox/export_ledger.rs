@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
-    Digest, EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason,
-    store::{
-        ApiAnswer, BucketEvent, BucketSettings, Expect, Intended, PollClaim, PollOutcome, Store,
-    },
+    EntryKey, ExpectedJob, Intent, JobFilter, JobState, Reason,
+    store::{BucketEvent, BucketSettings, Expect, Intended, PollClaim, PollOutcome, Store},
 };
+use article_webhook_inbox_contract::answer;
 
 use super::scene::{HOUR, Scene, exported, key};
 
@@ -64,8 +63,7 @@ async fn shop() -> Scene {
     let missing = PollOutcome::Missing { after: HOUR, cause: "job_not_found".into() };
     store.settle_poll(lease, missing, BUCKET.key).await.unwrap();
     let lease = store.claim_polls(claim).await.unwrap().polls[0].lease;
-    let answer = ApiAnswer { target: "api".into(), digest: Digest::of(b"{}"), bytes: "{}".into() };
-    let failed = PollOutcome::Failed { answer, cause: "generation_failed".into() };
+    let failed = PollOutcome::Failed { answer: answer("{}"), cause: "generation_failed".into() };
     store.settle_poll(lease, failed, BUCKET.key).await.unwrap();
     scene.deliver("job_1").await;
     scene.clock.advance(2 * MINUTE);

@@ -6,10 +6,9 @@ use article_webhook::{
 };
 use article_webhook_inbox::{
     Digest, ExpectedJob, Filter, IntentState, JobFilter, JobState, MAX_BODIES_PER_ENTRY, Reason,
-    Source, State,
-    store::{Arrival, Store},
+    Source, State, store::Store,
 };
-use article_webhook_inbox_contract::faulty::Fault;
+use article_webhook_inbox_contract::{arrival, faulty::Fault};
 use tokio::{sync::Notify, time::advance};
 
 use super::scene::{HOUR, Scene, key};
@@ -207,11 +206,7 @@ async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
 async fn the_job_of_a_delivery_without_room_is_expected() {
     let scene = Scene::new();
     for number in 0..MAX_BODIES_PER_ENTRY {
-        let bytes = format!("[{number}]");
-        let digest = Digest::of(bytes.as_bytes());
-        let (key, target, bytes) = (key("job_1"), "default".into(), bytes.into());
-        let arrival = Arrival { key, source: Source::Webhook, target, intent: None, digest, bytes };
-        scene.store.record(arrival).await.unwrap();
+        scene.store.record(arrival("job_1", &format!("[{number}]"))).await.unwrap();
     }
     let post = fixture::complete().job_id("job_1");
     assert_eq!(scene.accept(&post).await, Reply::Retry);

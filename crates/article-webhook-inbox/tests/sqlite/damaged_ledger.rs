@@ -3,18 +3,18 @@
 use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
-    Digest, IntentState, JobFilter, JobState, Reason, SqliteStore, State,
+    IntentState, JobFilter, JobState, Reason, SqliteStore, State,
     store::{
-        ApiAnswer, Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded,
-        Settled, Store,
+        Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled, Store,
     },
 };
+use article_webhook_inbox_contract::{answer, job};
 
 use super::{
     CLAIM, Fixture, arrival,
     damage::{checked, findings},
     key,
-    ledger::{BUCKET, POLLS, expect, job},
+    ledger::{BUCKET, POLLS, expect},
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -248,10 +248,8 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
             let polls = store.claim_polls(POLLS).await.unwrap().polls;
             let polled = polls.iter().find(|poll| poll.job.job_id == job("job_4"));
             let polled = polled.unwrap_or_else(|| panic!("{damage}: it is polled")).lease;
-            let (target, digest) = ("api".into(), Digest::of(b"{4}"));
-            let answer = ApiAnswer { target, digest, bytes: "{4}".into() };
-            let settled =
-                store.settle_poll(polled, PollOutcome::Answered(answer), 1).await.unwrap();
+            let answered = PollOutcome::Answered(answer("{4}"));
+            let settled = store.settle_poll(polled, answered, 1).await.unwrap();
             assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{damage}");
             let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
             assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);

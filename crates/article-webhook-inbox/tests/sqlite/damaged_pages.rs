@@ -7,18 +7,18 @@ use article_webhook_inbox::{
 use rusqlite::types::Value;
 
 use super::{
-    CLAIM, Fixture, arrival,
+    CLAIM, Fixture, alter, arrival,
     damage::{checked, closed, findings},
-    key,
+    key, position, reader, spoil_page,
 };
 
 impl Fixture {
-    /// Changes what the pages hold, by replacing bytes that occur in them.
-    fn replace(&self, old: &[u8], new: &[u8]) {
-        let mut bytes = std::fs::read(&self.path).unwrap();
-        let at = bytes.windows(old.len()).position(|found| found == old).unwrap();
-        bytes[at..at + old.len()].copy_from_slice(new);
-        std::fs::write(&self.path, bytes).unwrap();
+    /// Flips a bit of the last of these letters: its case changes.
+    fn flip_last(&self, of: &[u8]) {
+        alter(&self.path, |bytes| {
+            let at = position(bytes, of);
+            bytes[at + of.len() - 1] ^= 0x20;
+        });
     }
 }
 
@@ -35,7 +35,7 @@ async fn crashed() -> Fixture {
 #[tokio::test]
 async fn a_damaged_text_or_a_missing_table_in_the_schema_refuses_the_start() {
     let fixture = closed().await;
-    fixture.replace(b"value ANY NOT NULL", b"value ANY NOT NULl");
+    fixture.flip_last(b"value ANY NOT NULL");
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert!(error.is_damaged());
     let says = "article_inbox_meta differs from what this version makes";
@@ -59,13 +59,13 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
     let store = fixture.open();
     for number in 0..40 {
         let body = format!("marker-{number:02}{}", " ".repeat(400));
-        store.record(arrival(&format!("job_{number}"), body)).await.unwrap();
+        store.record(arrival(&format!("job_{number}"), &body)).await.unwrap();
     }
     store.close().await.unwrap();
-    let mut bytes = std::fs::read(&fixture.path).unwrap();
-    let at = bytes.windows(9).position(|found| found == b"marker-15").unwrap();
-    bytes[at / 4096 * 4096] = 0; // the kind of the page
-    std::fs::write(&fixture.path, bytes).unwrap();
+    alter(&fixture.path, |bytes| {
+        let at = position(bytes, b"marker-15");
+        spoil_page(bytes, at);
+    });
 
     let store = fixture.open();
     let error = store.claim(Claim { limit: 40, ..CLAIM }).await.unwrap_err();
@@ -85,9 +85,7 @@ async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
 #[tokio::test]
 async fn a_header_that_forbids_writing_refuses_the_start() {
     let fixture = closed().await;
-    let mut bytes = std::fs::read(&fixture.path).unwrap();
-    bytes[18] ^= 4;
-    std::fs::write(&fixture.path, bytes).unwrap();
+    alter(&fixture.path, |bytes| bytes[18] ^= 4);
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     assert!(error.to_string().contains("the header of the file is damaged"), "{error}");
 }
@@ -102,7 +100,7 @@ async fn damage_in_a_table_of_the_application_refuses_no_start() {
     )
     .unwrap();
     drop(sql);
-    fixture.replace(b"marker-shop", b"marker-shoq");
+    fixture.flip_last(b"marker-shop");
     let checked: Value =
         fixture.sql().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(checked, Value::Text("ok".into()));
@@ -133,18 +131,15 @@ async fn a_function_that_only_the_application_has_refuses_no_start() {
 async fn a_damaged_log_is_reported() {
     let fixture = closed().await;
     let store = fixture.open();
-    let keep = fixture.sql();
-    keep.execute_batch("BEGIN").unwrap();
-    keep.query_row("SELECT count(*) FROM article_inbox_meta", [], |_| Ok(())).unwrap();
+    let keep = reader(&fixture);
     for number in 6..9 {
         store.record(arrival(&format!("job_{number}"), "{}")).await.unwrap();
     }
-    let copy = Fixture::new();
-    std::fs::copy(&fixture.path, &copy.path).unwrap();
-    let mut log = std::fs::read(fixture.beside("-wal")).unwrap();
-    let at = log.len() / 2;
-    log[at] ^= 1;
-    std::fs::write(copy.beside("-wal"), log).unwrap();
+    let copy = fixture.copied(&["", "-wal"]);
+    alter(&copy.beside("-wal"), |log| {
+        let middle = log.len() / 2;
+        log[middle] ^= 1;
+    });
     let store_of_copy = copy.open();
     let reported = findings(&store_of_copy).await;
     assert_eq!(reported.len(), 1, "{reported:?}");

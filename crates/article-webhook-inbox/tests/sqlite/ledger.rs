@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::{CLAIM, Fixture, record};
 use article_webhook_inbox::{
     IntentState, JobState, Missing, PauseReason, SqliteStore,
     store::{
@@ -10,15 +9,14 @@ use article_webhook_inbox::{
         PollSettled, Store,
     },
 };
+use article_webhook_inbox_contract::job;
+
+use super::{CLAIM, Fixture, record};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 pub(super) const BUCKET: BucketSettings = BucketSettings { per_minute: 600, burst: 100, key: 7 };
 pub(super) const POLLS: PollClaim = PollClaim { limit: 100, lease: MINUTE, bucket: BUCKET };
-
-pub(super) fn job(id: &str) -> article_webhook::JobId {
-    id.parse().unwrap()
-}
 
 /// Jobs that are due now.
 pub(super) async fn expect(store: &SqliteStore, ids: &[&str]) {

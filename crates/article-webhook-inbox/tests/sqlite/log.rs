@@ -81,9 +81,9 @@ async fn a_log_that_a_reader_holds_is_shown_and_shrinks_when_the_reader_ends() {
 async fn the_log_does_not_grow_with_what_is_stored() {
     let fixture = Fixture::new();
     let store = fixture.open();
-    let body = bytes::Bytes::from(vec![b'a'; 8 << 20]);
+    let body = vec![b'a'; 8 << 20];
     for number in 0..10 {
-        store.record(arrival(&format!("job_{number}"), body.clone())).await.unwrap();
+        store.record(arrival(&format!("job_{number}"), &body)).await.unwrap();
     }
     // The last answer comes before the checkpoint, and this answer after it.
     store.probe().await.unwrap();

@@ -30,11 +30,10 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Clock, Digest, EntryKey, Source, SqliteSettings, SqliteStore,
-    store::{Arrival, Claim, Claimed, Recorded, Store},
+    Clock, SqliteSettings, SqliteStore,
+    store::{Claim, Claimed, Recorded, Store},
 };
-use article_webhook_inbox_contract::CLAIM_ONE;
-use bytes::Bytes;
+use article_webhook_inbox_contract::{CLAIM_ONE, arrival, key};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -143,6 +142,26 @@ fn state(path: &Path) -> Option<(Vec<u8>, [u64; 5])> {
     Some((bytes, [file.ino(), mode, file.nlink(), file.uid().into(), file.gid().into()]))
 }
 
+/// Changes the bytes of a file.
+fn alter(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = std::fs::read(path).unwrap();
+    change(&mut bytes);
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Where these bytes are.
+fn position(bytes: &[u8], of: &[u8]) -> usize {
+    bytes.windows(of.len()).position(|found| found == of).expect("they are there")
+}
+
+/// Makes the page unreadable in which this byte is, by the kind of the page.
+fn spoil_page(bytes: &mut [u8], byte: usize) {
+    bytes[byte / PAGE * PAGE] = 0;
+}
+
+/// The bytes of a page.
+const PAGE: usize = 8192;
+
 /// Copies a file as an operator does: a file that is there stays the same file.
 fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").args([from, to]).status().unwrap().success());
@@ -159,7 +178,7 @@ fn reader(fixture: &Fixture) -> Connection {
 async fn record(store: &SqliteStore, jobs: std::ops::Range<u32>) {
     for job in jobs {
         let body = vec![b'a'; 4000];
-        let recorded = store.record(arrival(&format!("job_{job}"), body)).await;
+        let recorded = store.record(arrival(&format!("job_{job}"), &body)).await;
         assert_eq!(recorded.unwrap(), Recorded::Stored);
     }
 }
@@ -171,22 +190,6 @@ async fn within(seconds: u64, mut is_so: impl AsyncFnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(seconds), "not within {seconds} s");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-}
-
-fn arrival(job_id: &str, bytes: impl Into<Bytes>) -> Arrival {
-    let bytes = bytes.into();
-    Arrival {
-        key: key(job_id),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(&bytes),
-        bytes,
-    }
-}
-
-fn key(job_id: &str) -> EntryKey {
-    EntryKey::article(job_id.parse().unwrap())
 }
 
 async fn claimed(store: &SqliteStore) -> Claimed {

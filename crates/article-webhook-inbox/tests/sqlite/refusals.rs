@@ -1,6 +1,6 @@
 use article_webhook_inbox::{SqliteStore, store::Store};
 
-use super::Fixture;
+use super::{Fixture, PAGE, alter, record};
 
 fn refusal(fixture: &Fixture) -> String {
     let error = SqliteStore::open(&fixture.path).unwrap_err();
@@ -34,17 +34,6 @@ fn a_second_owner_is_refused() {
     fixture.open();
 }
 
-#[cfg(unix)]
-#[test]
-fn a_link_to_the_file_has_the_same_lock() {
-    let fixture = Fixture::new();
-    let _first = fixture.open();
-    let link = fixture.path.with_file_name("link.db");
-    std::os::unix::fs::symlink(&fixture.path, &link).unwrap();
-    let error = SqliteStore::open(link).unwrap_err();
-    assert!(error.to_string().starts_with("this process has "), "{error}");
-}
-
 #[test]
 fn a_place_for_no_file_is_named() {
     let fixture = Fixture::new();
@@ -70,14 +59,12 @@ fn a_place_for_no_file_is_named() {
 async fn a_damaged_file_is_refused() {
     let fixture = Fixture::new();
     let store = fixture.open();
-    for number in 0..50 {
-        store.record(super::arrival(&format!("job_{number}"), vec![b'a'; 4000])).await.unwrap();
-    }
+    record(&store, 0..50).await;
     fixture.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     let fixture = fixture.after_a_kill();
-    let mut bytes = std::fs::read(&fixture.path).unwrap();
-    bytes[8192..].chunks_mut(4096).for_each(|chunk| chunk[..64].fill(0xA5));
-    std::fs::write(&fixture.path, bytes).unwrap();
+    alter(&fixture.path, |bytes| {
+        bytes[PAGE..].chunks_mut(4096).for_each(|chunk| chunk[..64].fill(0xA5));
+    });
 
     let error = SqliteStore::open(&fixture.path).unwrap_err();
     let shown = fixture.shown();
@@ -99,7 +86,7 @@ async fn a_damaged_file_is_refused() {
 async fn another_schema_is_refused_and_stays_as_it_is() {
     let fixture = Fixture::new();
     let store = fixture.open();
-    super::record(&store, 0..1).await;
+    record(&store, 0..1).await;
     drop(store);
     fixture
         .sql()

@@ -11,7 +11,7 @@ use std::{
 use article_webhook_inbox::{Restored, SqliteStore, store::Store};
 
 use super::{
-    Fixture, arrival, copy,
+    Fixture, alter, arrival, copy,
     damage::{checked, closed},
     record,
 };
@@ -255,15 +255,13 @@ async fn a_start_that_cannot_build_indexes_again_has_written_nothing() {
 async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
     let fixture = Fixture::new();
     let store = fixture.open();
-    store.record(arrival("job_1", vec![b'a'; 100_000])).await.unwrap();
+    store.record(arrival("job_1", &vec![b'a'; 100_000])).await.unwrap();
     store.erase(vec!["job_1".parse().unwrap()]).await.unwrap();
     store.record(arrival("job_2", "{}")).await.unwrap();
     let crashed = fixture.after_a_kill();
     // The log is in the file.
     crashed.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let mut bytes = fs::read(&crashed.path).unwrap();
-    bytes[39] ^= 1; // the number of free pages
-    fs::write(&crashed.path, bytes).unwrap();
+    alter(&crashed.path, |bytes| bytes[39] ^= 1); // the number of free pages
     let refusal = refused(&crashed);
     assert!(refusal.contains(" is damaged (Freelist: "), "{refusal}");
 }

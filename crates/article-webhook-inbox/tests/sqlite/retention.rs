@@ -5,7 +5,7 @@ use article_webhook_inbox::{
     store::{Claim, Outcome, Store},
 };
 
-use super::{CLAIM, Fixture, arrival, key};
+use super::{CLAIM, Fixture, arrival, key, reader};
 
 const CANARY: &[u8] = b"canary-5f1d0c";
 
@@ -32,7 +32,7 @@ async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
     let store = fixture.open();
     let ids = ["job_1", "job_2", "job_3", "job_4"];
     for id in ids {
-        store.record(arrival(id, CANARY.repeat((3 << 20) / CANARY.len()))).await.unwrap();
+        store.record(arrival(id, &CANARY.repeat((3 << 20) / CANARY.len()))).await.unwrap();
     }
     let mut jobs: Vec<_> = ids.map(|id| key(id).job_id).into();
     for left in [2, 0] {
@@ -48,9 +48,7 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     let fixture = Fixture::new();
     let store = fixture.open();
     store.record(arrival("job_1", CANARY)).await.unwrap();
-    let other = fixture.sql();
-    other.execute_batch("BEGIN").unwrap();
-    other.query_row("SELECT count(*) FROM article_inbox_entries", [], |_| Ok(())).unwrap();
+    let other = reader(&fixture);
 
     let error = store.erase(vec![key("job_1").job_id]).await.unwrap_err();
     assert!(error.is_transient());
@@ -73,7 +71,7 @@ async fn the_file_shrinks() {
     let fixture = Fixture::new();
     let store = fixture.open();
     for number in 0..100 {
-        store.record(arrival(&format!("job_{number}"), vec![b'a'; 16 << 10])).await.unwrap();
+        store.record(arrival(&format!("job_{number}"), &vec![b'a'; 16 << 10])).await.unwrap();
     }
     let prune = complete(&fixture, &store).await;
     store.close().await.unwrap();
@@ -95,7 +93,7 @@ async fn a_body_larger_than_a_batch_is_removed() {
     let fixture = Fixture::new();
     let store = fixture.open();
     for job in ["job_1", "job_2"] {
-        store.record(arrival(job, vec![b'a'; 9 << 20])).await.unwrap();
+        store.record(arrival(job, &vec![b'a'; 9 << 20])).await.unwrap();
     }
     let prune = complete(&fixture, &store).await;
     assert_eq!(store.prune(prune).await.unwrap(), pruned((1, true)));
@@ -112,7 +110,7 @@ async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {
     for number in 0..100 {
         let repeated = 1 + (number * 7919) % if number % 10 == 0 { 6000 } else { 400 };
         let body = name(number).repeat(repeated);
-        store.record(arrival(&name(number), body)).await.unwrap();
+        store.record(arrival(&name(number), &body)).await.unwrap();
         // Some become done, and lose their bytes.
         if number % 3 == 0 {
             let prune = complete(&fixture, &store).await;

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::{Seek as _, SeekFrom, Write as _},
     time::{Duration, SystemTime},
 };
 
@@ -11,10 +10,9 @@ use article_webhook_inbox::{
     store::{Expect, Intended, Outcome, Progress, Quarantine, Store},
 };
 
-use super::{CLAIM, Fixture, arrival, key, record};
+use super::{CLAIM, Fixture, PAGE, alter, arrival, key, record};
 
 const MINUTE: Duration = Duration::from_secs(60);
-const PAGE: usize = 8192;
 
 /// The file that the advice calls `NEW`.
 fn new(fixture: &Fixture) -> std::path::PathBuf {
@@ -61,9 +59,8 @@ async fn an_article_that_may_have_been_handled_is_dead_although_nothing_but_its_
     for name in ["entries", "entries_by_time", "bodies"] {
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_' || ?1";
         let root: i64 = fixture.sql().query_row(root, [name], |row| row.get(0)).unwrap();
-        let mut file = fs::OpenOptions::new().write(true).open(&fixture.path).unwrap();
-        file.seek(SeekFrom::Start((root as u64 - 1) * PAGE as u64)).unwrap();
-        file.write_all(&[0; PAGE]).unwrap();
+        let page = usize::try_from(root - 1).unwrap() * PAGE;
+        alter(&fixture.path, |bytes| bytes[page..page + PAGE].fill(0));
     }
 
     let salvaged = SqliteStore::salvage(&fixture.path, new(&fixture)).unwrap();

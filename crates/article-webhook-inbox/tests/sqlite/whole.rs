@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 };
 use rusqlite::Connection;
 
-use super::{CLAIM, Fixture, arrival, copy, key, record};
+use super::{CLAIM, Fixture, PAGE, arrival, copy, key, record};
 
 /// The files as a kill leaves them, with all that was written.
 fn killed(fixture: &Fixture) -> Fixture {
@@ -76,7 +76,7 @@ async fn a_tool_hides_nothing_of_what_is_missing() {
 }
 
 /// The length of a frame of the log.
-const FRAME: usize = 24 + 8192;
+const FRAME: usize = 24 + PAGE;
 
 #[tokio::test]
 async fn damage_in_a_log_costs_nothing_in_silence() {

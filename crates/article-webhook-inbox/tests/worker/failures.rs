@@ -6,9 +6,10 @@ use std::{
 };
 
 use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Job, JobKind, State, Worker,
-    store::{ApiAnswer, BucketSettings, Expect, PollClaim, PollOutcome, Store},
+    EntryKey, Failed, Job, JobKind, State, Worker,
+    store::{BucketSettings, Expect, PollClaim, PollOutcome, Store},
 };
+use article_webhook_inbox_contract::answer;
 
 use super::{
     gate::Gate,
@@ -104,9 +105,7 @@ async fn a_failure_is_not_handled_any_more_once_the_article_of_its_job_is_requeu
     let bucket = BucketSettings { per_minute: 60, burst: 5, key: 1 };
     let claim = PollClaim { limit: 1, lease: HOUR, bucket };
     let lease = scene.store.claim_polls(claim).await.unwrap().polls[0].lease;
-    let (target, digest) = ("api".into(), Digest::of(REPORT.as_bytes()));
-    let answer = ApiAnswer { target, digest, bytes: REPORT.into() };
-    let failed = PollOutcome::Failed { answer, cause: "generation_failed".into() };
+    let failed = PollOutcome::Failed { answer: answer(REPORT), cause: "generation_failed".into() };
     scene.store.settle_poll(lease, failed, 1).await.unwrap();
     assert_eq!(scene.state(failure("job_1")).await, (State::Waiting, 0));
     assert!(scene.inbox.requeue(key("job_1")).await.unwrap());

@@ -17,7 +17,8 @@ use article_webhook_inbox::{
     Body, Clock, Digest, Entry, EntryKey, Inbox, Source, State, Worker,
     store::{Arrival, Recorded, Store},
 };
-use article_webhook_inbox_contract::faulty::Faulty;
+pub(crate) use article_webhook_inbox_contract::key;
+use article_webhook_inbox_contract::{arrival, faulty::Faulty};
 use tokio::sync::Notify;
 
 /// A poll interval that no test reaches, so that only a wake-up can be the reason for a claim.
@@ -92,15 +93,8 @@ impl Scene {
     }
 
     pub(crate) async fn record_as(&self, key: EntryKey, bytes: &[u8], digest: Digest) -> Recorded {
-        let arrival = Arrival {
-            key,
-            source: Source::Api,
-            target: "default".into(),
-            intent: None,
-            digest,
-            bytes: bytes.to_vec().into(),
-        };
-        self.store.record(arrival).await.unwrap()
+        let arrival = arrival("any", bytes);
+        self.store.record(Arrival { key, source: Source::Api, digest, ..arrival }).await.unwrap()
     }
 
     pub(crate) async fn show(&self, job: &str) -> (Entry, Vec<Body>) {
@@ -110,10 +104,6 @@ impl Scene {
     pub(crate) async fn until(&self, state: State, count: u64) {
         until(&self.inbox, state, count).await;
     }
-}
-
-pub(crate) fn key(job: &str) -> EntryKey {
-    EntryKey::article(job.parse().unwrap())
 }
 
 pub(crate) async fn until(inbox: &Inbox, state: State, count: u64) {

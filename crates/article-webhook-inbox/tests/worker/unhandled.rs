@@ -2,9 +2,10 @@ use std::sync::{Arc, Mutex};
 
 use article_webhook::{Reply, fixture};
 use article_webhook_inbox::{
-    Digest, EntryKey, Failed, Job, JobKind, Source, State, Worker,
-    store::{Arrival, Expect, Quarantine, Quarantined, Store},
+    Digest, EntryKey, Failed, Job, JobKind, State, Worker,
+    store::{Expect, Quarantine, Quarantined, Store},
 };
+use article_webhook_inbox_contract::arrival;
 
 use super::scene::{Count, HOUR, Scene, bounded, key};
 
@@ -21,14 +22,7 @@ fn counting(scene: &Scene) -> (Worker, Count) {
 
 /// A body of a refused delivery, with what stands for a body that an earlier version refused.
 async fn quarantine(scene: &Scene, job: &str, body: &[u8]) {
-    let arrival = Arrival {
-        key: key(job),
-        source: Source::Webhook,
-        target: "default".into(),
-        intent: None,
-        digest: Digest::of(body),
-        bytes: body.to_vec().into(),
-    };
+    let arrival = arrival(job, body);
     let expect = Some(Expect::job(job.parse().unwrap(), scene.clock.now()));
     let quarantine =
         Quarantine { arrival, cause: "refused".into(), expect, statement: None, budget: 1 << 20 };
