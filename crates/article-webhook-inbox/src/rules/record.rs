@@ -179,14 +179,6 @@ mod tests {
         (0..count).map(|number| body(&[u8::try_from(number).unwrap()])).collect()
     }
 
-    #[test]
-    fn a_duplicate_changes_no_row_but_a_corrupt_one() {
-        for &state in State::ALL {
-            let recording = row(state).record(bodies(3)[2], &bodies(3), NOW);
-            assert_eq!(recording.changes_row(), state == State::Corrupt, "{state}");
-        }
-    }
-
     /// None of the bodies may have been read, and the new one may be the article.
     #[test]
     fn a_killed_worker_has_not_shown_that_a_full_entry_can_be_read() {

@@ -87,20 +87,6 @@ async fn the_file_shrinks() {
     assert!(after < before / 5, "{before} → {after}");
 }
 
-/// A batch removes at most some megabytes. A body that is larger must still go, or it and all after it would stay.
-#[tokio::test]
-async fn a_body_larger_than_a_batch_is_removed() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    for job in ["job_1", "job_2"] {
-        store.record(arrival(job, &vec![b'a'; 9 << 20])).await.unwrap();
-    }
-    let prune = complete(&fixture, &store).await;
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((1, true)));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((1, false)));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
-}
-
 /// Rows that move between pages, when others are removed, must leave no copies. Some bodies fill pages of their own.
 #[tokio::test]
 async fn an_erased_job_is_in_no_file_however_often_it_was_moved() {

@@ -5,10 +5,10 @@ use article_webhook_inbox::{
     store::{Lease, Outcome, Settled},
 };
 
-use super::settle::{done, nothing_changes};
+use super::settle::nothing_changes;
 use crate::{
     Transactional, Trial,
-    trial::{CLAIM, FIRST, key, retry},
+    trial::{CLAIM, FIRST, changed, key, retry},
 };
 
 /// At least once: the application's commit makes the entry done, as a successful handler would.
@@ -20,7 +20,10 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
     let completion = trial.store().completion(lease).unwrap();
     assert_eq!(trial.entry("job_1").await, before, "it was not run");
     assert_eq!(trial.complete(&completion), 1);
-    let done = done(before, trial.now());
+    let done = changed(before, |entry| {
+        (entry.state, entry.cause) = (State::Done, None);
+        (entry.at, entry.since) = (trial.now(), trial.now());
+    });
     assert_eq!(trial.entry("job_1").await, done);
     // Its statement leaves what is searched as it was.
     let no_network = || Some("no network".into());

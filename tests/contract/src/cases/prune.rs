@@ -169,15 +169,19 @@ pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>)
     assert!(trial.all().await.is_empty());
 }
 
-/// No batch removes more than 8 MiB, so that no delivery waits long for it.
+/// No batch removes more than 8 MiB, so that no delivery waits long for it. A body that is larger is removed alone, or it and all
+/// after it would stay.
 pub async fn a_batch_has_a_limit_of_bytes(mut trial: Trial<impl Subject>) {
-    let body = " ".repeat(4 << 20);
-    for id in ["job_1", "job_2", "job_3"] {
-        trial.record(id, &body).await;
-        trial.work(id, Outcome::Done).await;
+    for (mebibytes, in_a_batch) in [(4, 2), (9, 1)] {
+        let body = " ".repeat(mebibytes << 20);
+        for number in 0..=in_a_batch {
+            let id = format!("job_{mebibytes}_{number}");
+            trial.record(&id, &body).await;
+            trial.work(&id, Outcome::Done).await;
+        }
+        trial.advance(2);
+        let first = trial.store().prune(bodies(trial.now())).await.unwrap();
+        assert_eq!((first.bodies, first.more), (in_a_batch, true));
+        assert_eq!(prune(&trial, bodies(trial.now())).await.bodies, 1);
     }
-    trial.advance(2);
-    let first = trial.store().prune(bodies(trial.now())).await.unwrap();
-    assert_eq!((first.bodies, first.more), (2, true));
-    assert_eq!(prune(&trial, bodies(trial.now())).await.bodies, 1);
 }

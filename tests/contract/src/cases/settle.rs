@@ -1,9 +1,9 @@
 //! Leases that are extended, settled and lost.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use article_webhook_inbox::{
-    Entry, State,
+    State,
     store::{Lease, Outcome, Recorded, Settled},
 };
 
@@ -85,14 +85,6 @@ pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subje
         assert_eq!(entry, expected, "{outcome:?}");
         trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
     }
-}
-
-/// What a success makes of an entry.
-pub(super) fn done(before: Entry, now: SystemTime) -> Entry {
-    changed(before, |entry| {
-        (entry.state, entry.cause) = (State::Done, None);
-        (entry.at, entry.since) = (now, now);
-    })
 }
 
 /// At least once: a body that was recorded while a worker checked the others is not rejected with them.

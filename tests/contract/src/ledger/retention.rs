@@ -57,16 +57,6 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
     assert_eq!(trial.state("another").await, JobState::Expected, "it was not erased");
 }
 
-pub async fn an_erased_job_may_be_expected_again(trial: Trial<impl Subject>) {
-    trial.end("job_1", answered(FIRST)).await;
-    let before = trial.job("job_1").await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    trial.expect_now("job_1").await;
-    let after = trial.job("job_1").await;
-    assert!(after.id > before.id);
-    assert_eq!((after.polls, after.collected_at), (0, None));
-}
-
 pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("expected"), trial.after(86_400))).await;
     trial.end("collected", answered(FIRST)).await;
