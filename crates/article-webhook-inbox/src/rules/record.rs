@@ -71,14 +71,6 @@ pub enum BodyWrite {
     Target(usize),
 }
 
-impl Recording {
-    /// Whether the row changed and must be saved.
-    #[must_use]
-    pub fn changes_row(&self) -> bool {
-        !matches!(self.recorded, Recorded::Duplicate | Recorded::BodyLimitReached)
-    }
-}
-
 impl Row {
     /// Decides about a new body. `stored` are the entry's bodies, in order.
     ///

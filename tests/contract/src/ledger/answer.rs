@@ -151,6 +151,15 @@ pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Sub
     }
 }
 
+/// An outcome is stored once.
+pub async fn a_poll_is_settled_once(trial: Trial<impl Subject>) {
+    let lease = trial.polling("job_1").await;
+    trial.settle_poll(lease, answered(FIRST)).await;
+    let before = trial.job("job_1").await;
+    assert_eq!(trial.settle_poll(lease, answered("[]")).await, PollSettled::LostLease);
+    assert_eq!((trial.job("job_1").await, trial.shown("job_1").await.1.len()), (before, 1));
+}
+
 /// A body that is added to an entry in hand leaves its job as it is, whichever route it took.
 pub async fn a_later_body_changes_no_job(trial: Trial<impl Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.now())).await;
