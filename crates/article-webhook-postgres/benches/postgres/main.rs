@@ -13,7 +13,7 @@
 mod bloat;
 #[path = "../../../article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
-#[path = "../../../../tests/benches/common/child.rs"]
+#[path = "../../../../tests/child.rs"]
 mod child;
 mod claims;
 mod contenders;
