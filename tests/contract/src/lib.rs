@@ -3,8 +3,6 @@
 //! A store implements [`Subject`] for a new, empty store and its clock, and `store_contract!` generates a `#[test]` for each
 //! case. A store that outlives its process also runs `durable_store_contract!`, and one that has SQL
 //! `transactional_store_contract!`. `build.rs` makes these macros.
-//!
-//! [`run`] runs a single case, for example in a debugger.
 
 #![allow(missing_docs, reason = "the name of a case says what it holds")]
 #![allow(
@@ -32,4 +30,4 @@ include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 pub use claim::{CLAIM_ONE, settle_one};
 pub use ledger::steps::answer;
 pub use subject::{Durable, Subject, Transactional};
-pub use trial::{Trial, arrival, job, key, run};
+pub use trial::{Trial, arrival, job, key};

@@ -20,35 +20,21 @@ pub(crate) const CLAIM: Claim =
 /// The first body of an entry, in a case that is not about bodies.
 pub(crate) const FIRST: &str = "{}";
 
-/// Runs one case on a current-thread Tokio runtime, for example in a debugger.
-///
-/// # Panics
-///
-/// The store breaks the contract.
-///
-/// ```
-/// use article_webhook_inbox_contract::{Subject, cases};
-///
-/// fn leases_exclude_other_workers(subject: impl Subject) {
-///     article_webhook_inbox_contract::run(subject, cases::claim::a_leased_entry_is_not_claimed_before_its_lease_ends);
-/// }
-/// ```
-pub fn run<S: Subject, Case: Future<Output = ()>>(subject: S, case: impl FnOnce(Trial<S>) -> Case) {
+/// Runs one case on a current-thread Tokio runtime.
+pub(crate) fn run<S: ?Sized, Case: Future<Output = ()>>(
+    subject: Box<S>,
+    case: fn(Trial<S>) -> Case,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime can be built").block_on(case(Trial::new(subject)));
+    runtime.expect("a runtime can be built").block_on(case(Trial { subject }));
 }
 
-/// One run of a case: the subject, and the helpers that the cases share. The cases take it as their argument; a store
-/// author only passes a case to [`run`].
-pub struct Trial<S> {
-    subject: S,
+/// One run of a case: the subject, and the helpers that the cases share.
+pub struct Trial<S: ?Sized> {
+    subject: Box<S>,
 }
 
-impl<S: Subject> Trial<S> {
-    pub(crate) fn new(subject: S) -> Self {
-        Self { subject }
-    }
-
+impl<S: Subject + ?Sized> Trial<S> {
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.subject.store()
     }
@@ -168,20 +154,20 @@ impl<S: Subject> Trial<S> {
     }
 }
 
-impl<S: Durable> Trial<S> {
+impl<S: Durable + ?Sized> Trial<S> {
     pub(crate) fn reopen(&mut self) {
         self.subject.reopen();
     }
 }
 
-impl<S: Transactional> Trial<S> {
+impl<S: Transactional + ?Sized> Trial<S> {
     /// Runs the statement in a transaction of the application, and returns how many rows changed.
     pub(crate) fn complete(&mut self, completion: &Completion) -> u64 {
         self.subject.execute(completion)
     }
 }
 
-impl<S> fmt::Debug for Trial<S> {
+impl<S: ?Sized> fmt::Debug for Trial<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Trial").finish_non_exhaustive()
     }

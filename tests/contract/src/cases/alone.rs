@@ -17,19 +17,19 @@ const MANY: Claim = Claim { attempts: 8, ..CLAIM };
 const BUSY: Claim = Claim { running: 1, ..MANY };
 const RETRIES_FIRST: Claim = Claim { retries_first: true, ..MANY };
 
-async fn claim(trial: &Trial<impl Subject>, claim: Claim) -> Claims {
+async fn claim(trial: &Trial<impl Subject + ?Sized>, claim: Claim) -> Claims {
     trial.store().claim(claim).await.unwrap()
 }
 
 /// The jobs that were claimed, and whether each runs alone.
-async fn jobs(trial: &Trial<impl Subject>, claim: Claim) -> Vec<(String, bool)> {
+async fn jobs(trial: &Trial<impl Subject + ?Sized>, claim: Claim) -> Vec<(String, bool)> {
     let claims = self::claim(trial, claim).await;
     let jobs = claims.claimed.into_iter();
     jobs.map(|claimed| (claimed.key.job_id.to_string(), claimed.runs_alone)).collect()
 }
 
 /// Stores an entry whose lease ends this many times in a row. It is due after that.
-async fn interrupt(trial: &mut Trial<impl Subject>, job: &str, times: u32) {
+async fn interrupt(trial: &mut Trial<dyn Subject>, job: &str, times: u32) {
     trial.record(job, FIRST).await;
     for _ in 0..times {
         assert_eq!(claim(trial, MANY).await.claimed.len(), 1);
@@ -38,7 +38,7 @@ async fn interrupt(trial: &mut Trial<impl Subject>, job: &str, times: u32) {
 }
 
 /// An entry that was interrupted twice in a row runs alone: its claim leases nothing else.
-pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     trial.record("neighbour", FIRST).await;
     assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
@@ -46,9 +46,7 @@ pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<imp
 }
 
 /// An entry whose last attempt was interrupted has one more, and runs alone in it.
-pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
-    mut trial: Trial<impl Subject>,
-) {
+pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(mut trial: Trial<dyn Subject>) {
     let last = Claim { attempts: 1, ..MANY };
     for job in ["poison", "neighbour"] {
         trial.record(job, FIRST).await;
@@ -67,7 +65,7 @@ pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(
 
 /// The attempt after an interrupted last one may be put off or given back, and is still there.
 pub async fn an_attempt_that_does_not_count_leaves_the_one_after_the_last(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     let last = Claim { attempts: 1, ..MANY };
     trial.record("job_1", FIRST).await;
@@ -82,7 +80,7 @@ pub async fn an_attempt_that_does_not_count_leaves_the_one_after_the_last(
 }
 
 /// While others run, an entry that must run alone waits for them, and nothing that comes after it overtakes it.
-pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     trial.record("neighbour", FIRST).await;
     let before = trial.entry("poison").await;
@@ -94,7 +92,7 @@ pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<impl
 }
 
 /// A retry that has been due longer than an entry that must run alone is leased before it.
-pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<dyn Subject>) {
     let first = trial.leased("first").await;
     trial.settle(first, retry(2 * CLAIM.lease.as_secs() - 1)).await;
     interrupt(&mut trial, "poison", 2).await;
@@ -105,7 +103,7 @@ pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<im
 }
 
 /// Bounded attempts: an entry that must run alone still runs out of attempts, also while others run.
-pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
     let expected = Claims { discarded: vec![key("poison")], expired: 1, ..Claims::default() };
@@ -114,7 +112,7 @@ pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Tri
 
 /// An attempt that ended with an outcome was not interrupted. One that does not count, because a stopping worker released it or its
 /// handler put it off, says nothing about the entry.
-pub async fn only_an_attempt_that_counts_ends_the_suspicion(mut trial: Trial<impl Subject>) {
+pub async fn only_an_attempt_that_counts_ends_the_suspicion(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     let snoozed = Outcome::Snoozed { after: Duration::ZERO };
     for (outcome, runs_alone) in [(Outcome::Released, true), (snoozed, true), (retry(0), false)] {
@@ -126,14 +124,14 @@ pub async fn only_an_attempt_that_counts_ends_the_suspicion(mut trial: Trial<imp
     }
 }
 
-pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<impl Subject>) {
+pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
     assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.discarded, [key("job_1")]);
     trial.requeue(key("job_1")).await;
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }
 
-pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<impl Durable>) {
+pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<dyn Durable>) {
     trial.record("job_1", FIRST).await;
     for _ in 0..2 {
         assert_eq!(jobs(&trial, MANY).await, [("job_1".into(), false)]);
@@ -145,7 +143,7 @@ pub async fn the_end_of_the_process_is_an_interruption(mut trial: Trial<impl Dur
 }
 
 /// An attempt whose lease has ended is among the failures, and leaves the cause as it is.
-pub async fn an_interrupted_attempt_is_among_the_failures(mut trial: Trial<impl Subject>) {
+pub async fn an_interrupted_attempt_is_among_the_failures(mut trial: Trial<dyn Subject>) {
     trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
     trial.lease("job_1").await;

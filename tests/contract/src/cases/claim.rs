@@ -20,14 +20,14 @@ fn keys(claims: &Claims) -> Vec<EntryKey> {
 }
 
 /// New entries come first, and of these the ones that have been due longest, then those with the smallest id.
-pub async fn new_entries_and_what_is_due_longest_are_claimed_first(mut trial: Trial<impl Subject>) {
+pub async fn new_entries_and_what_is_due_longest_are_claimed_first(mut trial: Trial<dyn Subject>) {
     two_of_each(&mut trial).await;
     let expected = ["new_1", "new_2", "new_3", "again_2", "again_1"].map(key);
     assert_eq!(keys(&trial.claim().await), expected);
 }
 
 pub async fn a_claim_that_takes_retries_first_takes_new_entries_after_them(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     two_of_each(&mut trial).await;
     let claim = Claim { retries_first: true, limit: 3, ..CLAIM };
@@ -37,9 +37,7 @@ pub async fn a_claim_that_takes_retries_first_takes_new_entries_after_them(
 }
 
 /// A lease that has ended is that of a retry.
-pub async fn an_entry_whose_lease_has_ended_comes_after_new_entries(
-    mut trial: Trial<impl Subject>,
-) {
+pub async fn an_entry_whose_lease_has_ended_comes_after_new_entries(mut trial: Trial<dyn Subject>) {
     trial.leased("again").await;
     trial.advance(LEASE);
     trial.record("new", FIRST).await;
@@ -52,7 +50,7 @@ pub async fn an_entry_whose_lease_has_ended_comes_after_new_entries(
 }
 
 /// Entries that have had an attempt, and new ones, not in the order of their ids.
-async fn two_of_each(trial: &mut Trial<impl Subject>) {
+async fn two_of_each(trial: &mut Trial<dyn Subject>) {
     for (id, pause) in [("again_1", 20), ("again_2", 10)] {
         trial.worked(id, retry(pause)).await;
     }
@@ -64,7 +62,7 @@ async fn two_of_each(trial: &mut Trial<impl Subject>) {
 }
 
 /// While claims are paused nothing is leased and nothing is discarded, and everything else goes on.
-pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Subject>) {
+pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<dyn Subject>) {
     let running = trial.leased("running").await;
     trial.claim().await;
     trial.record("waiting", FIRST).await;
@@ -88,7 +86,7 @@ pub async fn nothing_is_claimed_while_claims_are_paused(mut trial: Trial<impl Su
 
 /// A claimed entry comes with its key, its attempt and its bodies. Bounded attempts: the attempt is counted when the lease is taken,
 /// before the handler runs.
-pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<impl Subject>) {
+pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<dyn Subject>) {
     let received_at = trial.now();
     trial.record("job_1", FIRST).await;
     trial.advance(1);
@@ -104,7 +102,7 @@ pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<im
 
 /// Fencing: no other worker gets a leased entry before the lease ends. At least once: then it is claimed again, with one more attempt and
 /// a new fence.
-pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<impl Subject>) {
+pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Trial<dyn Subject>) {
     let lost = trial.leased("job_1").await;
     let ends = trial.now() + CLAIM.lease;
     trial.advance_by(CLAIM.lease - Duration::from_millis(1));
@@ -118,7 +116,7 @@ pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Tria
     assert!(again.lease.fence > lost.fence);
 }
 
-pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl Subject>) {
+pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<dyn Subject>) {
     trial.worked("job_1", retry(30)).await;
     let due = trial.now() + Duration::from_secs(30);
     trial.advance_by(Duration::from_millis(29_999));
@@ -128,7 +126,7 @@ pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<impl
     assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
 }
 
-pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<impl Subject>) {
+pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<dyn Subject>) {
     trial.worked("waits", retry(90)).await;
     trial.leased("leased").await;
     trial.advance(1);
@@ -140,7 +138,7 @@ pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<
 }
 
 /// Bounded attempts: an article that kills its worker in each attempt is dead after the allowed attempts and one more.
-pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     for attempt in 1..=CLAIM.attempts + 1 {
         assert_eq!(trial.claim().await.claimed[0].attempt, attempt);
@@ -158,7 +156,7 @@ pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<imp
 }
 
 /// The cause of a failed attempt stays when the last attempt does not end.
-pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
+pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<dyn Subject>) {
     trial.worked("job_1", retry(0)).await;
     let claim = Claim { attempts: 2, ..CLAIM };
     for _ in 0..2 {
@@ -172,7 +170,7 @@ pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<impl Subject>) {
 
 /// Bounded attempts: a claim that allows fewer attempts than before discards waiting entries that have used them. These
 /// do not count as expired leases, and count for the limit of the claim.
-pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<impl Subject>) {
+pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<dyn Subject>) {
     trial.worked("job_1", retry(0)).await;
     trial.record("job_2", FIRST).await;
     let claim = Claim { attempts: 1, limit: 1, retries_first: true, ..CLAIM };
@@ -183,7 +181,7 @@ pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<imp
 }
 
 /// Fencing: of many concurrent claims, exactly one gets each entry.
-pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
+pub async fn an_entry_is_handed_to_one_worker(trial: Trial<dyn Subject>) {
     for id in 0..12 {
         trial.record(&format!("job_{id}"), FIRST).await;
     }
@@ -200,7 +198,7 @@ pub async fn an_entry_is_handed_to_one_worker(trial: Trial<impl Subject>) {
 
 /// Fencing: the fence grows with each claim, also after a requeue that resets the attempts. It is no smaller than the time, so that
 /// it does not come again where the store has lost the last claims.
-pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
+pub async fn a_fence_grows_with_each_claim(trial: Trial<dyn Subject>) {
     let began = trial.now();
     let first = trial.leased("job_1").await;
     trial.settle(first, dead()).await;
@@ -215,14 +213,14 @@ pub async fn a_fence_grows_with_each_claim(trial: Trial<impl Subject>) {
 /// The claim of a worker that has no handler for failures.
 const EXCEPT_FAILURES: Claim = Claim { events: Events::ExceptFailures, ..CLAIM };
 
-async fn record_failure(trial: &Trial<impl Subject>, id: &str) -> EntryKey {
+async fn record_failure(trial: &Trial<dyn Subject>, id: &str) -> EntryKey {
     let key = EntryKey::failure(job(id));
     trial.record_as(key.clone(), FIRST).await;
     key
 }
 
 /// A claim that takes no failures leaves them as they are, however long they are due, and shows that they wait.
-pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<dyn Subject>) {
     let failure = record_failure(&trial, "job_1").await;
     trial.advance(1);
     trial.record("job_2", FIRST).await;
@@ -236,7 +234,7 @@ pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<im
     assert_eq!((keys(&claims), claims.failures_wait), (vec![failure], false));
 }
 
-pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<impl Subject>) {
+pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<dyn Subject>) {
     let mut expected = Vec::new();
     for id in ["job_1", "job_2"] {
         trial.record(id, FIRST).await;
@@ -251,7 +249,7 @@ pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<i
 
 /// A failure is due like any other entry: when its pause is over, or when its lease has ended. Until then it does not wait
 /// for a worker.
-pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
+pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<dyn Subject>) {
     let failure = record_failure(&trial, "job_1").await;
     let lease = trial.claim().await.claimed.remove(0).lease;
     assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), Claims::default());
@@ -269,7 +267,7 @@ pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<impl Subject>) {
     assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
 }
 
-pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Trial<impl Subject>) {
+pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Trial<dyn Subject>) {
     let failure = record_failure(&trial, "job_1").await;
     for _ in 0..2 {
         trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
@@ -283,7 +281,7 @@ pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Tr
 }
 
 /// An event that no version knows is claimed by every worker, which then reports that nothing handles it.
-pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<impl Subject>) {
+pub async fn an_unknown_event_is_claimed_by_every_claim(trial: Trial<dyn Subject>) {
     trial.record_as(update("job_1"), FIRST).await;
     assert_eq!(keys(&trial.store().claim(EXCEPT_FAILURES).await.unwrap()), [update("job_1")]);
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// At least once: the application's commit makes the entry done, as a successful handler would.
-pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactional>) {
+pub async fn a_completion_makes_an_entry_done(mut trial: Trial<dyn Transactional>) {
     trial.worked("job_1", retry(0)).await;
     let lease = trial.lease("job_1").await;
     let before = trial.entry("job_1").await;
@@ -38,7 +38,7 @@ pub async fn a_completion_makes_an_entry_done(mut trial: Trial<impl Transactiona
 
 /// At least once: an entry that the application completed stays done, whatever outcome follows, and is never due again. Fencing: of two
 /// transactions that complete it, one rolls back.
-pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) {
+pub async fn a_completed_entry_stays_done(mut trial: Trial<dyn Transactional>) {
     let lease = trial.leased("job_1").await;
     let completion = trial.store().completion(lease).unwrap();
     assert_eq!((trial.complete(&completion), trial.complete(&completion)), (1, 0));
@@ -50,7 +50,7 @@ pub async fn a_completed_entry_stays_done(mut trial: Trial<impl Transactional>) 
 }
 
 /// Fencing: if the lease had ended when the statement was created, it changes no row.
-pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Transactional>) {
+pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<dyn Transactional>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
     let before = trial.entry("job_1").await;
@@ -61,7 +61,7 @@ pub async fn a_lease_that_has_ended_completes_nothing(mut trial: Trial<impl Tran
 
 /// Fencing: a statement that was created in time changes no row once another worker has claimed the entry.
 pub async fn a_lease_that_another_worker_has_completes_nothing(
-    mut trial: Trial<impl Transactional>,
+    mut trial: Trial<dyn Transactional>,
 ) {
     let lost = trial.leased("job_1").await;
     let completion = trial.store().completion(lost).unwrap();
@@ -75,7 +75,7 @@ pub async fn a_lease_that_another_worker_has_completes_nothing(
 }
 
 /// Fencing: an entry that was settled or erased, or never existed, is not completed.
-pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<impl Transactional>) {
+pub async fn a_lease_that_was_settled_completes_nothing(mut trial: Trial<dyn Transactional>) {
     let settled = trial.leased("job_1").await;
     let erased = trial.leased("job_2").await;
     let leases = [settled, erased, Lease { id: 4711, fence: 1 }];

@@ -12,7 +12,7 @@ use crate::{
 
 /// Durable acknowledgement: after a restart, every entry has its state, and every body has all its bytes, and is still a
 /// duplicate.
-pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
+pub async fn entries_and_bodies_survive(mut trial: Trial<dyn Durable>) {
     trial.worked("paused", retry(30)).await;
     let mut before = vec![trial.shown("paused").await];
     // A start may free leases, because their owner has ended.
@@ -36,7 +36,7 @@ pub async fn entries_and_bodies_survive(mut trial: Trial<impl Durable>) {
 
 /// At least once: an entry that was leased when the process ended is not lost. Bounded attempts: its attempt counts. Fencing: a claim
 /// after a restart invalidates the leases from before it.
-pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
+pub async fn a_leased_entry_survives(mut trial: Trial<dyn Durable>) {
     let old = trial.leased("job_1").await;
     trial.reopen();
     trial.advance_by(CLAIM.lease);
@@ -49,7 +49,7 @@ pub async fn a_leased_entry_survives(mut trial: Trial<impl Durable>) {
 }
 
 /// Known jobs: a job with a refused delivery is still expected after a restart.
-pub async fn expected_jobs_survive(mut trial: Trial<impl Durable>) {
+pub async fn expected_jobs_survive(mut trial: Trial<dyn Durable>) {
     let reason = Reason::Refused { code: "malformed_json".into() };
     trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.after(400)) }).await;
     let before = trial.job("job_1").await;
@@ -58,7 +58,7 @@ pub async fn expected_jobs_survive(mut trial: Trial<impl Durable>) {
 }
 
 /// The id of a removed entry is not reused, even if it was the last one before a restart.
-pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
+pub async fn ids_are_not_given_again(mut trial: Trial<dyn Durable>) {
     trial.record("job_1", FIRST).await;
     let first = trial.entry("job_1").await.id;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -67,7 +67,7 @@ pub async fn ids_are_not_given_again(mut trial: Trial<impl Durable>) {
     assert!(trial.entry("job_2").await.id > first);
 }
 
-pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
+pub async fn what_is_gone_stays_gone(mut trial: Trial<dyn Durable>) {
     trial.put("job_1", State::Done).await;
     trial.put("job_2", State::Done).await;
     trial.advance(2);
@@ -79,7 +79,7 @@ pub async fn what_is_gone_stays_gone(mut trial: Trial<impl Durable>) {
     assert_eq!(trial.bodies("job_2").await, [None]);
 }
 
-pub async fn an_operators_work_survives(mut trial: Trial<impl Durable>) {
+pub async fn an_operators_work_survives(mut trial: Trial<dyn Durable>) {
     trial.put("dead", State::Dead).await;
     trial.put("waiting", State::Waiting).await;
     trial.store().discard(vec![key("waiting")], "not wanted".into()).await.unwrap();

@@ -45,7 +45,7 @@ fn shown(id: &str, state: State) -> (Entry, Vec<Body>) {
 
 /// Durable acknowledgement: an imported entry is the same as the exported one, in every state, except
 /// for its id.
-pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
+pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let (entry, bodies) = shown(state.as_str(), state);
         assert!(trial.import(entry_line(entry.clone(), bodies.clone())).await);
@@ -55,7 +55,7 @@ pub async fn an_imported_entry_is_as_it_was_shown(trial: Trial<impl Subject>) {
 }
 
 /// At least once: a lease of the other store is not valid here, so a leased entry waits, due now. Fencing: it does not hold here.
-pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
+pub async fn an_imported_lease_waits(trial: Trial<dyn Subject>) {
     let (entry, bodies) = shown("job_1", State::Leased);
     trial.import(entry_line(entry.clone(), bodies)).await;
     let (imported, now) = (trial.entry("job_1").await, trial.now());
@@ -72,7 +72,7 @@ pub async fn an_imported_lease_waits(trial: Trial<impl Subject>) {
 }
 
 /// One entry: an existing entry of this key stays as it is.
-pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", "{1}").await;
     let before = trial.shown("job_1").await;
     trial.advance(1);
@@ -83,7 +83,7 @@ pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<impl Subject
 }
 
 /// An imported entry is claimed like any other. One entry: an imported body that is delivered again is a duplicate.
-pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
+pub async fn an_imported_entry_is_claimed(trial: Trial<dyn Subject>) {
     let (entry, bodies) = shown("job_1", State::Waiting);
     trial.import(entry_line(entry.clone(), bodies.clone())).await;
     for body in [FIRST, "[]", "[1]"] {
@@ -94,7 +94,7 @@ pub async fn an_imported_entry_is_claimed(trial: Trial<impl Subject>) {
     assert_eq!((claimed.received_at, claimed.bodies), (entry.received_at, bodies));
 }
 
-pub async fn a_page_is_imported_in_its_order(trial: Trial<impl Subject>) {
+pub async fn a_page_is_imported_in_its_order(trial: Trial<dyn Subject>) {
     trial.record("job_2", FIRST).await;
     let ids = ["job_3", "job_1", "job_2", "job_10"];
     let row = |id| {
@@ -109,7 +109,7 @@ pub async fn a_page_is_imported_in_its_order(trial: Trial<impl Subject>) {
 
 /// One run: what another store knows of the work on an entry counts here, and a copy that was delivered here meanwhile is a
 /// duplicate.
-pub async fn what_is_done_elsewhere_is_done_here_after_a_merge(trial: Trial<impl Subject>) {
+pub async fn what_is_done_elsewhere_is_done_here_after_a_merge(trial: Trial<dyn Subject>) {
     for state in STATES {
         let id = state.as_str();
         trial.record(id, FIRST).await;
@@ -129,7 +129,7 @@ pub async fn what_is_done_elsewhere_is_done_here_after_a_merge(trial: Trial<impl
 }
 
 /// Durable acknowledgement: each body of either store is there.
-pub async fn a_merge_adds_what_is_missing_and_can_be_repeated(trial: Trial<impl Subject>) {
+pub async fn a_merge_adds_what_is_missing_and_can_be_repeated(trial: Trial<dyn Subject>) {
     trial.record("job_1", "{1}").await;
     let line = |id| {
         let (entry, bodies) = shown(id, State::Waiting);

@@ -13,7 +13,7 @@ use crate::{
     trial::{CLAIM, FIRST, STATES, arrival, damaged},
 };
 
-pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
+pub async fn a_sound_store_has_no_damage(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         trial.put(state.as_str(), state).await;
     }
@@ -28,7 +28,7 @@ pub async fn a_sound_store_has_no_damage(mut trial: Trial<impl Subject>) {
     assert_eq!(damage_in(trial.store()).await, [""; 0]);
 }
 
-pub async fn a_corrupt_entry_is_found(trial: Trial<impl Subject>) {
+pub async fn a_corrupt_entry_is_found(trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let findings = damage_in(trial.store()).await;
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -36,7 +36,7 @@ pub async fn a_corrupt_entry_is_found(trial: Trial<impl Subject>) {
 }
 
 /// A check finds a body that differs from its digest. The finding names the entry, and quotes no part of the body.
-pub async fn a_damaged_body_is_found(trial: Trial<impl Subject>) {
+pub async fn a_damaged_body_is_found(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     trial.store().record(damaged("job_2", FIRST)).await.unwrap();
     let id = trial.entry("job_2").await.id.to_string();
@@ -52,7 +52,7 @@ async fn damage_in(store: Arc<dyn Store>) -> Vec<String> {
     findings.filter(Finding::is_damage).map(|finding| finding.to_string()).collect()
 }
 
-pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
+pub async fn a_probe_leaves_nothing_behind(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     let before = trial.shown("job_1").await;
     trial.store().probe().await.unwrap();
@@ -62,13 +62,13 @@ pub async fn a_probe_leaves_nothing_behind(trial: Trial<impl Subject>) {
 }
 
 /// Secrecy: `Debug` of a store shows no stored content.
-pub async fn a_store_shows_no_body_in_logs(trial: Trial<impl Subject>) {
+pub async fn a_store_shows_no_body_in_logs(trial: Trial<dyn Subject>) {
     trial.record("job_1", "canary").await;
     assert!(!format!("{:?}", trial.store()).contains("canary"));
 }
 
 /// No false acknowledgement: after `close`, every call fails with the error that the inbox is closed, by whichever way it goes.
-pub async fn a_closed_store_fails_every_call(trial: Trial<impl Subject>) {
+pub async fn a_closed_store_fails_every_call(trial: Trial<dyn Subject>) {
     let lease = trial.leased("job_1").await;
     let store = trial.store();
     store.close().await.unwrap();

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A requeued entry waits, due now, without attempts and without a cause. It keeps its failures.
-pub async fn a_requeued_entry_begins_again(mut trial: Trial<impl Subject>) {
+pub async fn a_requeued_entry_begins_again(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Leased) {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -29,7 +29,7 @@ pub async fn a_requeued_entry_begins_again(mut trial: Trial<impl Subject>) {
     }
 }
 
-pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<impl Subject>) {
+pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
     let between = trial.now();
@@ -48,7 +48,7 @@ pub async fn a_done_entry_is_requeued_while_a_body_is_there(mut trial: Trial<imp
     assert_eq!(trial.entry("job_1").await, before);
 }
 
-pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
+pub async fn other_entries_are_not_requeued(mut trial: Trial<dyn Subject>) {
     trial.put("leased", State::Leased).await;
     trial.advance(1);
     let before = trial.entry("leased").await;
@@ -57,7 +57,7 @@ pub async fn other_entries_are_not_requeued(mut trial: Trial<impl Subject>) {
     assert!(!trial.requeue(key("missing")).await);
 }
 
-pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
+pub async fn a_discarded_entry_is_dead(mut trial: Trial<dyn Subject>) {
     for state in [State::Waiting, State::Unhandled, State::Corrupt] {
         trial.put(state.as_str(), state).await;
         let before = trial.entry(state.as_str()).await;
@@ -74,11 +74,11 @@ pub async fn a_discarded_entry_is_dead(mut trial: Trial<impl Subject>) {
     assert!(trial.claim().await.claimed.is_empty());
 }
 
-async fn discard(trial: &Trial<impl Subject>, id: &str) -> bool {
+async fn discard(trial: &Trial<dyn Subject>, id: &str) -> bool {
     trial.store().discard(vec![key(id)], "not wanted".into()).await.unwrap()[0]
 }
 
-pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
+pub async fn other_entries_are_not_discarded(mut trial: Trial<dyn Subject>) {
     for state in [State::Leased, State::Done, State::Dead] {
         trial.put(state.as_str(), state).await;
         let before = trial.entry(state.as_str()).await;
@@ -90,7 +90,7 @@ pub async fn other_entries_are_not_discarded(mut trial: Trial<impl Subject>) {
 }
 
 /// Erasing a job erases all its entries, in every state.
-pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
+pub async fn a_job_is_erased(trial: Trial<dyn Subject>) {
     let update = update("job_1");
     trial.put("job_1", State::Done).await;
     trial.record_as(update.clone(), FIRST).await;
@@ -101,7 +101,7 @@ pub async fn a_job_is_erased(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().erase(vec![job("job_1")]).await.unwrap()[0], 0);
 }
 
-pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<impl Subject>) {
+pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     let requeue = async |from| {
         let page = vec![(key("job_1"), Some(from))];
@@ -115,7 +115,7 @@ pub async fn an_entry_that_has_left_a_state_is_not_requeued_from_it(trial: Trial
 }
 
 /// A page of changes says what became of each entry, in their order. An entry that is there twice is changed once.
-pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<impl Subject>) {
+pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<dyn Subject>) {
     for (id, state) in [("job_3", State::Dead), ("job_2", State::Leased), ("job_1", State::Dead)] {
         trial.put(id, state).await;
     }
@@ -132,7 +132,7 @@ pub async fn a_page_of_changes_says_what_became_of_each(trial: Trial<impl Subjec
 }
 
 /// Jobs that are erased together leave the others as they are, and those with similar names.
-pub async fn jobs_are_erased_together(trial: Trial<impl Subject>) {
+pub async fn jobs_are_erased_together(trial: Trial<dyn Subject>) {
     for id in ["job_1", "job_10", "JOB_1", "job%"] {
         trial.put(id, State::Done).await;
     }

@@ -25,7 +25,7 @@ fn entries(entries_before: SystemTime) -> Prune {
 }
 
 /// Prunes batch by batch until nothing is left to remove.
-async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
+async fn prune(trial: &Trial<dyn Subject>, prune: Prune) -> Pruned {
     let mut all = Pruned::default();
     for _ in 0..100 {
         let batch = trial.store().prune(prune).await.unwrap();
@@ -41,7 +41,7 @@ async fn prune(trial: &Trial<impl Subject>, prune: Prune) -> Pruned {
 }
 
 /// The bodies of done entries lose their bytes and keep their digests. One entry: they still identify a duplicate.
-pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
+pub async fn the_bytes_of_done_entries_go(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     let (entry, before) = trial.shown("job_1").await;
     trial.advance(2);
@@ -54,7 +54,7 @@ pub async fn the_bytes_of_done_entries_go(mut trial: Trial<impl Subject>) {
 }
 
 /// A batch takes the bodies of the entry that ended first, also before those of the same job's other entry.
-pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subject>) {
+pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     let (article, stored) = trial.shown("job_1").await;
     let ended = trial.now() - Duration::from_secs(3600);
@@ -73,7 +73,7 @@ pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<impl Subjec
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     trial.advance(2);
     trial.work("job_1", Outcome::Done).await;
@@ -83,7 +83,7 @@ pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
 }
 
-pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) {
+pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
     let between = trial.now();
@@ -94,7 +94,7 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<impl Subject>) 
 }
 
 /// Bytes that were missing until the body was delivered again are removed like others.
-pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
+pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Corrupt).await;
     let (entry, bodies) = trial.shown("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -109,7 +109,7 @@ pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<impl Subject>) {
 }
 
 /// Durable acknowledgement: an entry that is not done keeps its bytes, however old they are.
-pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
+pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<dyn Subject>) {
     let others = || STATES.into_iter().filter(|state| *state != State::Done);
     for state in others() {
         trial.put(state.as_str(), state).await;
@@ -122,7 +122,7 @@ pub async fn the_bytes_of_other_entries_stay(mut trial: Trial<impl Subject>) {
 }
 
 /// Durable acknowledgement: only done and unhandled entries are removed, however old the others are.
-pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) {
+pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<dyn Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
     }
@@ -133,7 +133,7 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<impl Subject>) 
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
 }
 
-pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>) {
+pub async fn entries_do_not_go_before_their_time(mut trial: Trial<dyn Subject>) {
     trial.put("done", State::Done).await;
     trial.put("unhandled", State::Unhandled).await;
     let since = trial.now();
@@ -142,7 +142,7 @@ pub async fn entries_do_not_go_before_their_time(mut trial: Trial<impl Subject>)
     assert_eq!(trial.all().await.len(), 2);
 }
 
-pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) {
+pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<dyn Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
     }
@@ -156,7 +156,7 @@ pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<impl Subject>) 
     assert_eq!(trial.all().await.len(), STATES.len() - 1);
 }
 
-pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>) {
+pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<dyn Subject>) {
     for id in ["job_1", "job_2", "job_3", "job_4", "job_5"] {
         trial.put(id, State::Done).await;
     }
@@ -171,7 +171,7 @@ pub async fn a_batch_is_no_larger_than_asked_for(mut trial: Trial<impl Subject>)
 
 /// No batch removes more than 8 MiB, so that no delivery waits long for it. A body that is larger is removed alone, or it and all
 /// after it would stay.
-pub async fn a_batch_has_a_limit_of_bytes(mut trial: Trial<impl Subject>) {
+pub async fn a_batch_has_a_limit_of_bytes(mut trial: Trial<dyn Subject>) {
     for (mebibytes, in_a_batch) in [(4, 2), (9, 1)] {
         let body = " ".repeat(mebibytes << 20);
         for number in 0..=in_a_batch {

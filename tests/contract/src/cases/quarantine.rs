@@ -30,7 +30,7 @@ fn quarantine(body: &str, now: SystemTime) -> Quarantine {
     Quarantine { arrival, cause, expect, statement: None, budget: 256 << 20 }
 }
 
-impl<S: Subject> Trial<S> {
+impl<S: Subject + ?Sized> Trial<S> {
     async fn quarantine(&self, body: &str) -> Quarantined {
         self.store().quarantine(quarantine(body, self.now())).await.unwrap()
     }
@@ -52,7 +52,7 @@ impl<S: Subject> Trial<S> {
 
 /// Nothing is thrown away: the body of a refused delivery is kept as it came, with its reason, and its job is expected. No
 /// worker gets it.
-pub async fn a_refused_body_is_kept_and_its_job_is_expected(mut trial: Trial<impl Subject>) {
+pub async fn a_refused_body_is_kept_and_its_job_is_expected(mut trial: Trial<dyn Subject>) {
     assert_eq!(trial.quarantine("{").await, Quarantined::Kept);
     let (entry, bodies) = trial.kept().await.unwrap();
     assert_eq!((entry.state, entry.cause.as_deref()), (State::Quarantined, Some(CAUSE)));
@@ -71,7 +71,7 @@ pub async fn a_refused_body_is_kept_and_its_job_is_expected(mut trial: Trial<imp
 }
 
 /// The answer to a poll that was under way does not bring back a job that was erased.
-pub async fn an_answer_about_an_erased_job_is_not_kept(trial: Trial<impl Subject>) {
+pub async fn an_answer_about_an_erased_job_is_not_kept(trial: Trial<dyn Subject>) {
     let answer = || Quarantine { expect: None, ..quarantine("{", trial.now()) };
     assert_eq!(trial.store().quarantine(answer()).await.unwrap(), Quarantined::NotNeeded);
     assert_eq!((trial.kept().await, trial.state_of_job().await), (None, None));
@@ -81,7 +81,7 @@ pub async fn an_answer_about_an_erased_job_is_not_kept(trial: Trial<impl Subject
     assert_eq!(trial.kept().await.unwrap().1, ["[", "{"]);
 }
 
-pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<impl Subject>) {
+pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<dyn Subject>) {
     for (body, kept) in [
         ("{12", &["{12"][..]),
         ("{1", &["{1", "{12"]),
@@ -99,7 +99,7 @@ pub async fn the_latest_and_the_longest_refused_bodies_are_kept(trial: Trial<imp
 
 /// Of two bodies, one that came to a capability URL gives way first, and to one by token alone if both came by token.
 pub async fn a_refused_body_by_token_gives_way_to_none_that_came_to_a_url(
-    trial: Trial<impl Subject>,
+    trial: Trial<dyn Subject>,
 ) {
     let to_url = async |body: &str| {
         let quarantine = quarantine(body, trial.now());
@@ -118,7 +118,7 @@ pub async fn a_refused_body_by_token_gives_way_to_none_that_came_to_a_url(
 }
 
 /// When the budget is used up, nothing that is kept is dropped, and the job is expected all the same.
-pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
+pub async fn a_full_budget_keeps_what_is_there(trial: Trial<dyn Subject>) {
     let keep = async |id: &str, body: &str, budget, intent: Option<&str>| {
         let arrival = Arrival { intent: intent.map(Into::into), ..arrival(id, body) };
         let expect = Some(Expect::job(job(id), trial.now()));
@@ -145,7 +145,7 @@ pub async fn a_full_budget_keeps_what_is_there(trial: Trial<impl Subject>) {
 }
 
 /// A body that gives way to a later one frees its part of the budget, and no more.
-pub async fn a_replaced_body_frees_its_part_of_the_budget(trial: Trial<impl Subject>) {
+pub async fn a_replaced_body_frees_its_part_of_the_budget(trial: Trial<dyn Subject>) {
     let long = "{".repeat(70_000);
     for (body, expected) in [
         ("{1", Quarantined::Kept),
@@ -160,7 +160,7 @@ pub async fn a_replaced_body_frees_its_part_of_the_budget(trial: Trial<impl Subj
 }
 
 /// An article that ended without having been handled may have no body that can be read: what is refused is kept beside it.
-pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<impl Subject>) {
+pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     trial.quarantine("{").await;
     trial.work("job_1", Outcome::Dead { cause: "no article".into() }).await;
@@ -172,7 +172,7 @@ pub async fn an_article_that_was_not_handled_ends_no_quarantine(trial: Trial<imp
 /// The headers of a body in quarantine are not known any more: one that does not itself say that it is complete may be half an
 /// article.
 pub async fn a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine(
-    trial: Trial<impl Subject>,
+    trial: Trial<dyn Subject>,
 ) {
     let article = r#""job_id": "job_1", "article": {"title": "A", "html": ""}"#;
     for status in ["", r#""status": "processing", "#] {
@@ -185,7 +185,7 @@ pub async fn a_body_that_does_not_say_that_it_is_complete_stays_in_quarantine(
 
 /// A delivery, an answer of the API or an import ends the quarantine in its own transaction, if it can be read. Otherwise a
 /// worker that finds a body which it can read ends it.
-pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
+pub async fn a_good_copy_ends_a_quarantine(trial: Trial<dyn Subject>) {
     trial.quarantine("{").await;
     assert!(trial.record("job_1", FIRST).await.is_stored());
     assert!(trial.kept().await.is_some(), "it may be no article");
@@ -212,7 +212,7 @@ pub async fn a_good_copy_ends_a_quarantine(trial: Trial<impl Subject>) {
 }
 
 /// A body of another event says nothing about the article.
-pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Trial<impl Subject>) {
+pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Trial<dyn Subject>) {
     trial.quarantine("{").await;
     let updated = update("job_1");
     trial.record_as(updated.clone(), FIRST).await;
@@ -230,7 +230,7 @@ pub async fn another_event_does_not_end_the_quarantine_of_an_article(trial: Tria
 }
 
 /// Nothing is kept of an article that was handled, also after retention has removed its entry.
-pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Subject>) {
+pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     assert_eq!(trial.quarantine("{").await, Quarantined::NotNeeded);
     assert_eq!((trial.kept().await, trial.state_of_job().await), (None, Some(JobState::Arrived)));
@@ -242,7 +242,7 @@ pub async fn nothing_is_kept_of_an_article_that_is_here(mut trial: Trial<impl Su
 
 /// A later version may read what this one refused: a requeue reads it again. What can be read becomes an entry, and what cannot
 /// stays.
-pub async fn a_requeue_reads_a_quarantine_again(trial: Trial<impl Subject>) {
+pub async fn a_requeue_reads_a_quarantine_again(trial: Trial<dyn Subject>) {
     let is_read_again = async || trial.requeue(key("job_1").quarantine()).await;
     let of_another = ARTICLE.replace("job_1", "job_2");
     for body in ["{", &of_another] {
@@ -262,7 +262,7 @@ pub async fn a_requeue_reads_a_quarantine_again(trial: Trial<impl Subject>) {
 
 /// A page of requeues reads no more of what is in quarantine than a transaction may take, and says what became of the first
 /// entries. So no delivery waits while everything is read.
-pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<impl Subject>) {
+pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<dyn Subject>) {
     let html = "-".repeat(3 << 20);
     let mut page = Vec::new();
     for id in ["job_1", "job_2", "job_3", "job_4"] {
@@ -284,7 +284,7 @@ pub async fn a_page_of_large_quarantines_is_requeued_in_parts(trial: Trial<impl 
 }
 
 /// An operator discards it, and erases it with its job. Its age ends it never.
-pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Trial<impl Subject>) {
+pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Trial<dyn Subject>) {
     trial.quarantine("{").await;
     trial.advance(400 * 24 * 3600);
     let now = trial.now();
@@ -310,7 +310,7 @@ pub async fn a_quarantine_ends_by_an_operator_and_not_by_its_age(mut trial: Tria
 }
 
 /// An export has it as a line, which an import and a merge add, unless the article is here.
-pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
+pub async fn a_quarantine_is_exported_and_imported(trial: Trial<dyn Subject>) {
     trial.quarantine("{12").await;
     let export = async || {
         let exported = trial.store().export(Export::Entry(key("job_1").quarantine())).await;
@@ -344,7 +344,7 @@ pub async fn a_quarantine_is_exported_and_imported(trial: Trial<impl Subject>) {
 }
 
 /// Of two copies of a body in an imported quarantine one may be gone. The other keeps its bytes.
-pub async fn a_body_that_is_gone_takes_no_bytes_of_its_copy(trial: Trial<impl Subject>) {
+pub async fn a_body_that_is_gone_takes_no_bytes_of_its_copy(trial: Trial<dyn Subject>) {
     trial.quarantine("{").await;
     let key = key("job_1").quarantine();
     let (entry, mut bodies) = trial.store().show(key.clone()).await.unwrap().unwrap();
@@ -356,7 +356,7 @@ pub async fn a_body_that_is_gone_takes_no_bytes_of_its_copy(trial: Trial<impl Su
 
 /// An article that was handled in another store ends the quarantine here, also if no copy is left there.
 pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     trial.put("job_1", State::Done).await;
     let done = vec![entry_line(trial.entry("job_1").await, Vec::new())];
@@ -372,7 +372,7 @@ pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     }
 }
 
-pub async fn a_quarantine_survives(mut trial: Trial<impl Durable>) {
+pub async fn a_quarantine_survives(mut trial: Trial<dyn Durable>) {
     trial.quarantine("{").await;
     let before = trial.kept().await;
     trial.advance_by(Duration::from_millis(1));

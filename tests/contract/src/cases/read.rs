@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Each entry is counted in the state it is in, and listed as it is shown.
-pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
+pub async fn entries_are_counted_by_state(trial: Trial<dyn Subject>) {
     trial.put("dead_too", State::Dead).await;
     for state in STATES {
         trial.put(state.as_str(), state).await;
@@ -30,7 +30,7 @@ pub async fn entries_are_counted_by_state(trial: Trial<impl Subject>) {
 
 /// The store knows since when the oldest due entry has been due. One that waits for a later time is not due before that time, and a
 /// leased one not until its lease has ended.
-pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
+pub async fn the_longest_wait_is_known(mut trial: Trial<dyn Subject>) {
     let store = trial.store();
     let due_since = async || store.due_since().await.unwrap();
     trial.worked("job_1", retry(30)).await;
@@ -51,7 +51,7 @@ pub async fn the_longest_wait_is_known(mut trial: Trial<impl Subject>) {
 }
 
 /// An entry shows when it entered its state: a wait began before the entry is due, and a lease before it ends.
-pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<dyn Subject>) {
     let mut lease = trial.leased("job_1").await;
     assert_eq!(trial.entry("job_1").await.since, trial.now());
     for outcome in [retry(5), Outcome::Snoozed { after: Duration::from_secs(5) }] {
@@ -78,7 +78,7 @@ pub async fn an_entry_shows_since_when_it_is_in_its_state(mut trial: Trial<impl 
 }
 
 /// An entry shows its last failures, the oldest first, each with its time and the attempts until then.
-pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_shows_its_last_failures(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     let mut failures = Vec::new();
     for attempt in (1..).take(MAX_FAILURES_PER_ENTRY + 1) {
@@ -97,7 +97,7 @@ pub async fn an_entry_shows_its_last_failures(mut trial: Trial<impl Subject>) {
 
 /// All entries, page by page, the oldest or the newest first. A newer entry that arrives meanwhile moves none to another page, and a
 /// full page may be the last.
-pub async fn pages_follow_each_other_in_both_orders(trial: Trial<impl Subject>) {
+pub async fn pages_follow_each_other_in_both_orders(trial: Trial<dyn Subject>) {
     for id in ["c", "a", "e", "b", "d"] {
         trial.record(id, FIRST).await;
     }
@@ -122,7 +122,7 @@ pub async fn pages_follow_each_other_in_both_orders(trial: Trial<impl Subject>) 
 }
 
 /// Each filter lists the same entries in both orders: by state, job or event those of that state, job or event alone.
-pub async fn filters_hold_in_both_orders(trial: Trial<impl Subject>) {
+pub async fn filters_hold_in_both_orders(trial: Trial<dyn Subject>) {
     for state in STATES {
         trial.put(state.as_str(), state).await;
     }
@@ -161,7 +161,7 @@ fn titled(title: &str) -> String {
 }
 
 /// An entry shows the title of the first body that has one and that outranks the others, and what its first body is.
-pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subject>) {
+pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<dyn Subject>) {
     let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
     trial.store().record(polled).await.unwrap();
     let entry = trial.entry("job_1").await;
@@ -184,14 +184,14 @@ pub async fn an_entry_shows_its_title_and_its_first_body(trial: Trial<impl Subje
 }
 
 /// What entries a filter lists.
-async fn listed(trial: &Trial<impl Subject>, filter: Filter) -> Vec<String> {
+async fn listed(trial: &Trial<dyn Subject>, filter: Filter) -> Vec<String> {
     let entries = trial.store().list(filter.clone()).await.unwrap().items;
     assert!(entries.iter().all(|entry| filter.accepts(entry)), "{filter:?}");
     entries.iter().map(|entry| entry.key.job_id.to_string()).collect()
 }
 
 /// A list is searched for a part of a job id, of a title and of a cause, in upper or lower case.
-pub async fn a_list_is_searched(trial: Trial<impl Subject>) {
+pub async fn a_list_is_searched(trial: Trial<dyn Subject>) {
     trial.record("Job_A", &titled(r"Ärger\u0000 100%")).await;
     trial.record("job_b", FIRST).await;
     let claimed = trial.claim().await.claimed;
@@ -222,7 +222,7 @@ pub async fn a_list_is_searched(trial: Trial<impl Subject>) {
     assert_eq!(found("network").await, "Job_A", "what is done has no cause");
 }
 
-pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<impl Subject>) {
+pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<dyn Subject>) {
     for (id, cause) in
         [("a", "timed out after 31 s"), ("b", "no network"), ("c", "timed out after 4 s")]
     {
@@ -239,7 +239,7 @@ pub async fn a_list_is_filtered_by_group_of_causes(mut trial: Trial<impl Subject
 }
 
 /// Causes are counted by state and group, the largest first. What was requeued is followed by the time of it.
-pub async fn causes_are_counted_and_followed_over_a_requeue(mut trial: Trial<impl Subject>) {
+pub async fn causes_are_counted_and_followed_over_a_requeue(mut trial: Trial<dyn Subject>) {
     let cause = |cause: &str| Outcome::Dead { cause: cause.into() };
     for (id, why) in [("a", "no network"), ("b", "after 1 s"), ("c", "after 2 s")] {
         let lease = trial.leased(id).await;
@@ -279,7 +279,7 @@ pub async fn causes_are_counted_and_followed_over_a_requeue(mut trial: Trial<imp
     assert_eq!(trial.entry("c").await.requeued_at, Some(at));
 }
 
-pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subject>) {
+pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<dyn Subject>) {
     trial.put("early", State::Dead).await;
     trial.advance(7_200);
     let since = trial.now();
@@ -295,7 +295,7 @@ pub async fn hours_count_what_arrived_and_what_died(mut trial: Trial<impl Subjec
     assert!(hours[0].hour <= since && since < hours[1].hour);
 }
 
-pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<impl Subject>) {
+pub async fn a_list_is_filtered_by_target_and_age(mut trial: Trial<dyn Subject>) {
     for (id, target) in [("a", "blog"), ("b", "shop"), ("c", "blog"), ("d", "blog")] {
         let arrival = Arrival { target: target.into(), ..arrival(id, FIRST) };
         trial.store().record(arrival).await.unwrap();

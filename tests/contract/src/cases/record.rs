@@ -18,13 +18,13 @@ use crate::{
 const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
 
 /// Fills an entry that has its first body already.
-async fn fill(trial: &Trial<impl Subject>, job: &str) {
+async fn fill(trial: &Trial<dyn Subject>, job: &str) {
     for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 1] {
         assert_eq!(trial.record(job, other).await, Recorded::Conflict { kept: true });
     }
 }
 
-pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
+pub async fn a_new_body_waits_and_is_due_now(trial: Trial<dyn Subject>) {
     assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
     let entry = trial.entry("job_1").await;
     let first = ("default".into(), Source::Webhook, Some(FIRST.len() as u64));
@@ -33,7 +33,7 @@ pub async fn a_new_body_waits_and_is_due_now(trial: Trial<impl Subject>) {
     assert_eq!(entry, expected);
 }
 
-pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
+pub async fn a_body_is_kept_as_it_came(trial: Trial<dyn Subject>) {
     let bodies: [(_, &[u8]); 3] =
         [("text", "{\"a\":\"ü\"}".as_bytes()), ("none", b""), ("binary", b"\0\xff\0")];
     for (id, body) in bodies {
@@ -45,7 +45,7 @@ pub async fn a_body_is_kept_as_it_came(trial: Trial<impl Subject>) {
 }
 
 /// One entry: the same body makes no second entry. It leaves the first as it is, in every state except corrupt.
-pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
+pub async fn a_duplicate_changes_nothing(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         trial.put(state.as_str(), state).await;
         let before = trial.shown(state.as_str()).await;
@@ -58,7 +58,7 @@ pub async fn a_duplicate_changes_nothing(mut trial: Trial<impl Subject>) {
 }
 
 /// The bytes of the same body replace the stored ones, and the entry waits, due now.
-pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<impl Subject>) {
+pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<dyn Subject>) {
     // A store never parses a body, and does not check its digest when it records it.
     assert_eq!(trial.store().record(damaged("job_1", FIRST)).await.unwrap(), Recorded::Stored);
     assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
@@ -72,7 +72,7 @@ pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<impl Subject>)
 }
 
 /// Another body is added to an unhandled or corrupt entry, which then waits, due now, without a cause.
-pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Trial<impl Subject>) {
+pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Trial<dyn Subject>) {
     for state in [State::Unhandled, State::Corrupt] {
         trial.put(state.as_str(), state).await;
         trial.advance(1);
@@ -86,7 +86,7 @@ pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Tria
 }
 
 pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry(
-    trial: Trial<impl Subject>,
+    trial: Trial<dyn Subject>,
 ) {
     for state in [State::Unhandled, State::Corrupt] {
         let id = state.as_str();
@@ -109,7 +109,7 @@ pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry
 }
 
 /// If there is room, another body is added to a waiting, leased, done or dead entry. Nothing else changes.
-pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<impl Subject>) {
+pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<dyn Subject>) {
     for state in [State::Leased, State::Done, State::Dead, State::Waiting] {
         trial.put(state.as_str(), state).await;
         let before = trial.entry(state.as_str()).await;
@@ -129,7 +129,7 @@ pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<impl
 }
 
 /// If there is no room and a body is known to decode, a conflict is counted and not kept.
-pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Trial<impl Subject>) {
+pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Trial<dyn Subject>) {
     trial.worked("waiting", retry(30)).await;
     trial.put("done", State::Done).await;
     trial.put("dead", State::Dead).await;
@@ -144,9 +144,7 @@ pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Tri
 
 /// No false acknowledgement: if there is no room and no body is known to decode, nothing changes, and the service must
 /// deliver again.
-pub async fn the_body_limit_is_reached_where_no_body_is_known_to_decode(
-    trial: Trial<impl Subject>,
-) {
+pub async fn the_body_limit_is_reached_where_no_body_is_known_to_decode(trial: Trial<dyn Subject>) {
     trial.put("leased", State::Leased).await;
     trial.put("waiting", State::Waiting).await;
     for id in ["leased", "waiting"] {
@@ -158,7 +156,7 @@ pub async fn the_body_limit_is_reached_where_no_body_is_known_to_decode(
 }
 
 /// A body is a duplicate of any stored body, not of the first alone, even if there is no room.
-pub async fn a_duplicate_needs_no_room(trial: Trial<impl Subject>) {
+pub async fn a_duplicate_needs_no_room(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     fill(&trial, "job_1").await;
     for body in [FIRST, OTHERS[0], OTHERS[2]] {
@@ -168,7 +166,7 @@ pub async fn a_duplicate_needs_no_room(trial: Trial<impl Subject>) {
 }
 
 /// One entry: of many concurrent deliveries of one body, one is stored.
-pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
+pub async fn the_same_body_at_once_is_stored_once(trial: Trial<dyn Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..16 {
         let store = trial.store();
@@ -183,7 +181,7 @@ pub async fn the_same_body_at_once_is_stored_once(trial: Trial<impl Subject>) {
 
 /// One entry: of concurrent deliveries of different bodies, one makes the entry, and the others are added until it is
 /// full.
-pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>) {
+pub async fn different_bodies_at_once_share_one_entry(trial: Trial<dyn Subject>) {
     let mut calls = JoinSet::new();
     for body in OTHERS {
         let store = trial.store();
@@ -201,7 +199,7 @@ pub async fn different_bodies_at_once_share_one_entry(trial: Trial<impl Subject>
 }
 
 /// A dropped call leaves nothing half done: both the body and its entry are stored, or neither.
-pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>) {
+pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<dyn Subject>) {
     let store = trial.store();
     let mut call = store.record(arrival("job_1", FIRST));
     poll_fn(|context| {
@@ -216,7 +214,7 @@ pub async fn a_dropped_call_leaves_nothing_half_done(trial: Trial<impl Subject>)
     assert_eq!(trial.entry("job_1").await.conflicts, 0);
 }
 
-pub async fn times_are_rounded_down_to_milliseconds(mut trial: Trial<impl Subject>) {
+pub async fn times_are_rounded_down_to_milliseconds(mut trial: Trial<dyn Subject>) {
     let start = trial.now();
     trial.advance_by(Duration::from_nanos(1_999_999));
     trial.record("job_1", FIRST).await;

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// An extended lease lasts for the given time from now on, whether that is shorter or longer than before.
-pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
+pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<dyn Subject>) {
     let lease = trial.leased("job_1").await;
     for seconds in [90, 5] {
         trial.advance(1);
@@ -24,7 +24,7 @@ pub async fn a_lease_is_extended_from_now_on(mut trial: Trial<impl Subject>) {
 }
 
 /// Of several leases, those that hold are extended and returned.
-pub async fn leases_that_hold_are_distinguished_from_others(mut trial: Trial<impl Subject>) {
+pub async fn leases_that_hold_are_distinguished_from_others(mut trial: Trial<dyn Subject>) {
     let ended = trial.leased("ended").await;
     trial.advance(CLAIM.lease.as_secs() - 1);
     let settled = trial.leased("settled").await;
@@ -39,7 +39,7 @@ pub async fn leases_that_hold_are_distinguished_from_others(mut trial: Trial<imp
 
 /// Fencing: a lease that has ended is not extended, whether or not another worker has claimed the entry, nor is one that is not
 /// named.
-pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subject>) {
+pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<dyn Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
     let before = trial.entry("job_1").await;
@@ -57,7 +57,7 @@ pub async fn a_lease_that_has_ended_is_not_extended(mut trial: Trial<impl Subjec
 
 /// At least once: what each outcome makes of an entry that has failed once, now or after a pause. An attempt counts if a handler ended
 /// it. One that does not, because the worker stops or the handler puts the entry off, leaves the cause and the failures.
-pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<dyn Subject>) {
     let (after, now) = (Duration::from_secs(30), Duration::ZERO);
     let (earlier, dies) = (Some("no network"), Some("no such author"));
     for (outcome, state, attempts, pause, cause, failures) in [
@@ -88,7 +88,7 @@ pub async fn an_entry_is_in_the_state_of_its_outcome(mut trial: Trial<impl Subje
 }
 
 /// At least once: a body that was recorded while a worker checked the others is not rejected with them.
-pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl Subject>) {
+pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<dyn Subject>) {
     for (id, outcome) in [("unhandled", unhandled(1)), ("corrupt", corrupt(1))] {
         trial.worked(id, retry(0)).await;
         let lease = trial.lease(id).await;
@@ -106,14 +106,14 @@ pub async fn a_body_that_was_not_looked_at_is_not_rejected(mut trial: Trial<impl
     }
 }
 
-pub async fn a_lease_holds_until_it_ends(mut trial: Trial<impl Subject>) {
+pub async fn a_lease_holds_until_it_ends(mut trial: Trial<dyn Subject>) {
     let lease = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease - Duration::from_millis(1));
     assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
 }
 
 /// Fencing: under a lease that has ended, no outcome is stored, whether or not another worker has claimed the entry.
-pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subject>) {
+pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<dyn Subject>) {
     let lost = trial.leased("job_1").await;
     trial.advance_by(CLAIM.lease);
     nothing_changes(&trial, lost, Settled::LostLease).await;
@@ -124,7 +124,11 @@ pub async fn a_lease_that_has_ended_changes_nothing(mut trial: Trial<impl Subjec
 }
 
 /// No outcome under this lease changes the entry.
-pub(super) async fn nothing_changes(trial: &Trial<impl Subject>, lease: Lease, settled: Settled) {
+pub(super) async fn nothing_changes(
+    trial: &Trial<impl Subject + ?Sized>,
+    lease: Lease,
+    settled: Settled,
+) {
     let before = trial.shown("job_1").await;
     for outcome in [Outcome::Done, retry(1), dead(), unhandled(1), corrupt(1), Outcome::Released] {
         assert_eq!(trial.settle(lease, outcome.clone()).await, settled, "{outcome:?}");
@@ -133,7 +137,7 @@ pub(super) async fn nothing_changes(trial: &Trial<impl Subject>, lease: Lease, s
 }
 
 /// Fencing: a lease is settled once.
-pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
+pub async fn a_lease_is_settled_once(mut trial: Trial<dyn Subject>) {
     for (id, first) in [("retry", retry(30)), ("released", Outcome::Released), ("dead", dead())] {
         let lease = trial.leased(id).await;
         assert_eq!(trial.settle(lease, first).await, Settled::Settled);
@@ -146,7 +150,7 @@ pub async fn a_lease_is_settled_once(mut trial: Trial<impl Subject>) {
 }
 
 /// At least once: an entry that is done under a lease stays done, whatever outcome follows under the same lease.
-pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
+pub async fn what_is_done_stays_done(mut trial: Trial<dyn Subject>) {
     let lease = trial.leased("job_1").await;
     trial.settle(lease, Outcome::Done).await;
     trial.advance(1);
@@ -154,7 +158,7 @@ pub async fn what_is_done_stays_done(mut trial: Trial<impl Subject>) {
 }
 
 /// Fencing: only a lease with the fence of the last claim settles, and none of an entry that does not exist, or no longer exists.
-pub async fn only_the_lease_of_the_last_claim_settles(trial: Trial<impl Subject>) {
+pub async fn only_the_lease_of_the_last_claim_settles(trial: Trial<dyn Subject>) {
     assert_eq!(trial.settle(Lease { id: 1, fence: 1 }, Outcome::Done).await, Settled::LostLease);
     let erased = trial.leased("job_1").await;
     trial.store().erase(vec![key("job_1").job_id]).await.unwrap();
@@ -167,7 +171,7 @@ pub async fn only_the_lease_of_the_last_claim_settles(trial: Trial<impl Subject>
 }
 
 /// The longest possible pause or lease does not overflow into the past.
-pub async fn a_pause_without_end_is_a_long_one(trial: Trial<impl Subject>) {
+pub async fn a_pause_without_end_is_a_long_one(trial: Trial<dyn Subject>) {
     let lease = trial.leased("job_1").await;
     assert_eq!(trial.store().extend(&[lease], Duration::MAX).await.unwrap(), [lease]);
     assert!(trial.entry("job_1").await.at > trial.now() + CLAIM.lease);

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// An answer with the article is recorded as a delivery is, with its source and the job's intent.
-pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl Subject>) {
+pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.store().ordered("post-17", job("job_1"), trial.now(), KEY).await.unwrap();
     let lease = trial.poll("job_1").await;
@@ -32,7 +32,7 @@ pub async fn an_article_of_the_api_is_recorded(mut trial: Trial<impl Subject>) {
 }
 
 /// A failure is an entry of its own, with the raw answer, so that a worker can notify the application.
-pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl Subject>) {
+pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<dyn Subject>) {
     let settled = trial.end("job_1", failed("{failed}")).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Failed));
     let shown = trial.job("job_1").await;
@@ -48,7 +48,7 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<impl Subject
     assert_eq!(trial.all().await.len(), 1, "there is no article");
 }
 
-pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl Subject>) {
+pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<dyn Subject>) {
     for (id, outcome) in [("job_1", Outcome::Done), ("job_2", unhandled(1))] {
         trial.end(id, failed("{failed}")).await;
         let lease = trial.claim().await.claimed.remove(0).lease;
@@ -59,7 +59,7 @@ pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<impl Subject
 
 /// A job that was opened again failed again. What the service reports now is handed out, whatever became of what it reported
 /// before. The very same answer is not.
-pub async fn another_failure_is_handed_out(trial: Trial<impl Subject>) {
+pub async fn another_failure_is_handed_out(trial: Trial<dyn Subject>) {
     let dead = || Outcome::Dead { cause: "no author".into() };
     let key = EntryKey::failure(job("job_1"));
     for (first, second, outcome) in [
@@ -87,7 +87,7 @@ pub async fn another_failure_is_handed_out(trial: Trial<impl Subject>) {
 }
 
 /// A failure that no handler has ended with is not handed out once the article is there, whichever route that took.
-pub async fn a_failure_that_an_article_overtook_is_not_handed_out(mut trial: Trial<impl Subject>) {
+pub async fn a_failure_that_an_article_overtook_is_not_handed_out(mut trial: Trial<dyn Subject>) {
     let key = EntryKey::failure(job("job_1"));
     for is_polled in [false, true] {
         for state in [State::Waiting, State::Leased, State::Done] {
@@ -117,7 +117,7 @@ pub async fn a_failure_that_an_article_overtook_is_not_handed_out(mut trial: Tri
 }
 
 /// Fencing: of a poll that has ended, nothing is stored.
-pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl Subject>) {
+pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<dyn Subject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
         let first = trial.polling("job_1").await;
         trial.advance_by(POLLS.lease);
@@ -136,7 +136,7 @@ pub async fn the_answer_of_a_lost_poll_is_not_stored(mut trial: Trial<impl Subje
 
 /// Erasing is for good: the answer to a poll that was under way does not bring the job back, nor does it end the poll
 /// of another job.
-pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Subject>) {
+pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<dyn Subject>) {
     for outcome in [answered(FIRST), failed("{failed}")] {
         let lease = trial.polling("job_1").await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -152,7 +152,7 @@ pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<impl Sub
 }
 
 /// An outcome is stored once.
-pub async fn a_poll_is_settled_once(trial: Trial<impl Subject>) {
+pub async fn a_poll_is_settled_once(trial: Trial<dyn Subject>) {
     let lease = trial.polling("job_1").await;
     trial.settle_poll(lease, answered(FIRST)).await;
     let before = trial.job("job_1").await;
@@ -161,7 +161,7 @@ pub async fn a_poll_is_settled_once(trial: Trial<impl Subject>) {
 }
 
 /// A body that is added to an entry in hand leaves its job as it is, whichever route it took.
-pub async fn a_later_body_changes_no_job(trial: Trial<impl Subject>) {
+pub async fn a_later_body_changes_no_job(trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.now())).await;
     trial.record("job_1", FIRST).await;
     let before = trial.job("job_1").await;

@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// Removes every entry that was done or unhandled before now, which is one.
-pub(super) async fn prune(trial: &Trial<impl Subject>) {
+pub(super) async fn prune(trial: &Trial<dyn Subject>) {
     assert_eq!(trial.prune_old().await.entries, 1);
 }
 
-pub async fn a_delivery_ends_its_job(mut trial: Trial<impl Subject>) {
+pub async fn a_delivery_ends_its_job(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     trial.advance(1);
     let arrived = Recorded::Arrived { after: Duration::from_secs(1) };
@@ -33,7 +33,7 @@ pub async fn a_delivery_ends_its_job(mut trial: Trial<impl Subject>) {
 
 /// A delivery is the article of an order only if the job was expected since then: not since a delivery was refused, and not
 /// as one of a backfill.
-pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl Subject>) {
+pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<dyn Subject>) {
     let refused = Reason::Refused { code: "unavailable".into() };
     for (id, reason) in [("refused", refused), ("backfill", Reason::Backfill)] {
         trial.expect(Expect { reason, ..Expect::job(job(id), trial.now()) }).await;
@@ -44,7 +44,7 @@ pub async fn a_delivery_that_ends_no_order_is_stored(mut trial: Trial<impl Subje
 }
 
 /// A body that the API gave ends its job as collected, by whichever call it is recorded.
-pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl Subject>) {
+pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let polled = Arrival { source: Source::Api, ..arrival("job_1", FIRST) };
     assert_eq!(trial.store().record(polled).await.unwrap(), Recorded::Stored);
@@ -53,7 +53,7 @@ pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<impl Subje
     assert_eq!(shown.collected_at, Some(trial.now()));
 }
 
-pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl Subject>) {
+pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     for key in [update("job_1"), EntryKey::failure(job("job_1"))] {
         let copy = Arrival { key, ..with_intent("job_1", "post-17") };
@@ -64,7 +64,7 @@ pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<impl Subject
 }
 
 /// Fencing: a delivery ends the poll that is under way, whose answer is not recorded.
-pub async fn a_delivery_ends_a_poll(trial: Trial<impl Subject>) {
+pub async fn a_delivery_ends_a_poll(trial: Trial<dyn Subject>) {
     for (id, outcome) in [
         ("answered", answered("[1]")),
         ("failed", failed("[1]")),
@@ -83,7 +83,7 @@ pub async fn a_delivery_ends_a_poll(trial: Trial<impl Subject>) {
 }
 
 /// A job that was collected stays so, and notes the first push.
-pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl Subject>) {
+pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let collected = trial.now();
     trial.advance(9);
@@ -98,7 +98,7 @@ pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<impl Subject>) 
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(collected), Some(pushed)));
 }
 
-pub async fn a_duplicate_adds_its_intent(trial: Trial<impl Subject>) {
+pub async fn a_duplicate_adds_its_intent(trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     for intent in ["post-17", "post-18"] {
         let recorded = trial.store().record(with_intent("job_1", intent)).await.unwrap();
@@ -108,7 +108,7 @@ pub async fn a_duplicate_adds_its_intent(trial: Trial<impl Subject>) {
 }
 
 /// A copy that is not stored, because the entry is full, changes nothing in the ledger.
-pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl Subject>) {
+pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.expect_now("job_1").await;
     for body in [FIRST, "1", "2", "3"] {
@@ -123,7 +123,7 @@ pub async fn a_copy_beyond_the_body_limit_changes_nothing(mut trial: Trial<impl 
 }
 
 /// An article that comes after the job ended without one is accepted, and handled.
-pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl Subject>) {
+pub async fn an_article_after_the_end_is_accepted(trial: Trial<dyn Subject>) {
     for (id, outcome) in [("job_1", not_found()), ("job_2", failed("{no}"))] {
         trial.end(id, outcome).await;
         assert_eq!(trial.record(id, FIRST).await, Recorded::Stored);
@@ -134,7 +134,7 @@ pub async fn an_article_after_the_end_is_accepted(trial: Trial<impl Subject>) {
 }
 
 /// A delivered body that no worker can read is no arrival: the job is expected again, due now.
-pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Subject>) {
+pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<dyn Subject>) {
     for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         trial.expect(Expect::job(job(id), trial.after(600))).await;
         let since = trial.now();
@@ -149,7 +149,7 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<impl Su
 }
 
 /// If the API gave the body, the job is polled an hour later, because the same body would most likely come.
-pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl Subject>) {
+pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     trial.advance(9);
     trial.work("job_1", unhandled(1)).await;
@@ -158,7 +158,7 @@ pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<impl Su
 }
 
 /// Other outcomes of an attempt leave the job as it is.
-pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl Subject>) {
+pub async fn an_entry_in_hand_is_not_polled(trial: Trial<dyn Subject>) {
     let dead = dead();
     for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
         trial.expect_now(id).await;
@@ -172,7 +172,7 @@ pub async fn an_entry_in_hand_is_not_polled(trial: Trial<impl Subject>) {
 }
 
 /// A person who requeues or discards the entry takes it in hand.
-pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Subject>) {
+pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<dyn Subject>) {
     for id in ["requeued", "discarded"] {
         trial.expect_now(id).await;
         trial.record(id, FIRST).await;
@@ -191,7 +191,7 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<impl Subje
 }
 
 /// An imported entry ends its job, if it can be read.
-pub async fn an_imported_entry_ends_its_job(trial: Trial<impl Subject>) {
+pub async fn an_imported_entry_ends_its_job(trial: Trial<dyn Subject>) {
     for state in [State::Done, State::Unhandled] {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -205,7 +205,7 @@ pub async fn an_imported_entry_ends_its_job(trial: Trial<impl Subject>) {
 }
 
 /// Once: a copy that comes after retention removed its entry is a duplicate, whatever its body, and is not stored.
-pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl Subject>) {
+pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<dyn Subject>) {
     for (id, state) in [("pushed", JobState::Arrived), ("polled", JobState::Collected)] {
         match state {
             JobState::Arrived => {
@@ -228,7 +228,7 @@ pub async fn a_copy_after_retention_is_a_duplicate(mut trial: Trial<impl Subject
 }
 
 /// Retention leaves the job of a delivery that was not expected: it is not polled again, and a copy is a duplicate.
-pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<impl Subject>) {
+pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<dyn Subject>) {
     trial.put("done", State::Done).await;
     let (entry, bodies) = trial.shown("done").await;
     trial.advance(1);
@@ -253,7 +253,7 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<imp
 }
 
 /// A copy that comes after retention removed an entry that could not be read is stored.
-pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<impl Subject>) {
+pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     trial.record("job_1", FIRST).await;
     trial.work("job_1", unhandled(1)).await;

@@ -25,7 +25,7 @@ fn limited(seconds: u64) -> BucketEvent {
 }
 
 /// Begins the call of an order, and ends it so that the next one is the first.
-async fn order(trial: &Trial<impl Subject>, key: u64) -> Result<(), Pause> {
+async fn order(trial: &Trial<dyn Subject>, key: u64) -> Result<(), Pause> {
     match trial.store().intend("an order", WITHIN, key, None).await.unwrap() {
         Intended::Begun(lease) => {
             assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
@@ -36,16 +36,16 @@ async fn order(trial: &Trial<impl Subject>, key: u64) -> Result<(), Pause> {
     }
 }
 
-async fn report(trial: &Trial<impl Subject>, event: BucketEvent) {
+async fn report(trial: &Trial<dyn Subject>, event: BucketEvent) {
     trial.store().report(event).await.unwrap();
 }
 
-async fn bucket(trial: &Trial<impl Subject>) -> Bucket {
+async fn bucket(trial: &Trial<dyn Subject>) -> Bucket {
     trial.store().bucket().await.unwrap()
 }
 
 /// A bucket is full at first. Each poll and each order changes the stored one as the rule says.
-pub async fn a_bucket_is_stored(mut trial: Trial<impl Subject>) {
+pub async fn a_bucket_is_stored(mut trial: Trial<dyn Subject>) {
     let mut expected = Bucket::new();
     assert_eq!(bucket(&trial).await, expected);
     trial.advance(9);
@@ -70,7 +70,7 @@ pub async fn a_bucket_is_stored(mut trial: Trial<impl Subject>) {
 }
 
 /// Orders neither wait for tokens nor take any: all are made, and the poll has its token.
-pub async fn an_order_takes_no_token(trial: Trial<impl Subject>) {
+pub async fn an_order_takes_no_token(trial: Trial<dyn Subject>) {
     let claim = PollClaim { bucket: SLOW, ..POLLS };
     trial.expect_now("job_1").await;
     trial.expect_now("job_2").await;
@@ -83,7 +83,7 @@ pub async fn an_order_takes_no_token(trial: Trial<impl Subject>) {
 }
 
 /// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
-pub async fn a_pause_lasts_in_full(mut trial: Trial<impl Subject>) {
+pub async fn a_pause_lasts_in_full(mut trial: Trial<dyn Subject>) {
     let (days, why) = (2 * 86_400, PauseReason::RateLimited);
     trial.expect_now("job_1").await;
     report(&trial, limited(days)).await;
@@ -98,7 +98,7 @@ pub async fn a_pause_lasts_in_full(mut trial: Trial<impl Subject>) {
     assert_eq!(order(&trial, KEY).await, Ok(()));
 }
 
-pub async fn a_pause_is_lifted(trial: Trial<impl Subject>) {
+pub async fn a_pause_is_lifted(trial: Trial<dyn Subject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;
         assert!(order(&trial, KEY).await.is_err());
@@ -108,7 +108,7 @@ pub async fn a_pause_is_lifted(trial: Trial<impl Subject>) {
 }
 
 /// A refused key pauses the bucket. One poll tries it again, and the jobs lose nothing by it.
-pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl Subject>) {
+pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<dyn Subject>) {
     for id in ["job_1", "job_2"] {
         trial.expect_now(id).await;
     }
@@ -128,7 +128,7 @@ pub async fn a_refused_key_is_tried_by_one_poll(mut trial: Trial<impl Subject>) 
 }
 
 /// An outcome that shows that the service accepted the key ends its pause at once, and no other does.
-pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl Subject>) {
+pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<dyn Subject>) {
     let zero = Duration::ZERO;
     let missing = PollOutcome::Missing { after: zero, cause: "job_not_found".into() };
     for (number, (outcome, is_accepted)) in [
@@ -161,7 +161,7 @@ pub async fn an_accepted_key_ends_its_pause(mut trial: Trial<impl Subject>) {
 }
 
 /// So does an answer that reports nothing else, for its own key.
-pub async fn an_accepted_key_is_reported(trial: Trial<impl Subject>) {
+pub async fn an_accepted_key_is_reported(trial: Trial<dyn Subject>) {
     for (key, is_paused) in [(KEY + 1, true), (KEY, false)] {
         report(&trial, REFUSED).await;
         report(&trial, BucketEvent::KeyAccepted { key }).await;
@@ -170,7 +170,7 @@ pub async fn an_accepted_key_is_reported(trial: Trial<impl Subject>) {
 }
 
 /// So does an order that the service took.
-pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(trial: Trial<impl Subject>) {
+pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(trial: Trial<dyn Subject>) {
     for event in [REFUSED, limited(86_400)] {
         report(&trial, event).await;
         trial.store().ordered("post-1", "job_1".parse().unwrap(), trial.now(), KEY).await.unwrap();
@@ -180,7 +180,7 @@ pub async fn an_order_that_was_taken_ends_the_pause_of_a_refused_key(trial: Tria
 }
 
 /// Another API key works at once, and the refused one stays paused, whatever becomes of the other.
-pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<impl Subject>) {
+pub async fn a_refused_key_stays_paused_beside_another(mut trial: Trial<dyn Subject>) {
     report(&trial, REFUSED).await;
     let pause = order(&trial, KEY).await.unwrap_err();
     assert!(matches!(pause.why, PauseReason::KeyRefused { key: KEY, .. }), "{pause:?}");

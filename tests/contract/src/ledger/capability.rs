@@ -45,7 +45,7 @@ fn refused(arrival: Arrival, now: SystemTime) -> Quarantine {
     Quarantine { arrival, cause: "refused".into(), expect, statement: None, budget: 256 << 20 }
 }
 
-impl<S: Subject> Trial<S> {
+impl<S: Subject + ?Sized> Trial<S> {
     async fn deliver(&self, id: &str) -> Recorded {
         self.deliver_to(INTENT, id).await
     }
@@ -104,7 +104,7 @@ impl<S: Subject> Trial<S> {
 }
 
 /// The order is known to be another job: nothing is stored, and the job is not expected. The bodies of two such jobs are kept.
-pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<impl Subject>) {
+pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
     trial.answer_order(INTENT, "job_1").await;
     let before = trial.intent(INTENT).await;
@@ -124,7 +124,7 @@ pub async fn another_job_is_refused_once_the_order_was_answered(trial: Trial<imp
 }
 
 /// A job that is known to be that of another order is refused before the answer, too.
-pub async fn the_job_of_another_order_is_refused(trial: Trial<impl Subject>) {
+pub async fn the_job_of_another_order_is_refused(trial: Trial<dyn Subject>) {
     trial.intended("post-18").await;
     trial.answer_order("post-18", "job_1").await;
     trial.intended(INTENT).await;
@@ -133,7 +133,7 @@ pub async fn the_job_of_another_order_is_refused(trial: Trial<impl Subject>) {
 }
 
 /// The article may come before the answer, which confirms it.
-pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<impl Subject>) {
+pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
     assert!(trial.deliver("job_1").await.is_stored());
     assert_eq!(trial.deliver("job_2").await, Recorded::OtherJob);
@@ -145,7 +145,7 @@ pub async fn the_first_job_is_that_of_the_order_until_the_answer(trial: Trial<im
 }
 
 /// A forged first body is taken out of the way by the answer, and handed to no worker.
-pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl Subject>) {
+pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
     assert!(trial.deliver("forged").await.is_stored());
     assert_eq!(trial.intent(INTENT).await.job_id, Some(job("forged")));
@@ -171,7 +171,7 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<impl Subject>) {
 }
 
 /// What a handler may have had is reported. The worker that has it loses its lease, and no other gets it.
-pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl Subject>) {
+pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<dyn Subject>) {
     for (name, is_done) in [("post-17", false), ("post-18", true)] {
         let forged = format!("{name}_forged");
         trial.intended(name).await;
@@ -192,7 +192,7 @@ pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<impl 
 }
 
 /// The answer may name a job that a leaked URL of another order has brought.
-pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl Subject>) {
+pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
     trial.intended("post-18").await;
     assert!(trial.deliver("job_1").await.is_stored());
@@ -212,7 +212,7 @@ pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<impl Subjec
 }
 
 /// As many jobs as calls were made: the answer to the first was lost.
-pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl Subject>) {
+pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<dyn Subject>) {
     let lease = trial.intended(INTENT).await;
     assert!(trial.store().outcome_lost(lease).await.unwrap());
     let again = trial.store().order_again(INTENT, WITHIN, KEY, None).await.unwrap();
@@ -227,7 +227,7 @@ pub async fn each_call_of_an_intent_may_have_a_job(trial: Trial<impl Subject>) {
 }
 
 /// The answer was lost. The API is polled about the job that was delivered, although its article is here, and knows it.
-pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl Subject>) {
+pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<dyn Subject>) {
     let unfinished =
         || PollOutcome::Unfinished { after: Duration::from_secs(60), cause: "queued".into() };
     for (id, outcome, state, bodies) in [
@@ -251,7 +251,7 @@ pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<impl
 
 /// The answer was lost, and two jobs were delivered. The API does not know the first, and knows the second: that is the one that
 /// was ordered, and 72 hours need not pass. What a handler of the first may have had is reported.
-pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(trial: Trial<impl Subject>) {
+pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(trial: Trial<dyn Subject>) {
     for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
         trial.lost_order(id).await;
         assert!(trial.deliver_to(id, forged).await.is_stored());
@@ -285,7 +285,7 @@ pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(trial: Trial<i
 
 /// Both jobs may be genuine, so that the first stays until the API does not know it.
 pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     trial.lost_order(INTENT).await;
     trial.deliver("job_1").await;
@@ -308,7 +308,7 @@ pub async fn another_job_that_the_service_knows_proves_nothing_by_itself(
 /// The API knows the second job before it was asked about the first, which is forged. The article is handled once, and the job is
 /// polled until it is known whether it is that of the order.
 pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     trial.lost_order(INTENT).await;
     trial.deliver("forged").await;
@@ -339,7 +339,7 @@ pub async fn a_job_that_the_service_knows_waits_for_what_it_says_of_the_first(
 
 /// The API does not know the job that was delivered: the order is open again, and its URL is good for the next one.
 pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
         let name = id;
@@ -372,7 +372,7 @@ pub async fn a_job_that_the_service_does_not_know_is_not_that_of_the_order(
 }
 
 /// A body by token says that the service has the job.
-pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl Subject>) {
+pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<dyn Subject>) {
     for is_first in [false, true] {
         let id = if is_first { "job_1" } else { "job_2" };
         trial.lost_order(id).await;
@@ -391,7 +391,7 @@ pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<impl Subject>) 
 }
 
 /// A body by token does not say to which order its job belongs. If it was refused at the URL of one, a poll decides.
-pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(trial: Trial<impl Subject>) {
+pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(trial: Trial<dyn Subject>) {
     trial.lost_order(INTENT).await;
     trial.deliver("forged").await;
     trial.keep_refused("job_1").await;
@@ -405,7 +405,7 @@ pub async fn a_refused_job_that_came_by_token_may_be_that_of_the_order(trial: Tr
 }
 
 /// The call took nothing, so that what was delivered to the URL is forged. The order may be made again at once.
-pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl Subject>) {
+pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<dyn Subject>) {
     for (forged, is_handled) in [("forged", false), ("handled", true)] {
         let lease = trial.intended(INTENT).await;
         assert!(trial.deliver(forged).await.is_stored());
@@ -423,7 +423,7 @@ pub async fn a_call_that_took_nothing_takes_its_job_away(trial: Trial<impl Subje
 }
 
 /// A delivery that was refused is noted when its order is gone already. The job is not one of the next order of that name.
-pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(mut trial: Trial<impl Subject>) {
+pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(mut trial: Trial<dyn Subject>) {
     let lease = trial.intended(INTENT).await;
     assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
     let forged = Expect {
@@ -440,7 +440,7 @@ pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(mut trial: Tri
 }
 
 /// A second job that was delivered to the URL of such a call is of no order, and its poll ends.
-pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(mut trial: Trial<impl Subject>) {
+pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(mut trial: Trial<dyn Subject>) {
     let lease = trial.intended(INTENT).await;
     trial.deliver("job_1").await;
     trial.keep_refused("job_2").await;
@@ -456,7 +456,7 @@ pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(mut trial: Tr
 }
 
 /// Of two calls one took nothing: the job may be that of the other, and a second one is not.
-pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<impl Subject>) {
+pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<dyn Subject>) {
     for is_answered in [false, true] {
         let name = if is_answered { "post-17" } else { "post-18" };
         let (first, second) = (format!("{name}_1"), format!("{name}_2"));
@@ -480,7 +480,7 @@ pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<imp
 
 /// While a call has no answer, the jobs of eight others are polled. The bodies of two are kept. What is refused beyond that can be
 /// expected by name.
-pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl Subject>) {
+pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<dyn Subject>) {
     trial.lost_order(INTENT).await;
     assert!(trial.deliver("first").await.is_stored());
     for number in 0..10 {
@@ -506,7 +506,7 @@ pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<impl Subject>) {
 }
 
 /// What was handled is not handled again when the API gives it: retention leaves it until the doubt has ended.
-pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl Subject>) {
+pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<dyn Subject>) {
     trial.lost_order(INTENT).await;
     trial.deliver("job_1").await;
     trial.work("job_1", Outcome::Done).await;
@@ -520,7 +520,7 @@ pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<impl Subject>) 
 }
 
 /// An erased job leaves nothing in its intent but a digest, and its URL is good for no other.
-pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl Subject>) {
+pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
     trial.deliver("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -533,7 +533,7 @@ pub async fn an_erased_job_is_not_bound_any_more(trial: Trial<impl Subject>) {
 }
 
 /// A delivery with the token of a body that came to a URL vouches for that body, which keeps its intent.
-pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl Subject>) {
+pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<dyn Subject>) {
     let by_token = |body: &str| arrival("job_1", body);
     trial.store().record(to_url("job_1", "1")).await.unwrap();
     trial.store().record(to_url("job_1", "2")).await.unwrap();
@@ -547,7 +547,7 @@ pub async fn a_body_that_comes_by_token_too_counts_as_that(trial: Trial<impl Sub
 }
 
 /// While a full entry waits, a body by token takes the place of one that came to a URL. It never does under a lease.
-pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl Subject>) {
+pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<dyn Subject>) {
     for number in 0..MAX_BODIES_PER_ENTRY {
         trial.store().record(to_url("job_1", &number.to_string())).await.unwrap();
     }
@@ -562,7 +562,7 @@ pub async fn a_body_by_token_finds_room_behind_those_of_urls(trial: Trial<impl S
 
 /// A delivery reported that its job has failed: one answer of the API that reports the same ends the job, and then nothing is
 /// left in quarantine. Any other body stays there.
-pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl Subject>) {
+pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<dyn Subject>) {
     for (others, kept) in [(&[][..], 0), (&["{"], 2)] {
         let says = arrival("job_1", r#"{"job_id": "job_1", "status": "failed"}"#);
         let statement = Some(Digest::of(b"failed"));
@@ -584,7 +584,7 @@ pub async fn a_failure_that_was_delivered_needs_one_answer(trial: Trial<impl Sub
 /// What was delivered by token after a forged body is what a worker gets first, by [`Body::is_by_capability`]; both are kept.
 ///
 /// [`Body::is_by_capability`]: article_webhook_inbox::Body::is_by_capability
-pub async fn a_body_by_token_is_kept_beside_a_forged_one(trial: Trial<impl Subject>) {
+pub async fn a_body_by_token_is_kept_beside_a_forged_one(trial: Trial<dyn Subject>) {
     for state in [State::Waiting, State::Leased] {
         let id = state.as_str();
         trial.store().record(to_url(id, FIRST)).await.unwrap();

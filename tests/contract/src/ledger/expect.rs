@@ -15,7 +15,7 @@ fn refused() -> Reason {
     Reason::Refused { code: "malformed_json".into() }
 }
 
-pub async fn a_new_job_is_expected(trial: Trial<impl Subject>) {
+pub async fn a_new_job_is_expected(trial: Trial<dyn Subject>) {
     for (id, reason) in [
         ("ordered", Reason::Ordered),
         ("expected", Reason::OrderedElsewhere),
@@ -35,7 +35,7 @@ pub async fn a_new_job_is_expected(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().job(job("other")).await.unwrap(), None);
 }
 
-pub async fn several_jobs_are_expected_at_once(trial: Trial<impl Subject>) {
+pub async fn several_jobs_are_expected_at_once(trial: Trial<dyn Subject>) {
     trial.record("job_2", FIRST).await;
     let expect = |id| Expect::job(job(id), trial.now());
     let given = vec![expect("job_1"), expect("job_2"), expect("job_1")];
@@ -45,7 +45,7 @@ pub async fn several_jobs_are_expected_at_once(trial: Trial<impl Subject>) {
 }
 
 /// A refused delivery to the URL of an order names its intent: an order whose answer was lost is known by it.
-pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl Subject>) {
+pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.advance_by(WITHIN);
     for id in ["job_1", "job_2"] {
@@ -57,7 +57,7 @@ pub async fn a_job_that_names_its_intent_resolves_it(mut trial: Trial<impl Subje
 }
 
 /// Known jobs: the delivery may come before the job is expected. An entry that no worker can read is no arrival.
-pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl Subject>) {
+pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<dyn Subject>) {
     for state in STATES {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -75,7 +75,7 @@ pub async fn a_job_whose_article_came_before_has_arrived(mut trial: Trial<impl S
 }
 
 /// A job is collected if the API gave all bodies of its entry.
-pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Trial<impl Subject>) {
+pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Trial<dyn Subject>) {
     let polled = |id, body| Arrival { source: Source::Api, ..arrival(id, body) };
     trial.store().record(polled("job_1", FIRST)).await.unwrap();
     let came = trial.now();
@@ -90,13 +90,13 @@ pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Tr
     assert_eq!(trial.expect(Expect::job(job("job_2"), trial.now())).await, JobState::Arrived);
 }
 
-pub async fn an_entry_of_another_event_is_no_article(trial: Trial<impl Subject>) {
+pub async fn an_entry_of_another_event_is_no_article(trial: Trial<dyn Subject>) {
     trial.record_as(update("job_1"), FIRST).await;
     trial.expect_now("job_1").await;
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
 
-pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl Subject>) {
+pub async fn an_open_job_stays_as_it_is(mut trial: Trial<dyn Subject>) {
     let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
     trial.expect(expect).await;
     let before = trial.job("job_1").await;
@@ -115,7 +115,7 @@ pub async fn an_open_job_stays_as_it_is(mut trial: Trial<impl Subject>) {
 }
 
 /// A refused delivery shows that the article is there. Its code is shown.
-pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl Subject>) {
+pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     for (seconds, expected) in [(900, 600), (400, 400), (500, 400)] {
         let at = trial.after(seconds);
@@ -128,7 +128,7 @@ pub async fn a_refused_delivery_brings_a_poll_forward(trial: Trial<impl Subject>
 
 /// A delivery that is refused while a poll is under way may be newer than its answer: the job is polled again, and the
 /// answer is of a lost lease.
-pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl Subject>) {
+pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let lease = trial.poll("job_1").await;
     let at = trial.after(5);
@@ -142,7 +142,7 @@ pub async fn a_refused_delivery_ends_a_poll(mut trial: Trial<impl Subject>) {
 }
 
 /// Any other reason takes the place of `backfill`, and `backfill` of none.
-pub async fn a_job_leaves_a_backfill(trial: Trial<impl Subject>) {
+pub async fn a_job_leaves_a_backfill(trial: Trial<dyn Subject>) {
     let expect =
         |reason, seconds| Expect { reason, ..Expect::job(job("job_1"), trial.after(seconds)) };
     for (reason, seconds, expected) in [
@@ -158,7 +158,7 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<impl Subject>) {
 }
 
 /// A job that ended without an article is opened again, as if it were new. A backfill does not open it.
-pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Subject>) {
+pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<dyn Subject>) {
     for (id, outcome, end) in [
         ("job_1", not_found(), JobState::NotFound),
         ("job_2", failed("{failed}"), JobState::Failed),
@@ -185,7 +185,7 @@ pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<impl Sub
     }
 }
 
-pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Subject>) {
+pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<dyn Subject>) {
     trial.end("collected", super::steps::answered(FIRST)).await;
     trial.work("collected", Outcome::Done).await;
     trial.expect_now("arrived").await;
@@ -201,7 +201,7 @@ pub async fn a_job_whose_article_came_is_not_opened(mut trial: Trial<impl Subjec
 }
 
 /// A job gets the intent of a later order if it has none.
-pub async fn the_first_intent_of_a_job_stays(trial: Trial<impl Subject>) {
+pub async fn the_first_intent_of_a_job_stays(trial: Trial<dyn Subject>) {
     for (intent, expected) in
         [(None, None), (Some("post-17"), Some("post-17")), (Some("post-18"), Some("post-17"))]
     {

@@ -18,7 +18,7 @@ use crate::{
     trial::{FIRST, changed, job, key},
 };
 
-pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl Subject>) {
+pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<dyn Subject>) {
     trial.end("expected", again(600)).await;
     trial.end("collected", answered(FIRST)).await;
     trial.leave("collected").await;
@@ -45,7 +45,7 @@ pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<impl Subject>) 
 }
 
 /// An export has a job after its article, so that the article is not taken for a copy of one that retention removed.
-pub async fn a_job_is_imported_with_its_article(trial: Trial<impl Subject>) {
+pub async fn a_job_is_imported_with_its_article(trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let lines = trial.store().export(Export::Entry(key("job_1"))).await.unwrap().items;
     let shown = trial.job("job_1").await;
@@ -58,7 +58,7 @@ pub async fn a_job_is_imported_with_its_article(trial: Trial<impl Subject>) {
 }
 
 /// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
-pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<impl Subject>) {
+pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let shown = trial.job("job_1").await;
     trial.store().erase(vec![job("job_1")]).await.unwrap();
@@ -67,7 +67,7 @@ pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<imp
 }
 
 /// A job that a delivery alone bound to its order there is so here, whether or not this store has the order: an answer decides.
-pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl Subject>) {
+pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<dyn Subject>) {
     for (name, forged, genuine) in [("post-17", "a", "job_1"), ("post-18", "b", "job_2")] {
         trial.expect_now(forged).await;
         let mut shown = trial.job(forged).await;
@@ -87,7 +87,7 @@ pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<impl 
     }
 }
 
-pub async fn an_imported_job_may_have_arrived(trial: Trial<impl Subject>) {
+pub async fn an_imported_job_may_have_arrived(trial: Trial<dyn Subject>) {
     for (state, expected) in
         [(State::Done, JobState::Arrived), (State::Unhandled, JobState::Expected)]
     {
@@ -102,7 +102,7 @@ pub async fn an_imported_job_may_have_arrived(trial: Trial<impl Subject>) {
 }
 
 /// An imported intent is as it was shown, but for its id, and it does not order twice.
-pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl Subject>) {
+pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.store().ordered("post-18", job("job_1"), trial.after(600), KEY).await.unwrap();
     trial.advance_by(WITHIN);
@@ -122,7 +122,7 @@ pub async fn an_imported_intent_is_as_it_was_shown(mut trial: Trial<impl Subject
 }
 
 /// An intent that was moved while its order was under way is known after a second move, and is not ordered again.
-pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Subject>) {
+pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     let mut ordered = trial.intent("post-17").await;
     ordered.state = IntentState::Ordered;
@@ -139,7 +139,7 @@ pub async fn an_import_brings_what_became_of_an_intent(mut trial: Trial<impl Sub
 }
 
 /// An intent that both stores have is good for the jobs of both. The call of the other store has no answer.
-pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Subject>) {
+pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.store().ordered("post-17", job("job_1"), trial.after(600), KEY).await.unwrap();
     let known = trial.intent("post-17").await;
@@ -159,7 +159,7 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<impl Subje
 }
 
 /// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
-pub async fn an_imported_job_brings_its_intent(trial: Trial<impl Subject>) {
+pub async fn an_imported_job_brings_its_intent(trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let mut shown = trial.job("job_1").await;
     shown.intent = Some("post-17".into());
@@ -174,7 +174,7 @@ pub async fn an_imported_job_brings_its_intent(trial: Trial<impl Subject>) {
 }
 
 /// An older export may hold the entry of an article that was handled here, and whose entry retention removed since.
-pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Subject>) {
+pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     trial.record("job_1", FIRST).await;
     let (entry, bodies) = trial.shown("job_1").await;
@@ -193,7 +193,7 @@ pub async fn an_article_that_was_here_is_not_imported(mut trial: Trial<impl Subj
 }
 
 /// An imported bucket takes away what the other store used up, and gives nothing, nor does the first poll or order after it.
-pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl Subject>) {
+pub async fn an_imported_bucket_gives_nothing(trial: Trial<dyn Subject>) {
     let mut refused = Bucket::new();
     let event = BucketEvent::KeyRefused { key: KEY };
     refused.report(event, trial.now());
@@ -218,7 +218,7 @@ pub async fn an_imported_bucket_gives_nothing(trial: Trial<impl Subject>) {
 
 /// Once: an article that another store handled, and whose entry retention removed there, is not handled here, and not polled.
 pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_merge(
-    trial: Trial<impl Subject>,
+    trial: Trial<dyn Subject>,
 ) {
     trial.expect_now("job_0").await;
     trial.record("job_0", FIRST).await;
@@ -238,7 +238,7 @@ pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_mer
 }
 
 /// Only a store that was begun in place of another one waits for the end of the merge.
-pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(trial: Trial<impl Subject>) {
+pub async fn the_end_of_a_merge_ends_no_pause_that_has_another_reason(trial: Trial<dyn Subject>) {
     trial.store().pause("ops@db1".into()).await.unwrap();
     trial.store().note_gaps().await.unwrap();
     let end = Merge::End { is_paused: false, has_gaps: false };

@@ -14,14 +14,14 @@ use crate::{
     trial::{changed, job},
 };
 
-async fn known(trial: &Trial<impl Subject>, name: &str) -> Intent {
+async fn known(trial: &Trial<dyn Subject>, name: &str) -> Intent {
     match trial.store().intend(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Known(intent) => intent,
         other => panic!("{name} was stored before: {other:?}"),
     }
 }
 
-async fn order_again(trial: &Trial<impl Subject>, name: &str) -> Option<IntentLease> {
+async fn order_again(trial: &Trial<dyn Subject>, name: &str) -> Option<IntentLease> {
     match trial.store().order_again(name, WITHIN, KEY, None).await.unwrap() {
         Intended::Begun(lease) => Some(lease),
         Intended::Known(_) => None,
@@ -30,9 +30,7 @@ async fn order_again(trial: &Trial<impl Subject>, name: &str) -> Option<IntentLe
 }
 
 /// After a salvage with gaps: until a person has checked the orders, or orders this one again.
-pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(
-    mut trial: Trial<impl Subject>,
-) {
+pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(mut trial: Trial<dyn Subject>) {
     trial.intended("post-1").await;
     trial.store().note_gaps().await.unwrap();
     let since = Some(trial.now());
@@ -56,7 +54,7 @@ pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(
 }
 
 /// Brings a new intent into that state.
-async fn put(trial: &mut Trial<impl Subject>, name: &str, state: IntentState) -> IntentLease {
+async fn put(trial: &mut Trial<dyn Subject>, name: &str, state: IntentState) -> IntentLease {
     let lease = trial.intended(name).await;
     match state {
         IntentState::Unknown => trial.advance_by(WITHIN),
@@ -74,7 +72,7 @@ async fn put(trial: &mut Trial<impl Subject>, name: &str, state: IntentState) ->
 }
 
 /// What an order is about is kept with its intent, shown with its job, and erased with that.
-pub async fn the_topic_is_that_of_the_last_order(mut trial: Trial<impl Subject>) {
+pub async fn the_topic_is_that_of_the_last_order(mut trial: Trial<dyn Subject>) {
     let (shoes, knees) = (Topic::of("Running shoes"), Topic::of("Knees"));
     let begun = trial.store().intend("post-17", WITHIN, KEY, shoes.clone()).await.unwrap();
     assert!(matches!(begun, Intended::Begun(_)));
@@ -103,7 +101,7 @@ const STATES: [IntentState; 4] =
     [IntentState::Unknown, IntentState::Ordered, IntentState::Abandoned, IntentState::Ordering];
 
 /// No intent orders twice: the second call learns what is known, and changes nothing.
-pub async fn an_intent_is_stored_once(mut trial: Trial<impl Subject>) {
+pub async fn an_intent_is_stored_once(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     let stored = known(&trial, "post-17").await;
     let mut expected =
@@ -115,7 +113,7 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.store().intent("post-18").await.unwrap(), None);
 }
 
-pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl Subject>) {
+pub async fn one_of_several_calls_at_once_orders(trial: Trial<dyn Subject>) {
     let mut calls = JoinSet::new();
     for _ in 0..8 {
         let ledger = trial.store();
@@ -127,7 +125,7 @@ pub async fn one_of_several_calls_at_once_orders(trial: Trial<impl Subject>) {
 }
 
 /// In a pause no call begins, and nothing is stored. What is known is reported all the same.
-pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl Subject>) {
+pub async fn no_call_begins_in_a_pause(mut trial: Trial<dyn Subject>) {
     for state in STATES {
         put(&mut trial, state.as_str(), state).await;
     }
@@ -154,7 +152,7 @@ pub async fn no_call_begins_in_a_pause(mut trial: Trial<impl Subject>) {
 }
 
 /// The outcome of a call that has ended without a certain answer is unknown at once.
-pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl Subject>) {
+pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<dyn Subject>) {
     let lease = trial.intended("post-17").await;
     trial.advance(1);
     assert!(trial.store().outcome_lost(lease).await.unwrap());
@@ -174,7 +172,7 @@ pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<impl Subje
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
 }
 
-pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Subject>) {
+pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.advance_by(WITHIN - Duration::from_millis(1));
     assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
@@ -184,7 +182,7 @@ pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<impl Subjec
 }
 
 /// The answer to an order counts in every state of its intent, also after its deadline.
-pub async fn a_late_answer_counts(mut trial: Trial<impl Subject>) {
+pub async fn a_late_answer_counts(mut trial: Trial<dyn Subject>) {
     for state in STATES {
         let name = state.as_str();
         put(&mut trial, name, state).await;
@@ -199,7 +197,7 @@ pub async fn a_late_answer_counts(mut trial: Trial<impl Subject>) {
 
 /// An order whose answer was lost resolves itself when its article arrives, also one that was abandoned. The job is polled once no
 /// answer can come.
-pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl Subject>) {
+pub async fn a_delivery_resolves_its_intent(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != IntentState::Ordered) {
         let name = state.as_str();
         put(&mut trial, name, state).await;
@@ -217,7 +215,7 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<impl Subject>) {
 }
 
 /// Of two jobs of an intent that are noted at once, one takes it.
-pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<impl Subject>) {
+pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     let ordered = |id: &str| Expect {
         reason: Reason::Ordered,
@@ -231,7 +229,7 @@ pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<impl Subjec
 }
 
 /// An intent whose job is known is never pointed at another.
-pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl Subject>) {
+pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<dyn Subject>) {
     put(&mut trial, "post-17", IntentState::Ordered).await;
     let before = trial.intent("post-17").await;
     trial.advance(1);
@@ -241,13 +239,13 @@ pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<impl Subject>
 }
 
 /// A delivery with an intent that the ledger does not have adds neither.
-pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<impl Subject>) {
+pub async fn an_intent_of_another_ledger_is_not_added(trial: Trial<dyn Subject>) {
     trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
     assert_eq!(trial.store().intent("post-17").await.unwrap(), None);
     assert_eq!(trial.store().job(job("job_1")).await.unwrap(), None);
 }
 
-pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl Subject>) {
+pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<dyn Subject>) {
     for state in [IntentState::Ordering, IntentState::Unknown] {
         let lease = put(&mut trial, "post-17", state).await;
         assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
@@ -262,7 +260,7 @@ pub async fn a_refused_order_may_be_made_at_once(mut trial: Trial<impl Subject>)
 }
 
 /// An intent is ordered again when its outcome is unknown or it was abandoned, and when it is not stored.
-pub async fn an_intent_is_ordered_again(mut trial: Trial<impl Subject>) {
+pub async fn an_intent_is_ordered_again(mut trial: Trial<dyn Subject>) {
     for state in [IntentState::Unknown, IntentState::Abandoned] {
         let name = state.as_str();
         let first = put(&mut trial, name, state).await;
@@ -280,7 +278,7 @@ pub async fn an_intent_is_ordered_again(mut trial: Trial<impl Subject>) {
 }
 
 /// If the second call proves that it ordered nothing, the first may have ordered even so.
-pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Subject>) {
+pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<dyn Subject>) {
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let second = order_again(&trial, "post-17").await.expect("it is unknown");
     trial.advance(1);
@@ -289,7 +287,7 @@ pub async fn a_refusal_does_not_hide_an_earlier_call(mut trial: Trial<impl Subje
     assert_eq!((intent.state, intent.at), (IntentState::Unknown, trial.now()));
 }
 
-pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl Subject>) {
+pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<dyn Subject>) {
     put(&mut trial, "post-17", IntentState::Unknown).await;
     let before = trial.intent("post-17").await;
     trial.advance(1);
@@ -301,9 +299,7 @@ pub async fn an_unknown_intent_is_abandoned(mut trial: Trial<impl Subject>) {
 }
 
 /// No intent orders twice: a call that does not fit what is known changes nothing.
-pub async fn a_call_that_does_not_fit_what_is_known_changes_nothing(
-    mut trial: Trial<impl Subject>,
-) {
+pub async fn a_call_that_does_not_fit_what_is_known_changes_nothing(mut trial: Trial<dyn Subject>) {
     let ledger = trial.store();
     for state in STATES {
         let name = state.as_str();

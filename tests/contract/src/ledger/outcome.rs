@@ -21,7 +21,7 @@ fn unfinished(seconds: u64) -> PollOutcome {
     PollOutcome::Unfinished { after: Duration::from_secs(seconds), cause: "it is queued".into() }
 }
 
-pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl Subject>) {
+pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<dyn Subject>) {
     for (id, outcome, cause) in [
         ("again", again(30), Some("status 503")),
         ("missing", missing(30), Some("job_not_found")),
@@ -48,7 +48,7 @@ pub async fn a_job_is_polled_again_after_its_pause(mut trial: Trial<impl Subject
 }
 
 /// It is counted how often in a row the service did not know the job. A failed poll does not end the row.
-pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl Subject>) {
+pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let since = trial.now();
     for (outcome, times) in [
@@ -67,7 +67,7 @@ pub async fn a_job_that_is_missing_is_counted(mut trial: Trial<impl Subject>) {
 
 /// A key of another account knows none of the jobs of this one. The key of a job is the one that it was ordered with, or with
 /// which the service reported its state last.
-pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Subject>) {
+pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     trial.store().ordered("post-17", job("ordered"), trial.now(), KEY).await.unwrap();
     for (id, outcome, key, known, times) in [
@@ -98,7 +98,7 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<impl Subj
     }
 }
 
-pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl Subject>) {
+pub async fn a_job_that_is_not_found_ends(mut trial: Trial<dyn Subject>) {
     let lease = trial.polling("job_1").await;
     trial.advance(1);
     let settled = trial.settle_poll(lease, not_found()).await;
@@ -110,7 +110,7 @@ pub async fn a_job_that_is_not_found_ends(mut trial: Trial<impl Subject>) {
 }
 
 /// A poll that was not sent does not count, and its job is due now.
-pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<impl Subject>) {
+pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let before = trial.job("job_1").await;
     let lease = trial.poll("job_1").await;

@@ -16,7 +16,7 @@ fn tokens(burst: u32) -> PollClaim {
 }
 
 /// A poll holds the lease of its job, and counts when it begins.
-pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl Subject>) {
+pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     let before = trial.job("job_1").await;
     trial.advance(600);
@@ -32,7 +32,7 @@ pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<impl Subject>) {
     assert!(trial.polled(POLLS).await.is_empty(), "one polls");
 }
 
-pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Subject>) {
+pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     trial.advance_by(Duration::from_millis(599_999));
     let early = trial.claim_polls(POLLS).await;
@@ -44,7 +44,7 @@ pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<impl Subjec
 
 /// What has been due longest comes first, whether it was polled before or not, and of these the smallest id; and no more
 /// than the limit.
-pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl Subject>) {
+pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<dyn Subject>) {
     trial.expect_now("b").await;
     trial.poll_with("b", again(2)).await;
     for (id, seconds) in [("c", 3), ("a", 1), ("d", 3), ("e", 9)] {
@@ -58,7 +58,7 @@ pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<impl Subject>)
 }
 
 /// A job whose lease ended without an outcome is due again, under a new fence.
-pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<impl Subject>) {
+pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<dyn Subject>) {
     let first = trial.polling("job_1").await;
     trial.advance_by(POLLS.lease - Duration::from_millis(1));
     assert!(trial.polled(POLLS).await.is_empty());
@@ -70,7 +70,7 @@ pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<impl Subje
 }
 
 /// An attempt limit would turn "not yet" into "never".
-pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<impl Subject>) {
+pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     for polls in 1..=100 {
         let lease = trial.poll("job_1").await;
@@ -82,7 +82,7 @@ pub async fn no_number_of_polls_ends_a_job(mut trial: Trial<impl Subject>) {
 }
 
 /// Each poll takes a token, with the claim; and a poll that was not sent does not give it back.
-pub async fn a_poll_takes_a_token(mut trial: Trial<impl Subject>) {
+pub async fn a_poll_takes_a_token(mut trial: Trial<dyn Subject>) {
     for _ in 0..3 {
         assert!(trial.polled(tokens(2)).await.is_empty(), "a claim of nothing takes none");
     }

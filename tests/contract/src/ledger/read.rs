@@ -10,16 +10,16 @@ use crate::{
     trial::{FIRST, job},
 };
 
-async fn counts(trial: &Trial<impl Subject>) -> LedgerCounts {
+async fn counts(trial: &Trial<dyn Subject>) -> LedgerCounts {
     trial.store().ledger_counts().await.unwrap()
 }
 
-async fn jobs(trial: &Trial<impl Subject>, filter: JobFilter) -> Vec<String> {
+async fn jobs(trial: &Trial<dyn Subject>, filter: JobFilter) -> Vec<String> {
     let page = trial.store().jobs(filter).await.unwrap();
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
-pub async fn jobs_are_counted_by_state(mut trial: Trial<impl Subject>) {
+pub async fn jobs_are_counted_by_state(mut trial: Trial<dyn Subject>) {
     trial.end("collected", answered(FIRST)).await;
     trial.end("failed", failed("{failed}")).await;
     trial.end("not_found", not_found()).await;
@@ -44,7 +44,7 @@ pub async fn jobs_are_counted_by_state(mut trial: Trial<impl Subject>) {
 }
 
 /// A job is overdue 72 hours after it was expected, and is polled even so.
-pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl Subject>) {
+pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<dyn Subject>) {
     let limit = Duration::from_secs(72 * 3600);
     trial.end("job_2", not_found()).await;
     trial.expect_now("job_1").await;
@@ -56,7 +56,7 @@ pub async fn a_job_without_an_end_is_overdue(mut trial: Trial<impl Subject>) {
     assert_eq!(counts(&trial).await.overdue, 1, "a poll is no end");
 }
 
-pub async fn unknown_intents_are_counted(mut trial: Trial<impl Subject>) {
+pub async fn unknown_intents_are_counted(mut trial: Trial<dyn Subject>) {
     trial.intended("post-17").await;
     assert_eq!(counts(&trial).await.unknown_intents, 0);
     trial.advance_by(WITHIN);
@@ -68,7 +68,7 @@ pub async fn unknown_intents_are_counted(mut trial: Trial<impl Subject>) {
 }
 
 /// A job is recovered if the service delivers nothing until 400 seconds after the collection. It is not counted before.
-pub async fn a_recovered_job_is_counted_when_no_push_can_come(mut trial: Trial<impl Subject>) {
+pub async fn a_recovered_job_is_counted_when_no_push_can_come(mut trial: Trial<dyn Subject>) {
     for id in ["alone", "in_time", "late"] {
         trial.end(id, answered(FIRST)).await;
     }
@@ -86,7 +86,7 @@ pub async fn a_recovered_job_is_counted_when_no_push_can_come(mut trial: Trial<i
     assert_eq!(counts(&trial).await.recovered, 2, "an arrival needed no collection");
 }
 
-pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl Subject>) {
+pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<dyn Subject>) {
     trial.end("a", not_found()).await;
     trial.advance(1);
     trial.store().ordered("post-17", job("b"), trial.after(600), KEY).await.unwrap();
@@ -102,7 +102,7 @@ pub async fn a_list_of_jobs_is_filtered(mut trial: Trial<impl Subject>) {
     assert_eq!(jobs(&trial, old).await, ["a", "b"]);
 }
 
-pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl Subject>) {
+pub async fn pages_of_jobs_follow_each_other(trial: Trial<dyn Subject>) {
     for id in ["c", "a", "d", "b"] {
         trial.expect_now(id).await;
     }
@@ -115,7 +115,7 @@ pub async fn pages_of_jobs_follow_each_other(trial: Trial<impl Subject>) {
     assert_eq!(trial.store().jobs(filter).await.unwrap().next, None);
 }
 
-pub async fn a_list_of_intents_is_filtered(mut trial: Trial<impl Subject>) {
+pub async fn a_list_of_intents_is_filtered(mut trial: Trial<dyn Subject>) {
     for name in ["c", "a"] {
         trial.intended(name).await;
     }

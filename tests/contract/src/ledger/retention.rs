@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// The jobs of the ledger, by ascending id.
-async fn jobs(trial: &Trial<impl Subject>) -> Vec<String> {
+async fn jobs(trial: &Trial<dyn Subject>) -> Vec<String> {
     let page = trial.store().jobs(JobFilter::default()).await.unwrap();
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
 }
 
 /// An erased job is gone from the ledger. Its intent stays ordered, without the job, so that it is not ordered again.
-pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl Subject>) {
+pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<dyn Subject>) {
     for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
         trial.intended(name).await;
         trial.store().ordered(name, job(id), trial.now(), KEY).await.unwrap();
@@ -34,7 +34,7 @@ pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<impl Subject>)
 /// The answer to an order may be stored after its job was erased, and once more. The job stays erased, and the intent
 /// is ordered.
 pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
-    mut trial: Trial<impl Subject>,
+    mut trial: Trial<dyn Subject>,
 ) {
     let intents = ["unnoted", "noted", "unknown", "abandoned", "delivered"];
     for name in intents {
@@ -57,7 +57,7 @@ pub async fn an_answer_to_an_order_does_not_bring_back_what_was_erased(
     assert_eq!(trial.state("another").await, JobState::Expected, "it was not erased");
 }
 
-pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl Subject>) {
+pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("expected"), trial.after(86_400))).await;
     trial.end("collected", answered(FIRST)).await;
     trial.end("not_found", not_found()).await;
@@ -75,7 +75,7 @@ pub async fn only_jobs_that_ended_are_pruned(mut trial: Trial<impl Subject>) {
 
 /// Retention removes no intent, so that the application that orders it again a year later pays once. The service may have
 /// taken the order of one that was abandoned, too.
-pub async fn no_intent_is_pruned(mut trial: Trial<impl Subject>) {
+pub async fn no_intent_is_pruned(mut trial: Trial<dyn Subject>) {
     for name in ["unknown", "abandoned", "ordered"] {
         trial.intended(name).await;
     }
@@ -91,7 +91,7 @@ pub async fn no_intent_is_pruned(mut trial: Trial<impl Subject>) {
     }
 }
 
-pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl Subject>) {
+pub async fn a_batch_removes_the_oldest(mut trial: Trial<dyn Subject>) {
     for id in ["a", "b", "c"] {
         trial.end(id, not_found()).await;
         trial.advance(1);
@@ -110,7 +110,7 @@ pub async fn a_batch_removes_the_oldest(mut trial: Trial<impl Subject>) {
 }
 
 /// A number is never used again, so that a lease of something that was removed holds for nothing else.
-pub async fn a_number_is_never_used_again(mut trial: Trial<impl Subject>) {
+pub async fn a_number_is_never_used_again(mut trial: Trial<dyn Subject>) {
     trial.end("job_1", not_found()).await;
     let (old, intent) = (trial.job("job_1").await.id, trial.intended("post-17").await);
     trial.store().not_ordered(intent).await.unwrap();

@@ -30,7 +30,7 @@ pub(crate) const POLLS: PollClaim =
 /// How long the call of an order may take.
 pub(crate) const WITHIN: Duration = Duration::from_secs(30);
 
-impl<S: Subject> Trial<S> {
+impl<S: Subject + ?Sized> Trial<S> {
     pub(crate) fn after(&self, seconds: u64) -> SystemTime {
         self.now() + Duration::from_secs(seconds)
     }

@@ -17,7 +17,7 @@ use crate::{
 const HOURS_72: u64 = 72 * 3600;
 
 /// Delivers a body that cannot be read, and polls the job.
-async fn polling(trial: &Trial<impl Subject>, id: &str, outcome: Outcome) -> PollLease {
+async fn polling(trial: &Trial<dyn Subject>, id: &str, outcome: Outcome) -> PollLease {
     trial.expect_now(id).await;
     trial.record(id, FIRST).await;
     trial.work(id, outcome).await;
@@ -25,7 +25,7 @@ async fn polling(trial: &Trial<impl Subject>, id: &str, outcome: Outcome) -> Pol
 }
 
 /// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
-async fn given_again_after(seconds: u64, trial: &mut Trial<impl Subject>) -> PollSettled {
+async fn given_again_after(seconds: u64, trial: &mut Trial<dyn Subject>) -> PollSettled {
     let lease = polling(trial, "job_1", unhandled(1)).await;
     let settled = trial.settle_poll(lease, answered(FIRST)).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected), "an outage may be short");
@@ -36,7 +36,7 @@ async fn given_again_after(seconds: u64, trial: &mut Trial<impl Subject>) -> Pol
 }
 
 /// After 72 hours the job ends, for a person to look at.
-pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl Subject>) {
+pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<dyn Subject>) {
     let settled = given_again_after(HOURS_72, &mut trial).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Unreadable));
     let shown = trial.job("job_1").await;
@@ -46,7 +46,7 @@ pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<impl Sub
 }
 
 /// Before that it does not.
-pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl Subject>) {
+pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<dyn Subject>) {
     let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected));
     let unfinished =
@@ -56,7 +56,7 @@ pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<impl Subject>) {
     assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
 }
 
-pub async fn another_body_is_collected(trial: Trial<impl Subject>) {
+pub async fn another_body_is_collected(trial: Trial<dyn Subject>) {
     for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
         let lease = polling(&trial, id, outcome).await;
         let settled = trial.settle_poll(lease, answered("[]")).await;
@@ -68,7 +68,7 @@ pub async fn another_body_is_collected(trial: Trial<impl Subject>) {
 }
 
 /// A damaged entry is repaired by its body, as often as that is damaged: the article is there, and the API gives it.
-pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl Subject>) {
+pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     trial.store().record(damaged("job_1", FIRST)).await.unwrap();
     trial.work("job_1", corrupt(1)).await;
@@ -87,7 +87,7 @@ pub async fn a_damaged_entry_is_repaired_each_time(mut trial: Trial<impl Subject
 
 /// The API gives another body at each poll, and none can be read. That ends the job after 72 hours, also if nothing was
 /// delivered.
-pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<impl Subject>) {
+pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<dyn Subject>) {
     for id in ["job_1", "job_2"] {
         trial.expect_now(id).await;
         let since = trial.job(id).await.expected_at;
@@ -109,7 +109,7 @@ pub async fn bodies_of_the_api_that_cannot_be_read_end_a_job(mut trial: Trial<im
 }
 
 /// They are not recorded, and end the job after 72 hours as well, unless the service says meanwhile that it works on it.
-pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<impl Subject>) {
+pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<dyn Subject>) {
     let after = Duration::from_secs(30);
     let rejected = PollOutcome::Rejected { after, cause: "a key twice".into() };
     let unfinished = PollOutcome::Unfinished { after, cause: "it is queued".into() };
@@ -132,7 +132,7 @@ pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<impl 
     assert!(trial.all().await.is_empty());
 }
 
-pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl Subject>) {
+pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<dyn Subject>) {
     given_again_after(HOURS_72, &mut trial).await;
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
@@ -141,7 +141,7 @@ pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<impl Subject>) {
 }
 
 /// A person who requeues the entry takes it in hand, which ends an unreadable job.
-pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl Subject>) {
+pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<dyn Subject>) {
     given_again_after(HOURS_72, &mut trial).await;
     assert!(trial.requeue(key("job_1")).await);
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
@@ -149,7 +149,7 @@ pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<impl Subje
 
 /// A body that the API gave never takes the place of one that was delivered: it is kept beyond the limit, and worked on. One
 /// that is delivered later does not take its place.
-pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl Subject>) {
+pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let delivered = [FIRST, "1", "2", "3"];
     for body in delivered {
@@ -165,7 +165,7 @@ pub async fn a_body_of_the_api_is_kept_beside_delivered_ones(trial: Trial<impl S
 }
 
 /// A body that the API gave takes the place of the last such body, if the entry is full.
-pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<impl Subject>) {
+pub async fn a_body_of_the_api_replaces_such_a_body(trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;
     let stored =
         [(FIRST, Source::Webhook), ("1", Source::Api), ("2", Source::Api), ("3", Source::Webhook)];

@@ -15,12 +15,12 @@ fn with_intent(job: &str, body: &str, intent: &str) -> Arrival {
     Arrival { intent: Some(intent.into()), ..arrival(job, body) }
 }
 
-async fn intents(trial: &Trial<impl Subject>, job: &str) -> Vec<Option<Box<str>>> {
+async fn intents(trial: &Trial<dyn Subject>, job: &str) -> Vec<Option<Box<str>>> {
     trial.shown(job).await.1.into_iter().map(|body| body.intent).collect()
 }
 
 /// An intent that came with a repeated body is kept, and nothing else changes.
-pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<impl Subject>) {
+pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         let id = state.as_str();
         trial.put(id, state).await;
@@ -36,7 +36,7 @@ pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<impl Subject>) {
 
 /// A repeated body without an intent takes none away, and a second intent does not replace the first. Another body that is kept
 /// carries its own.
-pub async fn the_first_intent_stays(trial: Trial<impl Subject>) {
+pub async fn the_first_intent_stays(trial: Trial<dyn Subject>) {
     trial.store().record(with_intent("job_1", FIRST, "draft")).await.unwrap();
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.record("job_1", "[]").await, Recorded::Conflict { kept: true });
@@ -51,7 +51,7 @@ pub async fn the_first_intent_stays(trial: Trial<impl Subject>) {
 
 /// A body that is not kept gives its intent to the first body, if no body has one. If it must come again, it gives
 /// nothing.
-pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject>) {
+pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 1] {
         trial.record("job_1", other).await;
@@ -67,7 +67,7 @@ pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<impl Subject
 
 /// A corrupt body is replaced by everything that is known about the same body, except for its intent, if the new one has
 /// none.
-pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<impl Subject>) {
+pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<dyn Subject>) {
     let broken = Arrival { intent: Some("draft".into()), ..damaged("job_1", FIRST) };
     trial.store().record(broken).await.unwrap();
     trial.work("job_1", corrupt(1)).await;
@@ -81,7 +81,7 @@ pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<im
 }
 
 /// A body that replaces the last one of a full entry keeps its intent, unless it has its own.
-pub async fn a_replaced_body_leaves_its_intent(trial: Trial<impl Subject>) {
+pub async fn a_replaced_body_leaves_its_intent(trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     for other in &OTHERS[..MAX_BODIES_PER_ENTRY - 2] {
         trial.record("job_1", other).await;
