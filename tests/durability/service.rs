@@ -57,9 +57,12 @@ impl Line {
         Ok((response.status, response.body))
     }
 
-    /// The body alone.
+    /// The body of a success.
     pub(crate) fn ask(&mut self, path: &str) -> io::Result<String> {
-        self.get(path).map(|(_, body)| body)
+        match self.get(path)? {
+            (200, body) => Ok(body),
+            (status, body) => Err(io::Error::other(format!("{status}: {body}"))),
+        }
     }
 
     /// Fails if the receiver hung up, or died.

@@ -259,13 +259,8 @@ fn a_shutdown_can_wait_for_the_handlers_whose_senders_are_gone() {
 fn the_workers_of_actix_web_share_one_run() {
     let mut sink = WaitingSink::new(Reply::Stored);
     sink.mount.receiver = receiver(Site::Default);
-    let address = actix_web::serve_until(
-        4,
-        actix_web::mounting(vec![sink.mount.clone()]),
-        pending(),
-        ready(()),
-    )
-    .0;
+    let mounting = actix_web::mounting(vec![sink.mount.clone()]);
+    let (address, _) = actix_web::serve_until(4, mounting, pending(), ready(()));
     let wire = delivery().wire(&Site::Default.path(Style::Layer));
     let mut senders: Vec<_> = (0..16).map(|_| Connection::open(address)).collect();
     senders.iter_mut().for_each(|sender| sender.send(&wire));

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
     time::{Duration, SystemTime},
 };
@@ -35,23 +35,27 @@ fn calls_of_two_nodes_and_a_reindex_of_any_table_never_block_each_other() {
     let scene = scene.with(|settings| settings.working_connections(8).unwrap());
     let nodes = [scene.store(), scene.store()];
     wait(async {
-        let is_over = Arc::new(AtomicBool::new(false));
+        let (is_over, made) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
         let mut calls = JoinSet::new();
         for store in nodes {
             for intent in ["intent_0", "intent_1"] {
                 store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
             }
             for _ in 0..8 {
-                let (store, is_over) = (store.clone(), Arc::clone(&is_over));
+                let (store, is_over, made) =
+                    (store.clone(), Arc::clone(&is_over), Arc::clone(&made));
                 calls.spawn(async move {
                     while !is_over.load(Relaxed) {
                         call(&store).await.unwrap();
+                        made.fetch_add(1, Relaxed);
                     }
                 });
             }
         }
         // The calls also have time alone.
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        while made.load(Relaxed) < 500 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         let operator = scene.client().await;
         for _ in 0..5 {
             for table in ["entries", "bodies", "jobs", "intents", "bucket", "meta"] {

@@ -1,12 +1,15 @@
 //! What survives a restart.
 
+use std::time::Duration;
+
 use article_webhook_inbox::{
     Prune, Reason, Since, State,
-    store::{Expect, Outcome, Recorded, Settled},
+    store::{BucketEvent, Expect, Outcome, Recorded, Settled},
 };
 
 use crate::{
     Durable, Trial,
+    ledger::steps::POLLS,
     trial::{CLAIM, FIRST, STATES, job, key, retry},
 };
 
@@ -55,6 +58,18 @@ pub async fn expected_jobs_survive(mut trial: Trial<dyn Durable>) {
     let before = trial.job("job_1").await;
     trial.reopen();
     assert_eq!(trial.job("job_1").await, before);
+}
+
+/// A restart fills no bucket and ends no pause.
+pub async fn the_bucket_survives(mut trial: Trial<dyn Durable>) {
+    let limited = BucketEvent::RateLimited { retry_after: Duration::from_secs(60) };
+    trial.expect_now("job_1").await;
+    assert_eq!(trial.polled(POLLS).await, ["job_1"]);
+    trial.store().report(limited).await.unwrap();
+    let before = trial.store().bucket().await.unwrap();
+    assert!(before.full_at > trial.now() && before.pause.is_some());
+    trial.reopen();
+    assert_eq!(trial.store().bucket().await.unwrap(), before);
 }
 
 /// The id of a removed entry is not reused, even if it was the last one before a restart.

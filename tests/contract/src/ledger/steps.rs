@@ -40,7 +40,7 @@ impl<S: Subject + ?Sized> Trial<S> {
     }
 
     /// Expects a job that is polled now.
-    pub(super) async fn expect_now(&self, id: &str) {
+    pub(crate) async fn expect_now(&self, id: &str) {
         assert_eq!(self.expect(Expect::job(job(id), self.now())).await, JobState::Expected);
     }
 
@@ -57,7 +57,7 @@ impl<S: Subject + ?Sized> Trial<S> {
     }
 
     /// The jobs that a claim brings, in order.
-    pub(super) async fn polled(&self, claim: PollClaim) -> Vec<String> {
+    pub(crate) async fn polled(&self, claim: PollClaim) -> Vec<String> {
         let polls = self.claim_polls(claim).await.polls.into_iter();
         polls.map(|poll| poll.job.job_id.to_string()).collect()
     }
