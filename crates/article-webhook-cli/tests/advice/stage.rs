@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use crate::{
     sample,
     server::{answer, refusal, serve},
-    tool::{TOKEN, ended},
+    tool::{TOKEN, VARIABLES, ended},
 };
 
 /// The commands that go on until they are ended.
@@ -35,14 +35,27 @@ const KNOWN: &str = "{ article-webhook inbox list $1 --json; article-webhook inb
 /// Sets all times of an export to so many seconds ago.
 const AGO: &str = "sed -E \"s/1[0-9]{12}/$(($(date +%s) - $1))000/g\"\n";
 
+/// Waits until a command succeeds. After half a minute it fails, and shows what the receiver printed.
+const AWAIT: &str =
+    "for attempt in $(seq 300); do sh -c \"$1\" && exit; sleep 0.1; done; cat listens; exit 1\n";
+
 /// Has a worker of an inbox pass on what is due.
 const WORK: &str = "article-webhook listen --port 0 --no-page $T --forward-to $RECEIVER --inbox=$1 >listens 2>&1 &\n\
-    until article-webhook inbox status $1 | grep '^oldest due  nothing waits for a worker$'; do sleep 0.1; done; kill $!; wait\n";
+    sh await \"article-webhook inbox status $1 | grep '^oldest due  nothing waits for a worker$'\"\n\
+    code=$?; kill $!; wait; exit $code\n";
 
 /// Sends to a receiver of an inbox, with the other arguments.
 const RECEIVE: &str = "rm -f listens; article-webhook listen --port 0 --no-page $T --inbox=$1 >listens 2>&1 &\n\
-    until grep -s http:// listens; do sleep 0.1; done; shift\n\
-    article-webhook send $(grep -o 'http://[^ ]*' listens) $T \"$@\"; kill $!; wait\n";
+    shift; sh await 'grep -s http:// listens' && article-webhook send $(grep -o 'http://[^ ]*' listens) $T \"$@\"\n\
+    code=$?; kill $!; wait; exit $code\n";
+
+/// Puts each of the files in the place of an inbox. Each command refuses it, and changes nothing in it.
+const REFUSED: &str = "for file in \"$@\"; do cp $file inbox.db\n\
+    for command in 'list inbox.db' 'show inbox.db job_dead' 'status inbox.db --full' 'status inbox.db --read-only' \\\n\
+    'export inbox.db' 'requeue inbox.db job_dead' 'erase inbox.db --all --yes'; do\n\
+    article-webhook inbox $command >out 2>&1; code=$?\n\
+    case $code in 1 | 3 | 5) ! grep -e panicked -e SELECT out && cmp inbox.db $file ;; *) false ;; esac ||\n\
+    { echo \"$file $command: $code\"; cat out; exit 1; }; done; done\n";
 
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
@@ -99,6 +112,8 @@ impl Stage {
             ("ago", AGO),
             ("receive", RECEIVE),
             ("work", WORK),
+            ("await", AWAIT),
+            ("refused", REFUSED),
         ] {
             fs::write(stage.path(name), text).unwrap();
         }
@@ -143,7 +158,7 @@ impl Stage {
         let path = format!("{}:{}", bin.parent().unwrap().display(), env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).current_dir(self.path("")).env("PATH", path);
-        for name in ["ARTICLE_API_KEY", "ARTICLE_WEBHOOK_TOKEN", "ARTICLE_INBOX_READ_ONLY"] {
+        for name in VARIABLES {
             shell.env_remove(name);
         }
         shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -219,7 +234,8 @@ fn odd() -> String {
                 String::new()
             }
             "empty" => answer(status, "", ""),
-            "later" => answer(status, "Retry-After: 3600\r\n", ""),
+            // In a hundred years.
+            "later" => answer(status, "Retry-After: 3155760000\r\n", ""),
             "moved" => answer(status, "Location: /\r\n", ""),
             "code" => refusal(status, "internal"),
             "text" => answer(status, "", "<h1>nothing here</h1>"),

@@ -82,7 +82,7 @@ fn take(steps: &[String], stage: &Stage) {
 }
 
 /// Parts of the secrets that the stage and `doctor.txt` give to the tool.
-const SECRETS: [&str; 3] = ["5f2b9c0e7a1d4e38", "sk-simulator", "0d9c4b7fa3e8"];
+const SECRETS: [&str; 4] = ["5f2b9c0e7a1d4e38", "sk-simulator", "0d9c4b7fa3e8", "abababab"];
 
 impl Stage {
     /// A command finds `SEVERITY CODE: FIX`, and the one after it does not find the code.

@@ -108,6 +108,7 @@ async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
         }
         sent += 1;
     }
+    assert!(sent > 0);
     for change in changes {
         let (exit, _, error) = change.join().unwrap();
         assert_eq!(exit, Some(0), "{error}");

@@ -64,7 +64,6 @@ async fn furnish(folder: &Path) {
             "ARTICLE_API_KEY=sk-simulator\nARTICLE_WEBHOOK_TOKEN='Bearer 5f2b9c0e7a1d4e38'\n",
         ),
         ("ids", "# from the shop\njob_lost\n\njob_done\n"),
-        ("wrong-ids", "job_1\na b\n"),
     ] {
         let path = folder.join(name);
         fs::write(&path, text).unwrap();

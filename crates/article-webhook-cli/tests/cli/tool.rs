@@ -16,12 +16,19 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// A token that a receiver can have.
 pub(crate) const TOKEN: &str = "Bearer 5f2b9c0e7a1d4e38";
 
+/// The variables that the tool reads. Those of a developer must not reach an inbox that is in use.
+pub(crate) const VARIABLES: [&str; 5] = [
+    "ARTICLE_API_KEY",
+    "ARTICLE_API_URL",
+    "ARTICLE_INBOX",
+    "ARTICLE_INBOX_READ_ONLY",
+    "ARTICLE_WEBHOOK_TOKEN",
+];
+
 /// The tool, without the variables and the colours of the terminal.
 pub(crate) fn tool<const N: usize>(arguments: [&str; N]) -> Command {
     let mut tool = Command::new(env!("CARGO_BIN_EXE_article-webhook"));
-    for name in
-        ["ARTICLE_API_KEY", "ARTICLE_API_URL", "ARTICLE_WEBHOOK_TOKEN", "ARTICLE_INBOX_READ_ONLY"]
-    {
+    for name in VARIABLES {
         tool.env_remove(name);
     }
     tool.args(arguments).stdin(Stdio::null());

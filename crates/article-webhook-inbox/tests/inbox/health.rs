@@ -1,6 +1,7 @@
 use std::{future::pending, time::Duration};
 
 use article_webhook::{Reply, fixture};
+use article_webhook_inbox::store::BucketEvent;
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::{Instant, advance, timeout};
 
@@ -178,6 +179,16 @@ async fn a_ledger_that_takes_long_to_count_is_not_counted_for_each_question() {
     scene.inbox.ledger_health().await.unwrap();
     assert_eq!(scene.store.calls("CountLedger"), 5);
     assert_eq!(scene.store.calls("ShowBucket"), 104, "the pause is that of now");
+}
+
+#[tokio::test]
+async fn a_pause_that_is_over_is_not_reported() {
+    let scene = Scene::new();
+    let limited = BucketEvent::RateLimited { retry_after: HOUR };
+    scene.inbox.ledger().report(limited).await.unwrap();
+    assert!(scene.inbox.ledger_health().await.unwrap().paused.is_some());
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.inbox.ledger_health().await.unwrap().paused, None);
 }
 
 #[tokio::test]

@@ -63,6 +63,8 @@ async fn what_is_due_for_an_hour_is_found_by_its_kind_and_by_what_a_worker_has()
         // The lease has ended.
         (0, 2, Some(HOUR / 2), &[NO_WORKER]),
         (1, 0, None, &[FAILURES]),
+        // The lease of all that is due has ended.
+        (1, 0, Some(HOUR / 2), &[FAILURES]),
         // The worker has a handler for failures.
         (2, 0, Some(2 * HOUR), &[SLOW]),
         // The article is not among the oldest.
