@@ -270,10 +270,12 @@ fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// Whether a text that is no such URL is one of another kind, or what libpq reads instead of a URL. It is no file, and may have
-/// a password.
+/// Whether a text that is no such URL is one of another kind, one that is mistyped, or what libpq reads instead of a URL. It is no
+/// file, and may have a password.
 fn is_of_another_kind(text: &str) -> bool {
-    text.contains("://") || text.contains("password=")
+    let text = text.to_ascii_lowercase();
+    let is_mistyped = text.starts_with("postgres") && text.contains('@');
+    is_mistyped || text.contains("://") || text.contains("password=")
 }
 
 fn has_password(url: &str) -> bool {
@@ -335,5 +337,16 @@ mod tests {
     fn a_password_is_not_in_the_debug_of_an_argument() {
         let argument = InboxArgument::from(OsString::from("postgres://blog:canary@db.example"));
         assert!(!format!("{argument:?}").contains("canary"));
+    }
+
+    #[test]
+    fn a_mistyped_url_is_no_file_and_is_not_repeated() {
+        for text in
+            ["postgresql:/blog:canary@h/x", "postgres//blog:canary@h/x", "PGPASSWORD=canary host=h"]
+        {
+            let refused = At::of(text).err().expect("it is refused");
+            assert_eq!(refused.what, "the inbox is neither a file nor a PostgreSQL URL", "{text}");
+        }
+        assert!(At::of("postgres.db").is_ok());
     }
 }

@@ -19,9 +19,12 @@ use crate::{
     store::InboxWord,
     text::{command, counted, entries, escape},
 };
-use action::{Applied, GONE};
+use action::Applied;
 
 pub(super) use self::action::Change;
+
+/// Why nothing was done with an entry that was counted, and not met again page by page.
+const NOT_SELECTED: &str = "it is no longer in the selection: another command or a worker has changed it, or it was erased";
 
 #[derive(Debug, Args)]
 pub(super) struct ChangeArguments {
@@ -160,9 +163,9 @@ pub(super) async fn run(
     for job in &ordered {
         inbox.erase(job.clone()).await?;
     }
-    let gone = matched.saturating_sub(changed + left.values().sum::<u64>());
-    if gone > 0 {
-        *left.entry(GONE).or_default() += gone;
+    let not_met = matched.saturating_sub(changed + left.values().sum::<u64>());
+    if not_met > 0 {
+        *left.entry(NOT_SELECTED).or_default() += not_met;
     }
     if changed == 0 && ordered.is_empty() {
         let why = left.iter().map(|(why, count)| match count {

@@ -141,7 +141,7 @@ async fn retried<T>(call: impl AsyncFn() -> Result<T, Error>) -> Result<(T, bool
 }
 
 /// Why nothing can be done with an entry that was there when it was selected.
-pub(super) const GONE: &str = "it is gone: it was erased meanwhile, or retention removed it";
+const GONE: &str = "it is gone: it was erased meanwhile, or retention removed it";
 
 /// What became of an entry.
 pub(super) enum Applied {
