@@ -215,6 +215,10 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         (&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, _) => {
             format!("{NO_NUMBER}: {sentence}: {SET_SEQUENCE}")
         }
+        // A dump that was restored without the sequence, or a logical replica.
+        (&SqlState::UNIQUE_VIOLATION, _) if is_of_the_inbox(answer.constraint()) => {
+            format!("PostgreSQL gives a new row a number that another row has: {sentence}: {SET_SEQUENCE}")
+        }
         (_, "42" | "55") => format!(
             "PostgreSQL refuses a statement: {sentence}: undo what was changed in the tables, or in the rights of the role"
         ),
@@ -242,6 +246,11 @@ fn of_statement(error: &tokio_postgres::Error) -> Error {
         _ => "PostgreSQL refuses a statement".to_owned(),
     };
     Error::unavailable(format!("{message} (SQLSTATE {code})"))
+}
+
+/// Whether a constraint is one of the inbox's own, by its name.
+fn is_of_the_inbox(constraint: Option<&str>) -> bool {
+    constraint.is_some_and(|name| name.starts_with("article_inbox_"))
 }
 
 /// The error of a connection that could not be made. The server's own text names the role and the database, and no
