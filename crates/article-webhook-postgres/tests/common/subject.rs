@@ -2,7 +2,7 @@
 //! what the inbox needs, and nothing else.
 
 use std::{
-    sync::{Arc, Once},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -44,11 +44,9 @@ impl Postgres {
     }
 
     fn make_role(&self) {
-        static MADE: Once = Once::new();
+        // The server may have it.
         let (url, make) = (self.url.clone(), format!("CREATE ROLE {ROLE} LOGIN"));
-        // A server that was named may have it.
-        let make = async move { drop(scene::connect(&url).await.batch_execute(&make).await) };
-        MADE.call_once(|| scene::wait(make));
+        scene::wait(async move { drop(scene::connect(&url).await.batch_execute(&make).await) });
     }
 
     fn open(&mut self) {

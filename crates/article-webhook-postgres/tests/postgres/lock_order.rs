@@ -41,7 +41,7 @@ fn calls_of_two_nodes_and_a_reindex_of_any_table_never_block_each_other() {
             for intent in ["intent_0", "intent_1"] {
                 store.intend(intent, Duration::from_secs(60), BUCKET.key, None).await.unwrap();
             }
-            for _ in 0..8 {
+            for _ in 0..4 {
                 let (store, is_over, made) =
                     (store.clone(), Arc::clone(&is_over), Arc::clone(&made));
                 calls.spawn(async move {
