@@ -117,7 +117,7 @@ fn the_limit_of_open_files_is_named_raised_and_costs_nothing() {
     assert!(texts[0].ends_with(first), "{texts:?}");
     for text in &texts {
         let names_it = text.contains("Too many open files")
-            || text.contains(", and raise its limit of open files if that is reached");
+            || text.contains("; raise its limit of open files if that is reached");
         assert!(names_it, "{text}");
     }
     assert!(texts.iter().any(|text| text.contains("raise its limit of open files")), "{texts:?}");
