@@ -29,8 +29,8 @@ const LATER: Duration = Duration::from_secs(600);
 /// get no processor for seconds.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// A damage that takes longer than this hangs. Its worker may be stuck at both starts.
-const TOO_LONG: Duration = Duration::from_secs(120);
+/// A damage that takes longer than this hangs: each of its four workers may be stuck.
+const TOO_LONG: Duration = STUCK.saturating_mul(5);
 
 /// Every entry, by its key: as it is shown with its bodies, but without its id, which differs where entries were lost before.
 pub(super) type Shown = BTreeMap<String, String>;

@@ -7,7 +7,7 @@ use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, Scene, fresh, record,
+    CLAIM, Scene, arrival, fresh, record,
     refusals::{refused, says, with_password},
     scene::wait,
     server::{Server, free_port},
@@ -241,15 +241,20 @@ fn a_page_that_cannot_be_read_is_restored_from_a_backup() {
     assert_eq!(claims.claimed[0].bodies[0].bytes.as_deref(), Some(&b"{}"[..]));
 }
 
-#[test]
-fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
-    let Some(scene) = Scene::shared() else { return };
+/// Sets the sequence by the statement of the guide.
+fn set_the_sequence(scene: &Scene) {
     let guide = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
     let (_, statement) = guide
         .split_once("If an error says that PostgreSQL has no number left for a new row")
         .unwrap();
     let (_, statement) = statement.split_once("```sql\n").unwrap();
     let (statement, _) = statement.split_once("```").unwrap();
+    wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
+}
+
+#[test]
+fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
+    let Some(scene) = Scene::shared() else { return };
     starts(scene.settings.clone(), Recorded::Stored);
     let says = "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence to the largest id in the \
         tables, by the statement on the guide's page postgres_operations";
@@ -257,8 +262,23 @@ fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     for recorded in [Recorded::Duplicate, Recorded::Stored] {
         scene.run("SELECT setval('S.article_inbox_ids', 9223372036854775807)");
         assert_eq!(refused(scene.settings.clone()).to_string(), says);
-        wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
+        set_the_sequence(&scene);
         starts(scene.settings.clone(), recorded);
         scene.run("TRUNCATE S.article_inbox_entries, S.article_inbox_bodies");
     }
+}
+
+#[test]
+fn a_sequence_that_is_behind_is_set_by_the_statement_of_the_guide() {
+    let Some((scene, store)) = Scene::opened() else { return };
+    record(&store, "job_1");
+    scene.run("SELECT setval('S.article_inbox_ids', 1, false)");
+    assert_eq!(
+        wait(store.record(arrival("job_2", "{}"))).unwrap_err().to_string(),
+        "PostgreSQL gives a new row a number that another row has: duplicate key value violates unique constraint \
+         \"article_inbox_entries_pkey\": set the sequence to the largest id in the tables, by the statement on the guide's page \
+         postgres_operations (SQLSTATE 23505)"
+    );
+    set_the_sequence(&scene);
+    assert_eq!(record(&store, "job_2"), Recorded::Stored);
 }

@@ -6,10 +6,7 @@ use std::{
 };
 
 use article_webhook::{Reply, Sink as _, fixture};
-use article_webhook_inbox::{
-    Error, Inbox,
-    store::{Recorded, Store as _},
-};
+use article_webhook_inbox::{Error, Inbox, store::Store as _};
 
 use crate::{CLAIM, Scene, arrival, log, record, scene::wait};
 
@@ -51,29 +48,6 @@ fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
         ready_once(&inbox, Result::is_ok).unwrap();
     }
     assert!(log::kept().contains("a probe shows that deliveries can be stored again"));
-}
-
-#[test]
-fn a_sequence_that_is_behind_is_set_by_the_statement_of_the_guide() {
-    let Some(scene) = Scene::of_role() else { return };
-    let store = scene.store();
-    record(&store, "job_1");
-    scene.run("SELECT setval('S.article_inbox_ids', 1, false)");
-    let refused = wait(store.record(arrival("job_2", "{}"))).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "PostgreSQL gives a new row a number that another row has: duplicate key value violates unique constraint \
-         \"article_inbox_entries_pkey\": set the sequence to the largest id in the tables, by the statement on the guide's page \
-         postgres_operations (SQLSTATE 23505)"
-    );
-    let page = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
-    let (statement, _) =
-        page.split_once("```sql\nSELECT setval").unwrap().1.split_once("```").unwrap();
-    wait(async {
-        let owner = scene.client().await;
-        owner.batch_execute(&format!("SELECT setval{statement}")).await.unwrap();
-    });
-    assert_eq!(record(&store, "job_2"), Recorded::Stored);
 }
 
 #[test]
