@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)] // a program may
 
 mod common {
-    pub(crate) mod form;
+    pub(crate) mod measured;
     pub(crate) mod median;
     pub(crate) mod owned;
     pub(crate) mod race;
@@ -18,10 +18,9 @@ mod table;
 use std::hint::black_box;
 
 use article_webhook::{Receiver, fixture};
-use criterion::{BenchmarkId, Criterion, Throughput};
 
 use common::{
-    form::Form,
+    measured::line_time,
     owned::from_slice,
     race::race,
     request::{Request, requests},
@@ -34,7 +33,6 @@ const SIZES: [(&str, usize); 4] =
 
 fn main() {
     let receiver = fixture::receiver();
-    let form = Form::from_args();
     for text in Text::ALL {
         let mut table = Table::new(
             format!("core: {}", text.name()),
@@ -48,38 +46,12 @@ fn main() {
                 &|request| read(&receiver, request),
                 &|request| article(&receiver, request),
             ];
-            let ratios = race(&requests, &contenders, form.time());
+            let ratios = race(&requests, &contenders, line_time());
             let figures = [at_most(ratios[1], 0.9, ""), at_most(ratios[2], 1.15, "")];
             table.row(size, figures);
         }
         println!("{table}");
     }
-    if form == Form::Long {
-        times(&receiver);
-    }
-}
-
-/// Criterion's view of the same, with its confidence intervals and its memory of the last run.
-fn times(receiver: &Receiver) {
-    let mut criterion = Criterion::default();
-    for (size, bytes) in SIZES {
-        let requests = requests(bytes, Text::ManyScripts);
-        let mut group = criterion.benchmark_group(size);
-        group.throughput(Throughput::Bytes(bytes as u64));
-        let mut bench = |name, contender: &dyn Fn(&Request)| {
-            let mut turns = requests.iter().cycle();
-            group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-                bencher.iter(|| turns.next().map(|request| contender(black_box(request))));
-            });
-        };
-        bench("from_slice", &|request| {
-            black_box(from_slice(&request.body));
-        });
-        bench("read", &|request| read(receiver, request));
-        bench("article", &|request| article(receiver, request));
-        group.finish();
-    }
-    criterion.final_summary();
 }
 
 fn read(receiver: &Receiver, request: &Request) {

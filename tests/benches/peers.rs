@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout)] // a program may
 
 mod common {
-    pub(crate) mod form;
+    pub(crate) mod measured;
     pub(crate) mod median;
     pub(crate) mod owned;
     pub(crate) mod race;
@@ -24,7 +24,7 @@ use article_webhook::fixture;
 use http::HeaderMap;
 
 use common::{
-    form::Form,
+    measured::line_time,
     owned::from_slice,
     race::race,
     request::{Request, requests},
@@ -77,7 +77,7 @@ fn against_peers(text: Text) -> Vec<f64> {
             black_box(from_slice(&request.body));
         },
     ];
-    race(&requests, &contenders, 2 * Form::from_args().time())
+    race(&requests, &contenders, 2 * line_time())
 }
 
 fn sign(webhook: &standardwebhooks::Webhook, request: Request) -> Signed {

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)] // a program may
 
 mod common {
-    pub(crate) mod form;
+    pub(crate) mod measured;
     pub(crate) mod median;
 }
 
@@ -22,7 +22,7 @@ use article_webhook::{
 };
 use http::HeaderMap;
 
-use common::{form::Form, median::median};
+use common::{measured::line_time, median::median};
 use table::{Table, at_most};
 
 const LIMIT: Duration = Duration::from_micros(1);
@@ -103,7 +103,7 @@ fn time(receiver: &Receiver, headers: &HeaderMap) -> f64 {
     const BATCH: u32 = 1000;
     let mut batches = Vec::new();
     let start = Instant::now();
-    while start.elapsed() < Form::from_args().time() / 4 {
+    while start.elapsed() < line_time() / 4 {
         let batch = Instant::now();
         for _ in 0..BATCH {
             refuse(receiver, black_box(headers));

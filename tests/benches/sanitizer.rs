@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)] // a program writes to the terminal
 
 mod common {
-    pub(crate) mod form;
+    pub(crate) mod measured;
     pub(crate) mod median;
     pub(crate) mod race;
 }
@@ -21,7 +21,7 @@ use article_webhook_tests::properties::sanitizer::{sanitize, worst_kinds};
 use html5ever::{ParseOpts, QualName, local_name, ns, parse_fragment, tendril::TendrilSink as _};
 use markup5ever_rcdom::RcDom;
 
-use common::{form::Form, race::race};
+use common::{measured::line_time, race::race};
 use table::{Table, at_most};
 
 const MEBIBYTE: usize = 1024 * 1024;
@@ -51,7 +51,7 @@ fn main() {
     for (name, htmls) in rows {
         let contenders: [&dyn Fn(&String); 2] =
             [&|html| _ = black_box(tree(html)), &|html| _ = black_box(sanitize(html))];
-        let ratios = race(&htmls, &contenders, Form::from_args().time());
+        let ratios = race(&htmls, &contenders, line_time());
         table.row(name, [at_most(ratios[1], 3.0, "")]);
     }
     println!("{table}");
