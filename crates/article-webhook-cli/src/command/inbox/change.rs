@@ -95,6 +95,11 @@ pub(super) async fn run(
     let Survey { matched, first, causes, parts } =
         survey(&change, &selection, &inbox, &arguments, &context.output).await?;
     let Missing { lines: missing, ordered } = missing(&change, &arguments, &inbox).await?;
+    // The others that are named are changed all the same.
+    let end = || match &missing[..] {
+        [] => Ok(Exit::Done),
+        missing => Err(Failure::nothing_matched(missing.join("; ")).fix(what_there_is(&place))),
+    };
     if matched == 0 && ordered.is_empty() {
         if parts > 0 {
             return Err(Failure::nothing_matched(format!("{}: {PART_OF_A_JOB}", entries(parts)))
@@ -103,17 +108,11 @@ pub(super) async fn run(
                     command::list(place.shown())
                 )));
         }
-        let what = match &missing[..] {
-            [] => "no entry matches".to_owned(),
-            missing => missing.join("; "),
-        };
-        return Err(Failure::nothing_matched(what).fix(what_there_is(&place)));
+        end()?;
+        return Err(Failure::nothing_matched("no entry matches").fix(what_there_is(&place)));
     }
     if parts > 0 {
         context.output.note(&format!("not {}: {PART_OF_A_JOB}", entries(parts)));
-    }
-    for line in missing {
-        context.output.note(&escape::line(&line));
     }
     if arguments.dry_run {
         if !context.output.is_json() {
@@ -123,7 +122,7 @@ pub(super) async fn run(
         }
         let what = with_jobs(matched, ordered.len());
         context.output.note(&format!("would {verb} {what}; nothing was changed"));
-        return Ok(Exit::Done);
+        return end();
     }
     if is_bulk && !arguments.yes {
         let entries = entries(matched);
@@ -181,7 +180,8 @@ pub(super) async fn run(
     let value =
         json!({ "changed": changed, "matched": matched, "jobs_without_entry": ordered.len() });
     let what = with_jobs(changed, ordered.len());
-    context.output.done("change", &value, &format!("{} {what}{left}", change.done()))
+    context.output.either("change", &value, &format!("{} {what}{left}", change.done()))?;
+    end()
 }
 
 fn with_jobs(changed: u64, jobs: usize) -> String {
