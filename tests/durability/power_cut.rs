@@ -30,7 +30,7 @@ pub(crate) fn nothing_acknowledged_is_lost(form: Form) {
             let tape = record(form);
             acknowledged += tape.recording.acknowledged.len();
             checkpoints += tape.recording.checkpoints;
-            found = found + cut_deliveries(&tape, form.choose(60, 1700));
+            found = found + cut_deliveries(&tape, form.choose(30, 1700));
         }
         println!("  {name}: {acknowledged} acknowledged, {checkpoints} checkpoints, {found}");
         all = all + found;

@@ -2,7 +2,7 @@
 //! seed draws one course of outages, lost answers, crashes and callers that hang up.
 //!
 //! ```text
-//! cargo test -p article-webhook-tests --test simulation                     80 seeds
+//! cargo test -p article-webhook-tests --test simulation                     40 seeds
 //! cargo test -p article-webhook-tests --test simulation -- --long           10,000 seeds
 //! cargo test -p article-webhook-tests --test simulation -- --seed 17        this one, twice: both must be the same
 //! cargo test -p article-webhook-tests --test simulation -- --count 1000     as many, from --seed or from 0
@@ -53,7 +53,7 @@ use crate::{
     world::lock,
 };
 
-const SHORT: u64 = 80;
+const SHORT: u64 = 40;
 const LONG: u64 = 10_000;
 
 /// How many of the first seeds are run twice.

@@ -2,7 +2,7 @@
 //!
 //! Without `chromedriver` on the PATH the tests are skipped, and say so; where the variable `CI` is set, that is a failure. Without
 //! `npm`, or its registry, axe-core is left out, which is reported.
-//! Screenshots are in the folder that `BROWSER_SCREENSHOTS` names, or in a temporary one.
+//! If `BROWSER_SCREENSHOTS` names a folder, there are screenshots in it.
 
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 

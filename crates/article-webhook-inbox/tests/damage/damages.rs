@@ -165,7 +165,7 @@ pub(super) fn sweep(bases: &[Base], form: Form) -> Vec<Damage> {
             };
             let step = match of.name {
                 _ if is_long => 1,
-                "closed" => 1,
+                "closed" => 2,
                 "killed" => 32,
                 _ => 64,
             };

@@ -6,7 +6,7 @@
 //! copy, with its lock, loses no article without its name, handles nothing twice and orders nothing twice ([`salvaged`]). Salvaged alone
 //! are the damages of a sweep: each 4 KiB sector is zeroed, made noise, or the end of its file.
 //!
-//! It tries 60 spots and a part of the sweep, or 25,000 and the whole sweep with `-- --long`. `-- --seed 42` repeats a run, and
+//! It tries 30 spots and a part of the sweep, or 25,000 and the whole sweep with `-- --long`. `-- --seed 42` repeats a run, and
 //! `-- --only 7` one damage of it, whose files it keeps. `-- --count 5000` sets the number of spots.
 
 #![allow(clippy::print_stdout)] // a program may
@@ -29,7 +29,7 @@ use std::{
 use base::Base;
 use damages::{Damage, Form};
 
-const SHORT: usize = 60;
+const SHORT: usize = 30;
 const LONG: usize = 25_000;
 
 /// What became of one damage: what must never happen, what a start did, and what a salvage did.
