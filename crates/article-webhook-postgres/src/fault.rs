@@ -82,6 +82,11 @@ impl Fault {
         matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::UNDEFINED_OBJECT))
     }
 
+    /// Whether the server, the database or the role has as many connections as it may have.
+    pub(crate) fn is_too_many_connections(&self) -> bool {
+        matches!(self, Self::Connecting(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+    }
+
     /// Whether a transaction of another program held a row for too long.
     pub(crate) fn is_locked(&self) -> bool {
         matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))

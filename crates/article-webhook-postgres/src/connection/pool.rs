@@ -11,7 +11,7 @@ use deadpool::managed::{Object, Pool, PoolError, Timeouts};
 use tokio::{
     runtime::Handle,
     sync::{OwnedRwLockReadGuard, RwLock},
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 use tokio_postgres::Client;
 
@@ -28,6 +28,9 @@ use crate::{
 
 /// How long a call waits for a connection.
 const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a call waits before it looks for a connection again, while the server gives no more of them.
+const CHECKOUT_RETRY: Duration = Duration::from_millis(50);
 
 /// How long closing waits for calls in progress. All but a claim that reads everything, and a check, end before.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -133,11 +136,20 @@ impl Connections {
         };
         // Making a connection has its own limits.
         let timeouts = Timeouts { wait: Some(CHECKOUT_TIMEOUT), create: None, recycle: None };
-        match pool.timeout_get(&timeouts).await {
-            Ok(object) => Ok(CheckedOut(Some(Connection::Pooled(object)))),
-            Err(PoolError::Timeout(_)) => Err(self.no_idle_connection().into()),
-            Err(PoolError::Backend(fault)) => Err(fault),
-            Err(_) => Err(Error::closed().into()),
+        let end = Instant::now() + CHECKOUT_TIMEOUT;
+        loop {
+            match pool.timeout_get(&timeouts).await {
+                Ok(object) => return Ok(CheckedOut(Some(Connection::Pooled(object)))),
+                Err(PoolError::Timeout(_)) => return Err(self.no_idle_connection().into()),
+                // An open connection of the pool becomes free, or the server has room again.
+                Err(PoolError::Backend(fault))
+                    if fault.is_too_many_connections() && Instant::now() < end =>
+                {
+                    sleep(CHECKOUT_RETRY).await;
+                }
+                Err(PoolError::Backend(fault)) => return Err(fault),
+                Err(_) => return Err(Error::closed().into()),
+            }
         }
     }
 

@@ -78,6 +78,47 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
     });
 }
 
+/// The server has no room for another connection, and the one that is open is in use for a moment.
+#[test]
+fn a_delivery_that_gets_no_connection_of_its_own_waits_for_an_open_one() {
+    let Some(server) = Server::start(&[]) else { return };
+    with_password(&server);
+    run(&server.url(), "CREATE DATABASE app OWNER blog");
+    let app = |role: &str| format!("postgresql://{role}@127.0.0.1:{}/app", server.port);
+    wait(async {
+        let settings = PostgresSettings::new(&app("blog:right")).unwrap();
+        let settings = settings.receiving_connections(2).unwrap();
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let operator = scene::connect(&app("postgres")).await;
+        let limit = "DO $$ BEGIN EXECUTE 'ALTER ROLE blog CONNECTION LIMIT ' || \
+            (SELECT count(*) FROM pg_stat_activity WHERE usename = 'blog'); END $$";
+        operator.batch_execute(limit).await.unwrap();
+        let mut application = scene::connect(&app("postgres")).await;
+        let held = application.transaction().await.unwrap();
+        held.batch_execute("SELECT FROM article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE")
+            .await
+            .unwrap();
+        let first = store.record(arrival("job_1", "{ }"));
+        let second = async {
+            let waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+            while operator.query(waits, &[]).await.unwrap().is_empty() {}
+            let second = store.record(arrival("job_2", "{}"));
+            let release = async {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                held.rollback().await.unwrap();
+            };
+            tokio::join!(second, release).0
+        };
+        let (first, second) = tokio::join!(first, second);
+        assert_eq!(second.unwrap(), Recorded::Stored);
+        // On a busy machine the application holds the entry for too long.
+        if let Err(error) = first {
+            assert!(error.to_string().contains("holds the entry"), "{error}");
+        }
+    });
+}
+
 /// Changes a setting of the server, and waits until sessions have it.
 async fn set(operator: &Client, setting: &str, value: &str) {
     let alter = format!("ALTER SYSTEM SET {setting} = '{value}'");
