@@ -96,7 +96,10 @@ impl Failure {
     /// A failed write to standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         let is_closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { is_closed_pipe, ..Self::failed("cannot write the output").because(error) }
+        let failure = Self::failed("cannot write the output")
+            .because(error)
+            .fix("make room for the output; if the command changes something, see first whether it is done");
+        Self { is_closed_pipe, ..failure }
     }
 
     /// A failure of the service, or of the way to it.

@@ -64,7 +64,13 @@ enum InboxCommand {
         #[command(flatten)]
         change: ChangeArguments,
         /// Requeue at most this many, to see whether they fail again
-        #[arg(long, value_name = "COUNT", conflicts_with = "jobs", help_heading = "Options")]
+        #[arg(
+            long,
+            value_name = "COUNT",
+            value_parser = clap::value_parser!(u64).range(1..),
+            conflicts_with = "jobs",
+            help_heading = "Options"
+        )]
         first: Option<u64>,
     },
     /// Make entries dead, so that no handler gets them any more

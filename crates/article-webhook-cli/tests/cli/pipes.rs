@@ -89,6 +89,8 @@ async fn what_cannot_be_written_is_a_failure() {
         let why_at_once = "error: cannot write the output: No space left on device";
         let says = error.starts_with(why_at_once) || error.starts_with(why);
         assert!(says, "{arguments:?}: {error}");
+        let fix = "make room for the output; if the command changes something, see first whether it is done";
+        assert!(error.contains(fix), "{arguments:?}: {error}");
     }
 }
 
