@@ -759,16 +759,12 @@ impl JobRows {
         key: u64,
         now: SystemTime,
     ) -> PollSettled {
-        let entry = self.article().map(|article| article.state);
-        let Some(job) = self.expected.get_mut().filter(|job| job.is_polled(lease, now)) else {
+        let Some(job) = self.expected.get().filter(|job| job.is_polled(lease, now)) else {
             return PollSettled::LostLease;
         };
         let (before, intent) = (job.state, job.intent.clone());
         let answered = match outcome {
-            PollOutcome::Answered(answer) => {
-                let event = Event::ArticleComplete;
-                job.records_answer(answer.digest, entry).then_some((answer, event))
-            }
+            PollOutcome::Answered(answer) => Some((answer, Event::ArticleComplete)),
             PollOutcome::Failed { answer, .. } => {
                 Some((answer, EntryKey::failure(self.job_id.clone()).event))
             }

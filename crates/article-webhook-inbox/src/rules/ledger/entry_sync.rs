@@ -41,7 +41,7 @@ impl JobRow {
     pub fn sync_with_entry(&mut self, entry: State, source: Source, now: SystemTime) {
         match (is_rejected(entry), self.state) {
             (true, JobState::Collected) if entry == State::Corrupt => {
-                (self.returned, self.unreadable_since) = (None, None);
+                self.unreadable_since = None;
                 self.wait(PAUSE_AFTER_UNREADABLE_BODY, Some(DAMAGED.to_owned()), now);
             }
             (true, JobState::Collected) => self.reject_answer(now),

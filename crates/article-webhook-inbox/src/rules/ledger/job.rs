@@ -63,9 +63,6 @@ pub struct JobRow {
         with = "crate::codec::optional_millis"
     )]
     pub unreadable_since: Option<SystemTime>,
-    /// The digest of the last body that the API gave while the entry was unhandled or corrupt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub returned: Option<Digest>,
     /// What the last answer reported, if it ends the job once another reports the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<Digest>,
@@ -96,7 +93,6 @@ impl JobRow {
             pushed_at: entry.and_then(|entry| entry.pushed_at),
             collected_at: entry.and_then(|entry| entry.collected_at),
             unreadable_since: None,
-            returned: None,
             unconfirmed: None,
             cause: None,
             newer: NewerFields::default(),
@@ -125,7 +121,6 @@ impl JobRow {
             pushed_at: None,
             collected_at: None,
             unreadable_since: None,
-            returned: None,
             unconfirmed: None,
             cause: None,
             newer: NewerFields::default(),
@@ -165,8 +160,7 @@ impl JobRow {
             JobState::Failed | JobState::Unreadable | JobState::NotFound => {
                 self.open(rounded(expect.at), now);
                 self.reason = expect.reason.clone();
-                (self.returned, self.cause) = (None, None);
-                (self.collected_at, self.unreadable_since) = (None, None);
+                (self.cause, self.collected_at, self.unreadable_since) = (None, None, None);
             }
             JobState::Expected | JobState::Polling => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
@@ -202,7 +196,6 @@ impl JobRow {
             pushed_at,
             collected_at,
             unreadable_since,
-            returned: _,
             unconfirmed,
             cause,
             newer: _,

@@ -31,16 +31,6 @@ impl JobRow {
         self.state == JobState::Polling && self.fence == lease.fence && now < self.at
     }
 
-    /// Whether the store records the body that the API gave, before it [settles](Self::settle) the poll. `entry` is the
-    /// state of the article's entry. A corrupt entry takes every body: what was damaged here is the store's copy, which the
-    /// same body repairs. An unhandled one takes it once. When the API gives the very same body for such an entry again, it
-    /// is not recorded: a person must look at it.
-    pub fn records_answer(&mut self, digest: Digest, entry: Option<State>) -> bool {
-        let is_rejected = entry.is_some_and(is_rejected);
-        let is_repeated = is_rejected && self.returned.replace(digest) == Some(digest);
-        !is_repeated || entry == Some(State::Corrupt)
-    }
-
     /// Stores the outcome of a poll with this key. `entry` is the state of the article's entry, after the answer was recorded; it matters
     /// for [`PollOutcome::Answered`], and if the job was [in doubt](Self::unproven). The row changed, unless the lease was lost.
     pub fn settle(
