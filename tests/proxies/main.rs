@@ -30,20 +30,20 @@ fn behind_nginx_articles_arrive_and_refusals_are_never_2xx() {
             &[(PASS, "proxy_http_version 1.1; proxy_request_buffering off; proxy_pass http://")],
         ),
     ];
-    tries(Program::Nginx, &forms, TABLE);
+    tries_all(Program::Nginx, &forms);
 }
 
 #[test]
 fn behind_haproxy_articles_arrive_and_refusals_are_never_2xx() {
     let buffered = &[("mode http", "mode http\n    option http-buffer-request")];
-    tries(Program::Haproxy, &[Form::GUIDE, Form::new("buffered", buffered)], TABLE);
+    tries_all(Program::Haproxy, &[Form::GUIDE, Form::new("buffered", buffered)]);
 }
 
 #[test]
 fn behind_caddy_articles_arrive_and_refusals_are_never_2xx() {
     // Caddy 2.7 has another name for it.
     let buffered = &[("127.0.0.1:3000 {", "127.0.0.1:3000 {\n            buffer_requests")];
-    tries(Program::Caddy, &[Form::GUIDE, Form::new("buffered", buffered)], TABLE);
+    tries_all(Program::Caddy, &[Form::GUIDE, Form::new("buffered", buffered)]);
 }
 
 #[test]
@@ -78,10 +78,16 @@ fn caddy_answers_200_where_it_has_no_handler() {
     tries(Program::Caddy, &forms, situation::DEFAULT_ANSWER_OF_CADDY);
 }
 
-/// Each situation, in each form, before each receiver.
-fn tries(program: Program, forms: &[Form], situations: &[Situation]) {
-    if let Some(mut run) = Run::start(program, forms) {
-        run.try_all(situations);
-        run.end();
+/// Each situation of the table, in each form, before each receiver. What the run returns is the figure of the proxy.
+fn tries_all(program: Program, forms: &[Form]) {
+    if let Some(figure) = tries(program, forms, TABLE) {
+        run::say(&figure);
     }
+}
+
+/// Each of these situations. `None` if the proxy is not installed.
+fn tries(program: Program, forms: &[Form], situations: &[Situation]) -> Option<String> {
+    let mut run = Run::start(program, forms)?;
+    run.try_all(situations);
+    Some(run.end())
 }

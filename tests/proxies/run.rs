@@ -115,22 +115,18 @@ impl Run {
         }
     }
 
-    /// Everything was as it must be, and nothing else reached a sink.
-    pub(crate) fn end(self) {
+    /// Everything was as it must be, and nothing else reached a sink. Returns the figure of the run.
+    pub(crate) fn end(self) -> String {
         let program = self.program.name();
         let (found, others) = (self.disagreements.join("\n"), self.record.others());
         assert!(found.is_empty(), "{program}:\n{found}\n{}", self.proxy.log());
         assert_eq!(others, [""; 0], "{program}: a sink got more than was sent");
-        // A run of a few situations is no figure.
-        if self.long_refusals.is_empty() {
-            return;
-        }
         let (sent, sites) = (self.sent, self.sites.len());
         let mut line = format!("{program}: {sent} requests at {sites} sites");
         for (answer, count) in self.long_refusals {
             line += &format!("; a long refused body got {answer} {count} times");
         }
-        say(&line);
+        line
     }
 }
 
