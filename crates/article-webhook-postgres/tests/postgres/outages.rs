@@ -99,23 +99,17 @@ fn a_delivery_that_gets_no_connection_of_its_own_waits_for_an_open_one() {
         held.batch_execute("SELECT FROM article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE")
             .await
             .unwrap();
+        // It is refused once it has waited for the application, and then gives its connection away.
         let first = store.record(arrival("job_1", "{ }"));
         let second = async {
             let waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
             while operator.query(waits, &[]).await.unwrap().is_empty() {}
-            let second = store.record(arrival("job_2", "{}"));
-            let release = async {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                held.rollback().await.unwrap();
-            };
-            tokio::join!(second, release).0
+            store.record(arrival("job_2", "{}")).await
         };
         let (first, second) = tokio::join!(first, second);
         assert_eq!(second.unwrap(), Recorded::Stored);
-        // On a busy machine the application holds the entry for too long.
-        if let Err(error) = first {
-            assert!(error.to_string().contains("holds the entry"), "{error}");
-        }
+        let error = first.unwrap_err().to_string();
+        assert!(error.contains("holds the entry"), "{error}");
     });
 }
 
