@@ -19,9 +19,9 @@ pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             Error::unusable(format!(
-                "{shown} cannot be opened and written to: let this process write to it, to its files -wal and -shm, and to its folder; raise its limit of \
-                 open files if that is reached; otherwise the header of the file is damaged, and `article-webhook inbox salvage \
-                 {shown} NEW` reads what is left; or {}",
+                "{shown} cannot be opened and written to: let this process write to it, to its files -wal and -shm, and to its \
+                 folder; raise its limit of open files if that is reached; otherwise the header of the file is damaged, and \
+                 `article-webhook inbox salvage {shown} NEW` reads what is left; or {}",
                 restore_advice(path)
             ))
         }
