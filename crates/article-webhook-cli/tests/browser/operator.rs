@@ -202,7 +202,8 @@ async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
     let listening = Running::listen(&folder.path().join("inbox.db"));
     browser.open_live(&listening.url).await;
     browser.open_live(&format!("{}/refused", listening.base)).await;
-    assert_eq!(browser.count("#refused tbody tr").await, 0);
+    let before = browser.text("#refused").await;
+    assert_eq!(browser.count("#refused tbody tr").await, 0, "{before}");
     refused(&listening).await;
     browser.wait_for_count("#refused section:first-of-type tbody tr", 2).await;
     let shown = browser.run("return document.querySelector('#refused').innerText").await;
