@@ -1,4 +1,5 @@
-//! An application that uses reqwest and rustls itself, and the client beside them: neither changes the other.
+//! An application that uses reqwest and rustls itself, and beside them the client and the inbox in PostgreSQL: neither changes the
+//! other.
 
 use std::{
     error::Error,
@@ -23,6 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     #[cfg(all(feature = "rustls", not(feature = "reqwest-no-provider")))]
     assert!(rustls::crypto::CryptoProvider::get_default().is_none(), "a provider is installed");
+    #[cfg(feature = "postgres-tls")]
+    postgres_over_tls();
     #[cfg(feature = "rustls")]
     let _ = rustls::ClientConfig::builder(); // panics unless the provider is clear
     let own = reqwest::Client::new(); // panics if it has TLS without a provider
@@ -62,6 +65,28 @@ fn over_tls() -> Result<(), Box<dyn Error>> {
     let error = order(&builder(&base).build_with(reqwest::Client::builder())?).unwrap_err();
     assert_eq!(error.to_string(), "the service cannot be reached");
     Ok(())
+}
+
+/// No server is there. But the inbox has a provider of TLS, or says which to name, as the application does then.
+#[cfg(feature = "postgres-tls")]
+fn postgres_over_tls() {
+    use article_webhook_postgres::{PostgresSettings, PostgresStore};
+
+    let url = "postgresql://blog@localhost:1/blog?sslmode=require";
+    let refused = || {
+        let settings = PostgresSettings::new(url).expect("it is a URL");
+        let store = block_on(PostgresStore::connect(settings));
+        store.err().expect("no server is there")
+    };
+    #[cfg(all(feature = "rustls-ring", not(feature = "postgres-tls-aws-lc")))]
+    {
+        let error = refused();
+        assert!(error.is_invalid(), "{error}");
+        assert!(error.to_string().contains("install_default()"), "{error}");
+        rustls::crypto::ring::default_provider().install_default().expect("it is the first");
+    }
+    let error = refused();
+    assert!(!error.is_invalid(), "{error}");
 }
 
 /// The application's reqwest has no TLS, and the first call says so.

@@ -71,7 +71,8 @@ impl PostgresSettings {
     /// | `disable` | no TLS | no TLS: whoever can read the network reads every article. A server that asks for the password in clear text is refused |
     ///
     /// With TLS, the certificate must be of an authority that is trusted, and for the host of the URL. Without the feature `tls`,
-    /// connections that need TLS are refused when they are made.
+    /// connections that need TLS are refused when they are made; with it and without `tls-aws-lc`, they are refused unless the
+    /// application has installed a cryptography provider of rustls.
     ///
     /// Trusted are the authorities of the system, or those in the file that a URL names as `sslrootcert`, in PEM.
     /// Certificates of the client are not supported.

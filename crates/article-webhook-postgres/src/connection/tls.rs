@@ -1,6 +1,9 @@
+#[cfg(feature = "tls")]
+use std::sync::Arc;
+
 use article_webhook_inbox::Error;
 #[cfg(feature = "tls")]
-use rustls::RootCertStore;
+use rustls::{RootCertStore, crypto::CryptoProvider};
 use tokio_postgres::config::SslMode;
 
 use super::{hosts::Hosts, plaintext::WithoutTls};
@@ -31,28 +34,40 @@ impl Tls {
     #[cfg(not(feature = "tls"))]
     fn with_tls(_: &PostgresSettings) -> Result<Self, Error> {
         Err(Error::invalid(
-            "the database is on another machine, or its URL asks for TLS, and TLS is not built in: turn on the feature `tls` of \
-             article-webhook-postgres; or write sslmode=disable in the URL, and whoever can read the network reads every article",
+            "the database is on another machine, or its URL asks for TLS, and TLS is not built in: turn on the feature `tls-aws-lc` \
+             of article-webhook-postgres; or write sslmode=disable in the URL, and whoever can read the network reads every article",
         ))
     }
 
     /// TLS that trusts the certificates that the URL names, or else those of the system.
     #[cfg(feature = "tls")]
     fn with_tls(settings: &PostgresSettings) -> Result<Self, Error> {
-        use std::sync::Arc;
-
         let roots = match &settings.roots {
             Some(file) => named(file)?,
             None => of_the_system(),
         };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ClientConfig::builder_with_provider(provider)
+        let config = rustls::ClientConfig::builder_with_provider(provider()?)
             .with_safe_default_protocol_versions()
             .map_err(|error| Error::unusable("TLS cannot be used").because(error))?
             .with_root_certificates(roots)
             .with_no_client_auth();
         Ok(Self::Rustls(Box::new(tokio_postgres_rustls::MakeRustlsConnect::new(config))))
     }
+}
+
+/// The cryptography provider that the application has installed, or else that of the feature `tls-aws-lc`.
+#[cfg(feature = "tls")]
+fn provider() -> Result<Arc<CryptoProvider>, Error> {
+    if let Some(installed) = CryptoProvider::get_default() {
+        return Ok(Arc::clone(installed));
+    }
+    #[cfg(feature = "tls-aws-lc")]
+    return Ok(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
+    #[cfg(not(feature = "tls-aws-lc"))]
+    Err(Error::invalid(
+        "TLS has no cryptography provider: turn on the feature `tls-aws-lc` of article-webhook-postgres; or install the \
+         application's provider before it connects, such as rustls::crypto::ring::default_provider().install_default()",
+    ))
 }
 
 /// The certificates of the system. `SSL_CERT_FILE` names others.
@@ -109,7 +124,7 @@ mod tests {
             let error = new(host, query).err().unwrap();
             assert!(error.is_invalid(), "{error}");
             let error = error.to_string();
-            assert!(error.contains("turn on the feature `tls`"), "{error}");
+            assert!(error.contains("turn on the feature `tls-aws-lc`"), "{error}");
             assert!(error.contains("write sslmode=disable"), "{error}");
         }
         assert!(new("db.example", "?sslmode=disable").is_ok());
