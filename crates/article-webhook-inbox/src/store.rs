@@ -1,6 +1,6 @@
 //! The interface between the inbox, its stores and the collector. It is hidden, and may change with each version.
 
-mod damage;
+mod findings;
 mod maps;
 mod scripted;
 mod store_trait;
@@ -9,7 +9,7 @@ pub(crate) mod memory;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
-pub use damage::report_damage;
+pub use findings::{Findings, LOG};
 pub use store_trait::{Pending, Store};
 
 /// What a store runs the scripts with.

@@ -5,7 +5,7 @@ use std::{
 
 use article_webhook_inbox::{
     Error,
-    store::{from_millis, to_millis},
+    store::{Findings, from_millis, to_millis},
 };
 
 use super::{
@@ -15,7 +15,6 @@ use super::{
     transaction::{Access, Transaction, Work, Writes},
 };
 use crate::{
-    damage::Damage,
     fault::{Fault, late},
     settings::{PostgresSettings, Purpose},
 };
@@ -30,7 +29,7 @@ pub(crate) struct Database {
     pub(crate) settings: PostgresSettings,
     /// What fails on the connections that store deliveries.
     pub(crate) blocked: LastError,
-    pub(crate) damage: Damage,
+    pub(crate) damage: Findings,
     /// The server's time as a transaction read it last, and when that began.
     time: Mutex<(SystemTime, Instant)>,
     /// The schema of the tables, as statements name it: a plain name may be a word of SQL.
@@ -46,7 +45,7 @@ impl Database {
         use Access::{Delivery, Lease, Migrate, Read, ReadAll, Shared, Write};
         let all = [Write, Shared, Delivery, Lease, Read, ReadAll, Migrate];
         let begin = all.map(|access| access.begin(&schema));
-        let (blocked, damage) = (LastError::default(), Damage::default());
+        let (blocked, damage) = (LastError::default(), Findings::default());
         let time = Mutex::new((SystemTime::now(), Instant::now()));
         Ok(Self { connections, settings, blocked, damage, time, schema, begin })
     }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, ErrorCode};
 use super::{
     change_counter,
     connection::{self, Access, SecondWriter},
-    damage::{self, Part},
+    damage::{self, LOG},
     fault::Fault,
     files::{self, Lock, acknowledged_beside},
     schema,
@@ -34,7 +34,7 @@ pub(super) fn exclusive(path: &Path, clock: Clock) -> Result<Option<Writer>, Err
     let shared = Shared::new(path.clone(), clock, lock.notes());
     if recorded.is_none() {
         if let Some(unreadable) = damage::unreadable(&path) {
-            shared.findings.add(Part::Log, unreadable);
+            shared.findings.add(LOG, unreadable);
         }
         if was_in_use(&connection).map_err(|fault| refused(&path, fault))? {
             telemetry::nothing_recorded(&path);

@@ -23,7 +23,7 @@ pub(super) use self::{
     job::job_at,
 };
 use super::{
-    damage::{Findings, Part},
+    damage::Findings,
     fault::{Fault, RESTART},
 };
 use crate::{
@@ -74,7 +74,7 @@ pub(super) fn run<S: Script>(
 /// Reports that a page cannot be read, if that is why a call failed.
 pub(super) fn note_damage(fault: &Fault, findings: &Findings) {
     if fault.is_damage() {
-        findings.add(Part::Page, format!("a page of the database cannot be read: {RESTART}"));
+        findings.add("page", format!("a page of the database cannot be read: {RESTART}"));
     }
 }
 
@@ -115,7 +115,7 @@ impl SqliteTables<'_> {
                 Some(Some(name)) => names.push(name),
                 Some(None) => {
                     let says = "its job id cannot be read; deliver or collect the job again, or expect it again";
-                    self.findings.add(Part::Entry, format!("row {id} of {table}: {says}"));
+                    self.findings.add("entry", format!("row {id} of {table}: {says}"));
                 }
                 None => {}
             }
@@ -149,7 +149,7 @@ impl SqliteTables<'_> {
             Some(stored) => {
                 stored.and_then(|document| codec::row(&document)).unwrap_or_else(|| {
                     let says = "the token bucket of polls is damaged, and is empty now";
-                    self.findings.add(Part::Ledger, says.to_owned());
+                    self.findings.add("ledger", says.to_owned());
                     Bucket::empty()
                 })
             }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, path::Path};
 
 use rusqlite::Connection;
 
-use super::{Findings, Part};
+use super::Findings;
 use crate::store::sqlite::{connection::damaged, fault::Fault};
 
 /// The most findings that SQLite reports. The default of 100 could all be about values, which are no findings here.
@@ -63,7 +63,7 @@ pub(in crate::store::sqlite) fn rebuild_indexes(
     match rebuilt {
         Ok(left) if left.is_empty() => {
             let says = "indexes differed from their tables, and all were built again; SQLite's check had found";
-            findings.add(Part::Index, format!("{says}: {first}"));
+            findings.add("index", format!("{says}: {first}"));
             Ok(())
         }
         Ok(left) => Err(damaged(path, &left[0]).into()),

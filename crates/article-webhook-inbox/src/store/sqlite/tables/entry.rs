@@ -9,10 +9,7 @@ use crate::{
     Digest, EntryKey, State, codec,
     rules::{BodyBytes, BodyLine, BodyRow, Change, EntryRows, JobRows, Row, Tracked},
     script::LoadedBody,
-    store::sqlite::{
-        damage::{Findings, Part},
-        fault::Fault,
-    },
+    store::sqlite::{damage::Findings, fault::Fault},
     timestamp::{from_millis, to_millis},
 };
 
@@ -71,7 +68,7 @@ pub(super) fn load(
             let job_id = job_id.as_str().escape_debug();
             let says =
                 format!("entry {id} of {job_id}: {damage}; deliver or collect the job again");
-            findings.add(Part::Entry, says);
+            findings.add("entry", says);
         }
         let received_at = from_millis(received_at);
         entries.push(EntryRows { event, received_at, row, bodies, damage });
@@ -282,7 +279,7 @@ fn load_bodies(
         let (known, damage) = body(row)?;
         if let Some(damage) = damage {
             let number = bodies.len() + 1;
-            findings.add(Part::Body, format!("body {number} of entry {id}: {damage}"));
+            findings.add("body", format!("body {number} of entry {id}: {damage}"));
         }
         bodies.push(Tracked::stored(row.get(0)?, known));
     }

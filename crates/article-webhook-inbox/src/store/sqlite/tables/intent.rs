@@ -7,10 +7,7 @@ use crate::{
     IntentState, codec,
     rules::{Change, IntentRow, Tracked},
     script::{IntentRows, Intents},
-    store::sqlite::{
-        damage::{Findings, Part},
-        fault::Fault,
-    },
+    store::sqlite::{damage::Findings, fault::Fault},
     timestamp::{from_millis, to_millis},
 };
 
@@ -100,7 +97,7 @@ fn intent(row: &SqlRow<'_>, now: SystemTime, findings: &Findings) -> Result<Inte
         && number(8)? == checksum(id, &name, created_at, &document);
     let at = from_millis(number(4)?);
     if !is_sound {
-        findings.add(Part::Ledger, format!(
+        findings.add("ledger", format!(
             "the intent {}: its checksum does not match; the outcome of its order is treated as unknown",
             name.escape_debug()
         ));

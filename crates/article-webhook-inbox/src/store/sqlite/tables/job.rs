@@ -7,10 +7,7 @@ use super::value::{index_differs, new_id, remove, text};
 use crate::{
     JobState, codec,
     rules::{Change, JobRow, JobRows, Tracked},
-    store::sqlite::{
-        damage::{Findings, Part},
-        fault::Fault,
-    },
+    store::sqlite::{damage::Findings, fault::Fault},
     timestamp::{from_millis, to_millis},
 };
 
@@ -43,7 +40,7 @@ pub(super) fn load(
     if !is_sound {
         let state = if is_state_known { row.state } else { JobState::default() };
         findings.add(
-            Part::Ledger,
+            "ledger",
             format!(
                 "the job {} of the ledger: its checksum does not match; it is treated as {state}",
                 job_id.as_str().escape_debug(),

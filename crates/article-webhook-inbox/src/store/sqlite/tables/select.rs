@@ -15,7 +15,7 @@ use crate::{
     rules::MIN_QUARANTINE_COST,
     script::{Entries, Expected, Next},
     store::sqlite::{
-        damage::{Findings, Part},
+        damage::Findings,
         fault::{Fault, RESTART},
     },
     timestamp::{from_millis, to_millis},
@@ -116,7 +116,7 @@ fn by_time(
             _ if left_out.contains(&id) => {}
             (Some(_), Ok(at)) => found.push((at, id)),
             _ => findings.add(
-                Part::Index,
+                "index",
                 format!(
                     "row {id} is skipped, because its job id cannot be read, or an index differs from its table: {RESTART}"
                 ),

@@ -2,7 +2,7 @@ use rusqlite::{Connection, types::ValueRef};
 
 use crate::store::sqlite::{
     change_counter,
-    damage::{Findings, Part},
+    damage::Findings,
     fault::{self, Fault},
 };
 
@@ -31,6 +31,6 @@ pub(super) fn delete(connection: &Connection, statement: &str, id: i64) -> Resul
 /// The failure of a call for a job whose row is that of another, and not its own with a damaged name. Nothing is changed.
 pub(super) fn index_differs(findings: &Findings) -> Fault {
     let differs = fault::damaged("an index differs from its table");
-    findings.add(Part::Index, differs.to_string());
+    findings.add("index", differs.to_string());
     differs.into()
 }

@@ -13,7 +13,6 @@ use crate::{
     store::sqlite::{
         change_counter, clock,
         connection::{self, Access, Checkpoint, LogAtClose},
-        damage::Part,
         fault::{self, Fault},
         files::{self, Acknowledged, Change, FilesInUse, Lock},
         schema, tables, wal_identity,
@@ -196,7 +195,7 @@ impl WriteConnection {
         } else {
             let path = self.shared.path.display();
             self.shared.findings.add(
-                Part::Lock,
+                "lock",
                 format!(
                     "{path}-lock cannot be written, so that the next start cannot tell whether anything is missing: look at the \
                      disk"

@@ -10,7 +10,7 @@ use crate::{
     script::{ListIntents, Restart},
     store::sqlite::{
         connection::{self, damaged},
-        damage::{self, Findings, Part},
+        damage::{self, Findings},
         fault::Fault,
         schema, tables, wal_identity,
     },
@@ -78,7 +78,7 @@ pub(super) fn change_tables(
     }
     damage::rebuild_indexes(connection, path, found, findings)?;
     for index in schema::create(connection)? {
-        findings.add(Part::Index, format!("the index {index} was missing, and was made"));
+        findings.add("index", format!("the index {index} was missing, and was made"));
     }
     wal_identity::erase_damage_record(connection)?;
     tables::run(&Restart, connection, now, findings)
