@@ -1,5 +1,3 @@
-use std::fmt;
-
 /// How a body reached the inbox.
 ///
 /// ```
@@ -19,6 +17,8 @@ pub enum Source {
 }
 
 impl Source {
+    const ALL: [Self; 2] = [Self::Webhook, Self::Api];
+
     /// The name of the source in databases and exports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -27,24 +27,6 @@ impl Source {
             Self::Api => "api",
         }
     }
-
-    /// The source with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Webhook, Self::Api].into_iter().find(|source| source.as_str() == name)
-    }
 }
 
-impl std::str::FromStr for Source {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a source of bodies"))
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+named!(Source, "not a source of bodies");

@@ -1,5 +1,3 @@
-use std::fmt;
-
 /// The state of the work on an entry.
 ///
 /// ```text
@@ -96,24 +94,6 @@ impl State {
     pub fn needs_person(self) -> bool {
         matches!(self, Self::Dead | Self::Unhandled | Self::Corrupt | Self::Quarantined)
     }
-
-    /// The state with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|state| state.as_str() == name)
-    }
 }
 
-impl std::str::FromStr for State {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of an entry"))
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+named!(State, "not a state of an entry");

@@ -51,27 +51,9 @@ impl IntentState {
             Self::Abandoned => "abandoned",
         }
     }
-
-    /// The state with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|state| state.as_str() == name)
-    }
 }
 
-impl std::str::FromStr for IntentState {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of an intent"))
-    }
-}
-
-impl fmt::Display for IntentState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+named!(IntentState, "not a state of an intent");
 
 /// An order, by the application's own key.
 ///

@@ -79,27 +79,9 @@ impl JobState {
             Self::NotFound => "not_found",
         }
     }
-
-    /// The state with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|state| state.as_str() == name)
-    }
 }
 
-impl std::str::FromStr for JobState {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        Self::from_name(name).ok_or_else(|| crate::Error::invalid("not a state of a job"))
-    }
-}
-
-impl fmt::Display for JobState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+named!(JobState, "not a state of a job");
 
 /// Why a job is expected.
 ///
