@@ -1,6 +1,5 @@
 //! Stores deliveries before they are answered.
 
-mod counts_cache;
 mod expect_queue;
 mod readiness;
 #[cfg(feature = "signal")]
@@ -28,10 +27,7 @@ use std::{
 
 use tokio::time::timeout;
 
-use self::{
-    counts_cache::CountsCache, expect_queue::ExpectQueue, idle_watch::IdleWatch,
-    readiness::Readiness,
-};
+use self::{expect_queue::ExpectQueue, idle_watch::IdleWatch, readiness::Readiness};
 use crate::{
     Clock, Error,
     store::{Pending, Store, memory::MemoryStore},
@@ -101,7 +97,6 @@ struct Shared {
     readiness: Mutex<Readiness>,
     /// Held while the store is probed.
     probing: tokio::sync::Mutex<()>,
-    counts: Arc<tokio::sync::Mutex<CountsCache>>,
     quarantine_budget: AtomicU64,
 }
 
@@ -136,7 +131,6 @@ impl Inbox {
             expecting: tokio::sync::RwLock::default(),
             readiness: Mutex::default(),
             probing: tokio::sync::Mutex::default(),
-            counts: Arc::default(),
             quarantine_budget: AtomicU64::new(QUARANTINE_BUDGET),
         }));
         inbox.expect_kept();

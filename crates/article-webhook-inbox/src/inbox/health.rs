@@ -1,7 +1,4 @@
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use tokio::{join, time::Instant};
 
@@ -180,42 +177,16 @@ impl Inbox {
 
     /// The figures of the ledger alone.
     ///
-    /// They are counted, which takes longer the more jobs the ledger has: about 0.3 seconds for a million in SQLite. Counts
-    /// that took more than 20 milliseconds are used again for fifty times as long, so that health can be requested often: of
-    /// a million jobs, they are up to 15 seconds old. The pause is always that of now.
-    ///
-    /// [Health](Self::health) does not wait longer than two seconds, but a count goes on, and a later question is answered
-    /// with it.
+    /// They are counted, which takes longer the more jobs the ledger has: about 0.3 seconds for a million in SQLite.
+    /// [Health](Self::health) does not wait longer than two seconds for them.
     ///
     /// # Errors
     ///
     /// The store failed.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a Tokio runtime.
     pub async fn ledger_health(&self) -> Result<LedgerHealth, Error> {
         let store = &self.0.store;
-        let (counts, bucket) = (self.ledger_counts().await?, store.bucket().await?);
+        let (counts, bucket) = (store.ledger_counts().await?, store.bucket().await?);
         let paused = bucket.pause.filter(|pause| store.now() < pause.until);
         Ok(LedgerHealth { counts, paused, key_refused_at: bucket.key_refused_at })
-    }
-
-    async fn ledger_counts(&self) -> Result<LedgerCounts, Error> {
-        // Concurrent callers wait for one count.
-        let mut cache = Arc::clone(&self.0.counts).lock_owned().await;
-        let began = Instant::now().into_std();
-        if let Some(known) = cache.known(began) {
-            return Ok(known);
-        }
-        let store = Arc::clone(&self.0.store);
-        // A count goes on when its caller waits no longer: the next caller finds the figures.
-        let count = tokio::spawn(async move {
-            let counts = store.ledger_counts().await?;
-            cache.counted(began, Instant::now().into_std(), counts);
-            Ok(counts)
-        });
-        let ended = |_| Err(Error::unavailable("the count of the ledger ended without a result"));
-        count.await.unwrap_or_else(ended)
     }
 }
