@@ -126,7 +126,7 @@ impl Fault {
                 "PostgreSQL has not written a row of the inbox: another program changes the row at the same time, or a trigger or a \
                  rule prevents it: drop that trigger or rule",
             ),
-            Self::Ours(error) => copy(error),
+            Self::Ours(error) => error.clone(),
         }
     }
 
@@ -311,21 +311,6 @@ fn is_unreadable(error: &tokio_postgres::Error) -> bool {
     let is_of_the_connection =
         error.is_closed() || cause.is_some_and(<dyn std::error::Error>::is::<io::Error>);
     error.code().is_none() && !is_of_the_connection
-}
-
-/// The same error, for another caller.
-fn copy(error: &Error) -> Error {
-    let text = error.to_string();
-    let copy = match error {
-        _ if error.is_transient() => Error::unavailable(text),
-        _ if error.is_damaged() => Error::damaged(text),
-        _ if error.is_invalid() => Error::invalid(text),
-        _ => Error::unusable(text),
-    };
-    match std::error::Error::source(error) {
-        Some(source) => copy.because(source.to_string()),
-        None => copy,
-    }
 }
 
 /// Whether the server asked for a password that the URL does not have. The driver has no other sign of it.

@@ -6,78 +6,52 @@ use rusqlite::{Connection, OptionalExtension, types::Value};
 pub(super) const JOURNAL_MODE: &str = "journal_mode";
 
 /// The settings of every connection that writes: the name, the value that is set, and the value that must be read back.
-pub(super) const REQUIRED: [(&str, &str, Setting); 10] = [
-    ("busy_timeout", "2000", Setting::Number(2000)),
-    ("mmap_size", "0", Setting::Number(0)),
-    (JOURNAL_MODE, "WAL", Setting::Word("wal")),
-    ("synchronous", "FULL", Setting::Number(2)),
-    ("secure_delete", "ON", Setting::Number(1)),
-    ("wal_autocheckpoint", "0", Setting::Number(0)),
-    ("fullfsync", "ON", Setting::Number(1)),
-    ("checkpoint_fullfsync", "ON", Setting::Number(1)),
-    ("foreign_keys", "OFF", Setting::Number(0)),
+pub(super) const REQUIRED: [(&str, &str, &str); 10] = [
+    ("busy_timeout", "2000", "2000"),
+    ("mmap_size", "0", "0"),
+    (JOURNAL_MODE, "WAL", "wal"),
+    ("synchronous", "FULL", "2"),
+    ("secure_delete", "ON", "1"),
+    ("wal_autocheckpoint", "0", "0"),
+    ("fullfsync", "ON", "1"),
+    ("checkpoint_fullfsync", "ON", "1"),
+    ("foreign_keys", "OFF", "0"),
     // SQLite builds a table for the list of states whenever it writes an entry. The states of this crate are a type.
-    ("ignore_check_constraints", "ON", Setting::Number(1)),
+    ("ignore_check_constraints", "ON", "1"),
 ];
-
-/// The value of a setting.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Setting {
-    Number(i64),
-    Word(&'static str),
-}
 
 /// The settings that differ from what is required. Each finding is a sentence.
 pub(crate) fn wrong_settings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let found = values(connection)?;
-    Ok(found
-        .iter()
-        .filter_map(|(name, found, expected)| mismatch(name, found.as_ref(), *expected))
-        .collect())
+    let wrong = values(connection)?.into_iter().filter(|(_, found, required)| found != required);
+    let finding =
+        |(name, found, required)| format!("the setting {name} is {found} and must be {required}");
+    Ok(wrong.map(finding).collect())
 }
 
-/// The settings with their values, as text.
+/// The settings with their values.
 pub(crate) fn settings(connection: &Connection) -> rusqlite::Result<Vec<(&'static str, String)>> {
-    let shown = |(name, found, _)| match found {
-        Some(Value::Integer(number)) => Some((name, number.to_string())),
-        Some(Value::Text(text)) => Some((name, text)),
-        _ => None,
-    };
-    Ok(values(connection)?.into_iter().filter_map(shown).collect())
+    Ok(values(connection)?.into_iter().map(|(name, found, _)| (name, found)).collect())
 }
 
 /// The settings with the values that they have and must have.
-fn values(
-    connection: &Connection,
-) -> rusqlite::Result<Vec<(&'static str, Option<Value>, Setting)>> {
+fn values(connection: &Connection) -> rusqlite::Result<Vec<(&'static str, String, &'static str)>> {
     let mut values = Vec::new();
-    for (name, _, expected) in REQUIRED {
+    for (name, _, required) in REQUIRED {
         // The writer shortens it for calls that have already waited.
         if name == "busy_timeout" {
             continue;
         }
         let found = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
-        let found: Option<Value> = found.optional()?;
-        // A SQLite that was built without memory maps returns no row for their size.
-        if found.is_some() || name != "mmap_size" {
-            values.push((name, found, expected));
-        }
+        let found = match found.optional()? {
+            Some(Value::Integer(number)) => number.to_string(),
+            Some(Value::Text(text)) => text,
+            // A SQLite that was built without memory maps returns no row for their size.
+            None if name == "mmap_size" => continue,
+            _ => "unknown".to_owned(),
+        };
+        values.push((name, found, required));
     }
     Ok(values)
-}
-
-fn mismatch(name: &str, found: Option<&Value>, expected: Setting) -> Option<String> {
-    let (found, expected) = match (found, expected) {
-        (Some(Value::Integer(found)), Setting::Number(expected)) => {
-            (found.to_string(), expected.to_string())
-        }
-        (Some(Value::Text(found)), Setting::Word(expected)) => (found.clone(), expected.to_owned()),
-        (None, Setting::Number(expected)) => ("unknown".into(), expected.to_string()),
-        (None, Setting::Word(expected)) => ("unknown".into(), expected.into()),
-        (_, Setting::Number(expected)) => ("of another type".into(), expected.to_string()),
-        (_, Setting::Word(expected)) => ("of another type".into(), expected.into()),
-    };
-    (found != expected).then(|| format!("the setting {name} is {found} and must be {expected}"))
 }
 
 /// Sets a value. What the statement returns is ignored, because all settings are read back afterwards.

@@ -12,24 +12,13 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()>
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Elsewhere an operation moves the position that all handles share, so one thread does so at a time.
+/// Where there are no positioned reads, opening an inbox is refused before one is made.
 #[cfg(not(unix))]
-static MOVED: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-#[cfg(not(unix))]
-pub(crate) fn read_at(mut file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-    use io::{Read, Seek};
-
-    let _moved = MOVED.lock();
-    file.seek(io::SeekFrom::Start(offset))?;
-    file.read_exact(bytes)
+pub(crate) fn read_at(_: &File, _: u64, _: &mut [u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(unix))]
-pub(crate) fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-    use io::{Seek, Write};
-
-    let _moved = MOVED.lock();
-    file.seek(io::SeekFrom::Start(offset))?;
-    file.write_all(bytes)
+pub(crate) fn write_at(_: &File, _: u64, _: &[u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
