@@ -353,7 +353,8 @@ pub(crate) fn nothing_recorded(path: &std::path::Path) {
     let path = path.display();
     log!(
         warn: "{path} was not closed cleanly, and {path}-lock does not record its last commit. If {path} is a copy that was \
-        made without {path}-wal, the latest articles may be missing: collect the jobs of that time. If only the lock file was removed, \
+        made without {path}-wal, the latest articles and orders may be missing: collect the jobs of that time, and restore the copy with \
+        `article-webhook inbox restore`, so that no order is placed twice. If only the lock file was removed, \
         nothing is missing"
     );
 }

@@ -55,8 +55,8 @@ fn a_copy_of_a_file_in_use_is_completed_and_a_backup_needs_nothing_more() {
     let (_, used, _) = stage.ended("article-webhook inbox restore used.db old.db");
     assert!(used.contains(says), "{used}");
     stage.works(&format!("article-webhook collect --inbox old.db $K {job}"));
-    let made = stage.works("article-webhook inbox restore copy.db new.db");
-    assert!(!made.contains("in use"), "{made}");
+    let (_, made, _) = stage.ended("article-webhook inbox restore copy.db new.db");
+    assert!(made.contains("the old file is missing") && !made.contains("in use"), "{made}");
     for inbox in ["old.db", "new.db"] {
         stage.works(&format!("article-webhook inbox status {inbox} --json | grep '\"total\":6'"));
     }

@@ -328,7 +328,7 @@ impl Script for OrdersChecked {
     }
 }
 
-/// Abandons an order whose outcome is unknown.
+/// Abandons an order whose outcome is unknown, also one that may be missing in the ledger.
 #[derive(Debug)]
 pub struct Abandon(pub Box<str>);
 
@@ -338,8 +338,11 @@ impl Script for Abandon {
     async fn run(&self, tables: &mut dyn Tables) -> Result<bool, Error> {
         let mut intents = named(tables, &self.0).await?;
         let now = tables.now();
-        let row = intents.first_mut().and_then(|intent| intent.row.get_mut());
-        let is_abandoned = row.is_some_and(|row| row.abandon(now));
+        let Some(intent) = intents.first_mut() else { return Err(no_rows()) };
+        if intent.row.get().is_none() && tables.since(Mark::Gaps).await?.is_some() {
+            intent.row.set(IntentRow::new(Duration::ZERO, now));
+        }
+        let is_abandoned = intent.row.get_mut().is_some_and(|row| row.abandon(now));
         tables.save_intents(&mut intents).await?;
         Ok(is_abandoned)
     }

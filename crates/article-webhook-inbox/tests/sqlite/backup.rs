@@ -232,6 +232,11 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
         assert!(restored.moved_to.is_some());
         assert_eq!(fixture.total().await, 3);
     }
+
+    // Where the machine was lost, not even its lock is there.
+    let elsewhere = fixture.path.with_file_name("elsewhere.db");
+    let restored = SqliteStore::restore(fixture.backup(), elsewhere).unwrap();
+    assert_eq!(restored.unread.as_deref(), Some("the old file is missing"));
 }
 
 #[tokio::test]

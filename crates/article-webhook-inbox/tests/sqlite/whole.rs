@@ -263,8 +263,9 @@ async fn a_copy_that_was_made_in_use_warns_once() {
         let shown = copy.shown();
         let says = format!(
             " WARN article_webhook_inbox: {shown} was not closed cleanly, and {shown}-lock does not record its \
-             last commit. If {shown} is a copy that was made without {shown}-wal, the latest articles may be missing: collect the \
-             jobs of that time. If only the lock file was removed, nothing is missing"
+             last commit. If {shown} is a copy that was made without {shown}-wal, the latest articles and orders may be missing: \
+             collect the jobs of that time, and restore the copy with `article-webhook inbox restore`, so that no order is placed \
+             twice. If only the lock file was removed, nothing is missing"
         );
         assert_eq!(starts(&copy), says, "{what}");
         assert_eq!(starts(&copy), "", "{what}, after a clean stop");

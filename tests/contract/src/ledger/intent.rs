@@ -47,8 +47,12 @@ pub async fn an_intent_that_may_be_missing_is_not_ordered_by_itself(mut trial: T
     assert!(trial.store().not_ordered(again).await.unwrap().is_noted);
     assert_eq!(known(&trial, "post-2").await.state, IntentState::Unknown);
 
+    // The person finds that the service has the order.
+    assert!(trial.store().abandon("post-3").await.unwrap());
     assert!(trial.store().orders_checked().await.unwrap());
     assert!(!trial.store().orders_checked().await.unwrap());
+    assert_eq!(known(&trial, "post-3").await.state, IntentState::Abandoned);
+    assert!(!trial.store().abandon("post-4").await.unwrap(), "without gaps it was not ordered");
     assert_eq!(trial.store().ledger_counts().await.unwrap().gaps_since, None);
     trial.intended("post-2").await;
 }

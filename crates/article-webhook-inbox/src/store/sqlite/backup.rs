@@ -368,7 +368,7 @@ impl Newer {
     ) -> Self {
         let mut newer = Self::default();
         if !old.exists() {
-            newer.unread = recorded.map(|_| "the old file is missing".to_owned());
+            newer.unread = Some("the old file is missing".to_owned());
             return newer;
         }
         let mut read = || {
