@@ -120,10 +120,6 @@ impl ApiConnection {
             });
             self.raw(status, &pause.as_secs().to_string(), Bytes::new())
         };
-        let refused = |status, body: &'static str| {
-            self.world.with(|inner| inner.observed.rate.key_refused());
-            self.raw(status, "", body)
-        };
         let answer = match api_fault {
             ApiFault::CutBefore => return None,
             ApiFault::CutAfter => {
@@ -137,8 +133,11 @@ impl ApiConnection {
             ApiFault::Status(status) => self.raw(status, "", "<h1>out of order</h1>"),
             ApiFault::RateLimited(time) => pause(429, time),
             ApiFault::Unavailable(time) => pause(503, time),
-            ApiFault::Unauthorized => refused(401, r#"{"error":"invalid_api_key"}"#),
-            ApiFault::Forbidden => refused(403, r#"{"error":"forbidden"}"#),
+            ApiFault::Unauthorized => {
+                self.world.with(|inner| inner.observed.rate.key_refused());
+                self.raw(401, "", r#"{"error":"invalid_api_key"}"#)
+            }
+            ApiFault::Forbidden => self.raw(403, "", r#"{"error":"plan_required"}"#),
             ApiFault::Page => self.raw(200, "", "<!doctype html><h1>Sign in</h1>"),
             ApiFault::Truncated => {
                 let (status, body) = carried_out();

@@ -29,7 +29,7 @@ pub(crate) struct Rate {
     answered: Vec<Answered>,
     /// For how long the machines of the application were suspended.
     pub(crate) asleep: Duration,
-    /// How often the service refused the key, or forbade a job.
+    /// How often the service refused the key.
     refusals: u32,
     /// The refusal of a key that the application has stored last, unless a pause of the service took its place.
     refused: Option<Refused>,
@@ -171,7 +171,7 @@ impl Rate {
         answered.max().unwrap_or_default() + self.asleep
     }
 
-    /// The service refused the key, or forbade a job.
+    /// The service refused the key.
     pub(crate) fn key_refused(&mut self) {
         self.refusals += 1;
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{Error, ExpectedJob, OVERDUE_AFTER};
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 /// The pause between two polls of a job that is overdue, and the longest pause that the ledger keeps.
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);

@@ -144,7 +144,6 @@ impl Shared {
     /// A person lifted the pause.
     pub(crate) fn resumed(&self) {
         *self.unstored() = None;
-        self.key_watch().resumed();
     }
 
     async fn store_report(&self, report: Report) -> Result<(), Error> {

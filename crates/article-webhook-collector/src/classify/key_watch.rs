@@ -1,6 +1,4 @@
-//! Distinguishes a job that this key may not read from a key that is refused: the API answers 403 to both. Three different jobs
-//! in a row are the key. It also remembers when the key was last known to read jobs, so that `job_not_found` from the key of
-//! another account ends no job.
+//! Remembers when the API key was last known to read jobs, so that `job_not_found` from the key of another account ends no job.
 
 use std::time::SystemTime;
 
@@ -8,16 +6,9 @@ use tokio::time::Instant;
 
 use super::CallStart;
 
-/// When this many different jobs are forbidden, and none was answered otherwise, it is the key that is refused.
-const FORBIDDEN_JOBS_OF_A_REFUSED_KEY: usize = 3;
-
 /// What the answers of this process show about its API key.
 #[derive(Debug, Default)]
 pub(crate) struct KeyWatch {
-    /// The different jobs that were forbidden since the key was accepted last, and when their last calls began.
-    forbidden: Vec<(i64, Instant)>,
-    /// When the last call began that was accepted.
-    accepted: Option<Instant>,
     /// When the last call began that showed that the service knew a job.
     knew: Option<CallStart>,
     /// When the last call began.
@@ -41,31 +32,6 @@ impl KeyWatch {
         if !is_before && self.knew.is_none_or(|knew| knew.instant <= began.instant) {
             self.knew = Some(began);
         }
-        self.accepted(began.instant);
-    }
-
-    /// The service accepted the key.
-    pub(crate) fn accepted(&mut self, began: Instant) {
-        self.accepted = self.accepted.max(Some(began));
-        self.forbidden.retain(|(_, forbidden)| began < *forbidden);
-    }
-
-    /// A person lifted the pause.
-    pub(crate) fn resumed(&mut self) {
-        self.forbidden.clear();
-    }
-
-    /// The service forbade to read a job. Returns whether the different jobs in a row show that it refuses the key.
-    pub(crate) fn forbade(&mut self, job: i64, began: Instant) -> bool {
-        if self.accepted.is_some_and(|accepted| began < accepted) {
-            return false;
-        }
-        if let Some((_, last)) = self.forbidden.iter_mut().find(|(other, _)| *other == job) {
-            *last = began.max(*last);
-        } else if self.forbidden.len() < FORBIDDEN_JOBS_OF_A_REFUSED_KEY {
-            self.forbidden.push((job, began));
-        }
-        self.forbidden.len() >= FORBIDDEN_JOBS_OF_A_REFUSED_KEY
     }
 
     /// Whether the service has known another job since that time, and before it was polled in this call. A key of another
@@ -97,41 +63,14 @@ mod tests {
     }
 
     #[test]
-    fn only_several_different_jobs_in_a_row_show_that_the_key_is_refused() {
-        let (mut watch, mut call) = (KeyWatch::default(), calls());
-        for job in [1, 1, 1, 2, 1, 2] {
-            assert!(!watch.forbade(job, call().instant));
-        }
-        assert!(watch.forbade(3, call().instant) && watch.forbade(3, call().instant));
-        watch.accepted(call().instant);
-        assert!(!watch.forbade(3, call().instant) && !watch.forbade(4, call().instant));
-        watch.knew(call());
-        assert!(!watch.forbade(5, call().instant));
-        watch.resumed();
-        assert!(!watch.forbade(6, call().instant) && !watch.forbade(7, call().instant));
-    }
-
-    #[test]
     fn a_late_answer_to_an_old_call_changes_no_newer_decision() {
         let (mut watch, mut call) = (KeyWatch::default(), calls());
-        let (older, old) = (call(), call());
-        assert!(!watch.forbade(1, call().instant) && !watch.forbade(2, call().instant));
-        watch.knew(older);
-        watch.accepted(old.instant);
-        let newest = call();
-        assert!(watch.forbade(3, newest.instant), "what was accepted before does not count");
-        assert!(
-            watch.has_known(older.store_time, newest) && !watch.has_known(old.store_time, newest)
-        );
-
+        let (old, newest) = (call(), call());
         watch.knew(newest);
         watch.knew(old);
         assert!(
-            watch.has_known(newest.store_time, call()) && !watch.has_known(older.store_time, old)
+            watch.has_known(newest.store_time, call()) && !watch.has_known(newest.store_time, old)
         );
-        for job in [1, 2, 3] {
-            assert!(!watch.forbade(job, old.instant), "what was forbidden before does not count");
-        }
     }
 
     #[test]

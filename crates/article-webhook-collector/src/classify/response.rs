@@ -8,7 +8,7 @@ use article_webhook_inbox::{
 };
 
 use super::{CallStart, KeyWatch};
-use crate::schedule::DAY;
+use crate::schedule::{DAY, HOUR};
 
 /// A job ends as not found after this many answers that say so, if the time from the first to the last of them makes it
 /// overdue.
@@ -16,6 +16,10 @@ const MIN_NOT_FOUND_ANSWERS: u32 = 3;
 
 /// When a job is polled again whose answer has to be confirmed.
 const CONFIRM_AFTER: Duration = Duration::from_secs(60);
+
+/// The longest pause after a poll that got no answer, or one that says nothing about the job. A job that is overdue would wait for a day
+/// because the API was down for a minute.
+const MAX_PAUSE_WITHOUT_ANSWER: Duration = HOUR;
 
 /// The label of bodies that the API gave.
 const TARGET: &str = "api";
@@ -76,23 +80,24 @@ impl Polled<'_> {
             {
                 watch.knew(self.began);
             }
-            CallOutcome::JobNotFound => watch.accepted(self.began.instant),
             _ => {}
         }
         let name = name(response);
-        let refused = BucketEvent::KeyRefused { key: self.key };
         let event = match &response.outcome {
-            CallOutcome::Unauthorized => Some(refused),
-            CallOutcome::Forbidden => {
-                watch.forbade(self.job.id, self.began.instant).then_some(refused)
-            }
+            CallOutcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),
             _ => pause_of(response),
+        };
+        let pause = match &response.outcome {
+            CallOutcome::Unauthorized | CallOutcome::RateLimited | CallOutcome::Unavailable => {
+                self.pause.min(MAX_PAUSE_WITHOUT_ANSWER)
+            }
+            _ => self.pause,
         };
         let polled = response.retry_after.unwrap_or_default().min(DAY);
         let after = match event {
             // The bucket waits for as long as the service asks for, and then the schedule of the job counts.
-            Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => self.pause,
-            _ => self.pause.max(polled),
+            Some(BucketEvent::RateLimited { .. } | BucketEvent::Unavailable { .. }) => pause,
+            _ => pause.max(polled),
         };
         let quarantine = quarantine_cause(response);
         let outcome = match &response.outcome {
@@ -131,7 +136,7 @@ impl Polled<'_> {
                 ("stopped", "the collector stopped before the answer came".to_owned())
             }
         };
-        let outcome = PollOutcome::Again { after: self.pause, cause };
+        let outcome = PollOutcome::Again { after: self.pause.min(MAX_PAUSE_WITHOUT_ANSWER), cause };
         Meaning { outcome, event: None, quarantine: None, name }
     }
 

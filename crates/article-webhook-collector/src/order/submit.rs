@@ -5,10 +5,7 @@ use article_webhook_inbox::{
     Error, Intent, Topic,
     store::{BucketEvent, Intended, IntentLease},
 };
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout},
-};
+use tokio::{sync::oneshot, time::timeout};
 
 use super::OrderOutcome;
 use crate::{
@@ -186,7 +183,6 @@ impl Order {
         lease: IntentLease,
         article: &NewArticle,
     ) -> (Result<OrderOutcome, Error>, Note, Option<BucketEvent>) {
-        let began = Instant::now();
         let call = catch_panic(async { self.shared.api.create(article).await });
         let call = timeout(self.shared.call_limit(), call);
         let unknown = |cause: Option<article_webhook_client::Error>| {
@@ -198,7 +194,6 @@ impl Order {
         };
         let error = match call.await {
             Ok(Ok(Ok(Created { job_id, .. }))) => {
-                self.shared.key_watch().accepted(began);
                 telemetry::ordered(&job_id);
                 return (Ok(OrderOutcome::Ordered(job_id.clone())), Note::Ordered(job_id), None);
             }
@@ -206,9 +201,6 @@ impl Order {
             Ok(Err(_)) | Err(_) => return (unknown(None), Note::OutcomeLost(lease), None),
         };
         let is_accepted = error.response().is_some_and(accepts_the_key);
-        if is_accepted {
-            self.shared.key_watch().accepted(began);
-        }
         let event = error.response().and_then(|response| match response.outcome {
             _ if is_accepted => Some(BucketEvent::KeyAccepted { key: self.key }),
             CallOutcome::Unauthorized => Some(BucketEvent::KeyRefused { key: self.key }),

@@ -96,28 +96,29 @@ async fn a_refused_key_is_tried_from_time_to_time() {
     }
 }
 
-/// A 403 may be about one job: a proxy, or the plan.
+/// A 403 is about the job: the plan, another account, or a proxy.
 #[tokio::test]
-async fn one_forbidden_job_pauses_nothing() {
+async fn forbidden_jobs_stop_neither_other_jobs_nor_orders() {
     let world = World::new();
     let collector = world.one_at_a_time();
-    world.expect(&collector, &["job_1"]).await;
-    world.api.on_poll(|_| Reply::status(403));
-    for _ in 0..5 {
+    let forbidden = ["job_1", "job_2", "job_3", "job_4"];
+    world.expect(&collector, &forbidden).await;
+    world.api.on_poll(move |job_id| match forbidden.contains(&job_id) {
+        true => Reply::status(403),
+        false => Reply::complete(job_id),
+    });
+    for round in 0..5 {
         world.poll_after(HOUR, &collector).await;
+        assert!(collector.health().await.unwrap().ledger.paused.is_none());
+        let placed = order(&collector, &format!("post-{round}")).await;
+        assert!(matches!(placed, OrderOutcome::Ordered(_)), "{placed:?}");
     }
-    assert!(collector.health().await.unwrap().ledger.paused.is_none());
-    assert_eq!(world.api.polled().len(), 5);
-
-    world.expect(&collector, &["job_2", "job_3", "job_4"]).await;
-    world.poll_after(HOUR, &collector).await;
-    let paused = collector.health().await.unwrap().ledger.paused.expect("three jobs are several");
-    assert!(matches!(paused.why, PauseReason::KeyRefused { .. }));
+    assert_eq!(world.state("job_4").await, JobState::Expected);
 }
 
 /// What the service says about an order shows as well that it accepts the key.
 #[tokio::test]
-async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_accepted() {
+async fn an_order_that_shows_that_the_key_is_accepted_ends_the_pause() {
     let failed = r#"{"error":"generation_failed","message":"","details":{"step":"outline"}}"#;
     let refused = |code| format!(r#"{{"error":"{code}","message":"no"}}"#);
     for (reply, is_paused) in [
@@ -130,16 +131,14 @@ async fn jobs_of_other_keys_pause_nothing_while_orders_show_that_the_key_is_acce
     ] {
         let world = World::new();
         let collector = world.one_at_a_time();
-        world.api.on_poll(|_| Reply::status(403));
+        world.api.on_poll(|_| Reply::status(401));
         let answer = reply.clone();
         world.api.on_order(move || answer.clone());
-        world.expect(&collector, &["job_1", "job_2"]).await;
-        world.clock.advance(MINUTE);
-        world.expect(&collector, &["job_3"]).await;
-        world.poll_after(9 * MINUTE, &collector).await;
+        world.expect(&collector, &["job_1"]).await;
+        world.poll_after(10 * MINUTE, &collector).await;
+        assert!(collector.health().await.unwrap().ledger.paused.is_some());
+        world.clock.advance(5 * MINUTE);
         _ = order(&collector, "post-17").await;
-        world.poll_after(MINUTE, &collector).await;
-        assert_eq!(world.api.polled(), ["job_1", "job_2", "job_3"], "{reply:?}");
         let paused = collector.health().await.unwrap().ledger.paused;
         assert_eq!(paused.is_some(), is_paused, "{reply:?}");
     }

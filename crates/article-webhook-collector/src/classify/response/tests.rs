@@ -173,18 +173,30 @@ fn a_retry_after_counts_in_full() {
     }
 }
 
+/// The pause of a job that is overdue is a day.
 #[test]
-fn the_key_is_refused_by_a_401_or_by_several_jobs_that_are_forbidden() {
-    let mut watch = KeyWatch::default();
-    let refused = |id, status: u16, watch: &mut KeyWatch| {
-        meaning_of(&job(id), &response(status, "", ""), watch).event.is_some()
-    };
-    assert!(refused(1, 401, &mut watch));
-    assert!(!refused(1, 403, &mut watch) && !refused(1, 403, &mut watch));
-    assert!(!refused(2, 403, &mut watch) && refused(3, 403, &mut watch));
-    // The service accepts the key, although it does not know the job.
-    meaning_of(&job(4), &response(404, "", LOST), &mut watch);
-    assert!(!refused(5, 403, &mut watch));
+fn what_says_nothing_about_a_job_does_not_cost_it_a_day() {
+    let job = job(1);
+    let polled = Polled { job: &job, pause: DAY, began: began(NOW), key: 17 };
+    for (status, expected) in [(401, HOUR), (429, HOUR), (503, HOUR), (403, DAY), (404, DAY)] {
+        let meaning = polled.meaning(&response(status, "", LOST), &mut KeyWatch::default());
+        assert_eq!(parts(&meaning.outcome).1, Some(expected), "{status}");
+    }
+    for why in [NoAnswer::Late, NoAnswer::Panicked, NoAnswer::Stopped] {
+        assert_eq!(parts(&polled.without_answer(&why).outcome).1, Some(HOUR), "{why:?}");
+    }
+}
+
+/// The document has 401 for a wrong key. A 403 is about one job: the plan, another account, or a proxy.
+#[test]
+fn a_401_alone_refuses_the_key() {
+    for (status, is_refused) in [(401, true), (403, false), (404, false)] {
+        let mut watch = KeyWatch::default();
+        for id in 1..=4 {
+            let meaning = meaning_of(&job(id), &response(status, "", ""), &mut watch);
+            assert_eq!(meaning.event.is_some(), is_refused, "{status}");
+        }
+    }
 }
 
 /// A key that knows other jobs, and not this one before, is that of another account.
