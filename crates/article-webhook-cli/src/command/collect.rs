@@ -7,7 +7,7 @@ use std::{
 use article_webhook_client::{Created, Error, JobId, NewArticle, Response};
 use article_webhook_collector::{Api, Calling, Collector};
 use article_webhook_inbox::{
-    Inbox, JobFilter, JobState, Reason,
+    ExpectedJob, Inbox, JobFilter, JobState, OVERDUE_AFTER, Reason,
     store::{Expect, Pause},
 };
 use clap::Args;
@@ -82,9 +82,9 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     if is_named {
         let stored = Collector::new(&shared, client.clone()).expect_all(ids.clone()).await;
         stored.map_err(|stopped| Failure::from(stopped.error))?;
-        if arguments.from.is_none() {
-            open(&shared, &ids).await?;
-        }
+    }
+    if arguments.from.is_none() {
+        expect_now(&shared, &ids).await?;
     }
     shared.close().await?;
     let inbox = match place.exclusive().await {
@@ -122,12 +122,13 @@ pub(super) fn pause_text(pause: &Pause) -> String {
     format!("the service asked for a pause ({why}), until {}", moment::shown(pause.until))
 }
 
-/// A person names these jobs: those that ended without an article are polled again, now.
-async fn open(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
+/// A person asks for these jobs: each without an article is polled now, also one that ended, or that is due later.
+async fn expect_now(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
     let ledger = inbox.ledger();
     for id in ids {
-        let job = ledger.job(id.clone()).await?;
-        if job.is_some_and(|job| !job.state.is_open() && !job.state.has_article()) {
+        let Some(job) = ledger.job(id.clone()).await? else { continue };
+        let ended_without = !job.state.is_open() && !job.state.has_article();
+        if ended_without || (job.state.is_open() && job.at > ledger.now() && !is_spread(&job)) {
             ledger.expect(vec![Expect::job(id.clone(), ledger.now())]).await?;
         }
     }
@@ -227,16 +228,19 @@ async fn poll(
     states
 }
 
+/// Whether the job waits for its first poll among many that are named: they are spread at the rate.
+fn is_spread(job: &ExpectedJob) -> bool {
+    job.reason == Reason::Backfill && job.polls == 0
+}
+
 /// The states of the jobs, and how many of them are to be polled now.
 async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> {
     let ledger = inbox.ledger();
     let (mut states, mut due) = (HashMap::new(), 0);
     for id in ids {
         if let Some(job) = ledger.job(id.clone()).await? {
-            // Of many that are named, most are due later: they are spread at the rate.
-            let is_named = job.reason == Reason::Backfill && job.polls == 0;
             let is_due = job.state == JobState::Polling
-                || (job.state == JobState::Expected && (is_named || job.at <= ledger.now()));
+                || (job.state == JobState::Expected && (is_spread(&job) || job.at <= ledger.now()));
             due += usize::from(is_due);
             states.insert(id.clone(), (job.state, job.at));
         }
@@ -302,7 +306,7 @@ async fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
 /// The jobs that the ledger expects.
 #[derive(Default)]
 struct Expected {
-    /// The jobs whose time to be polled has come.
+    /// The jobs whose time to be polled has come, and those that are overdue, which are polled once a day.
     due: Vec<JobId>,
     /// When the first of the others is due.
     next: Option<SystemTime>,
@@ -315,7 +319,8 @@ async fn ids_of_ledger(inbox: &Inbox) -> Result<Expected, Failure> {
     loop {
         let page = ledger.jobs(filter.clone()).await?;
         for job in page.items {
-            if job.at <= ledger.now() {
+            let since = ledger.now().duration_since(job.expected_at).unwrap_or_default();
+            if job.at <= ledger.now() || since >= OVERDUE_AFTER {
                 expected.due.push(job.job_id);
             } else {
                 expected.next = Some(expected.next.map_or(job.at, |next| next.min(job.at)));

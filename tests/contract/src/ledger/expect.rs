@@ -96,21 +96,28 @@ pub async fn an_entry_of_another_event_is_no_article(trial: Trial<dyn Subject>) 
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
 
-pub async fn an_open_job_stays_as_it_is(mut trial: Trial<dyn Subject>) {
-    let expect = Expect { reason: Reason::Ordered, ..Expect::job(job("job_1"), trial.after(600)) };
-    trial.expect(expect).await;
-    let before = trial.job("job_1").await;
-    trial.advance(1);
-    for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill] {
-        trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
-        assert_eq!(trial.job("job_1").await, before);
+/// A person, or the application, asks for it again. A backfill changes nothing.
+pub async fn an_open_job_is_polled_at_the_earlier_time(mut trial: Trial<dyn Subject>) {
+    let expect = |reason, at| Expect { reason, ..Expect::job(job("job_1"), at) };
+    trial.expect(expect(Reason::Ordered, trial.after(600))).await;
+    let first = trial.job("job_1").await;
+    for (reason, seconds, expected) in [
+        (Reason::Backfill, 1, 600),
+        (Reason::OrderedElsewhere, 900, 600),
+        (Reason::OrderedElsewhere, 400, 400),
+        (Reason::Ordered, 300, 300),
+    ] {
+        trial.expect(expect(reason, trial.after(seconds))).await;
+        let shown = trial.job("job_1").await;
+        assert_eq!(shown.at, trial.after(expected));
+        assert_eq!((shown.reason, shown.expected_at), (Reason::Ordered, first.expected_at));
     }
-    trial.advance(600);
+    trial.advance(300);
     trial.poll("job_1").await;
     let before = trial.job("job_1").await;
-    for reason in [Reason::Ordered, Reason::Backfill] {
-        trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.now()) }).await;
-        assert_eq!(trial.job("job_1").await, before);
+    for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill] {
+        trial.expect(expect(reason, trial.now())).await;
+        assert_eq!(trial.job("job_1").await, before, "it is being polled");
     }
 }
 

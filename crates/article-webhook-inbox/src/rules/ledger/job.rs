@@ -125,10 +125,10 @@ impl JobRow {
     /// The job is expected again.
     ///
     /// - It failed, is unreadable or was not found: it is opened again, but not by a backfill.
-    /// - It is open: a refused delivery shows that the article is there, so that it is polled at the given time if that
-    ///   is earlier. A poll that is under way may have been answered before, so that it ends with a lost lease, and the job
-    ///   is polled again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
-    ///   than `backfill` takes the place of `backfill`.
+    /// - It is open: it is polled at the given time if that is earlier, but not by a backfill. A refused delivery shows that the
+    ///   article is there: a poll that is under way may have been answered before, so that it ends with a lost lease, and the job
+    ///   is polled again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason than
+    ///   `backfill` takes the place of `backfill`.
     /// - Its article is there: nothing else changes.
     ///
     /// In each case it gets the intent if it has none, and the API key that it was ordered with, if that is named.
@@ -149,13 +149,13 @@ impl JobRow {
             }
             JobState::Expected | JobState::Polling => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
-                let leaves_backfill = self.is_backfill() && expect.reason != Reason::Backfill;
-                if self.state == JobState::Expected && (is_refused || leaves_backfill) {
+                let is_backfill = expect.reason == Reason::Backfill;
+                if self.state == JobState::Expected && !is_backfill {
                     self.at = self.at.min(rounded(expect.at));
                 } else if is_refused {
                     (self.state, self.at) = (JobState::Expected, rounded(expect.at));
                 }
-                if leaves_backfill {
+                if self.is_backfill() && !is_backfill {
                     self.reason = expect.reason.clone();
                 } else if is_refused && self.reason != expect.reason {
                     self.cause = Some(expect.reason.to_string());
