@@ -219,7 +219,8 @@ impl Worker {
     }
 
     /// How long an attempt may take. After that its handler is cancelled at the next `await` at which it waits, and the
-    /// attempt has failed. A handler that never waits there cannot be cancelled: it keeps its thread until it returns.
+    /// attempt has failed. A handler that never waits there cannot be cancelled: it keeps its thread until it returns,
+    /// the next attempt at the same job may begin beside it, and what it returns is ignored.
     pub fn handler_timeout(mut self, limit: Duration) -> Self {
         self.settings.handler_timeout = limit;
         self
