@@ -181,10 +181,10 @@ fn intent(number: u32) -> Value {
     let then = then();
     match number.is_multiple_of(10_000) {
         true => json!({
-            "kind": "intent", "name": format!("lost-{number}"), "state": "ordering", "created_at": then, "at": then,
+            "kind": "intent", "name": format!("lost-{number}"), "state": "ordering", "created_at": then, "at": then, "calls": 1,
         }),
         false => json!({
-            "kind": "intent", "name": format!("post-{number}"), "state": "ordered", "created_at": then, "at": then,
+            "kind": "intent", "name": format!("post-{number}"), "state": "ordered", "created_at": then, "at": then, "calls": 1,
             "job_id": job(number), "topic": format!("What to know of number {number}"),
         }),
     }

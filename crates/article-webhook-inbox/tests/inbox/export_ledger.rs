@@ -143,7 +143,7 @@ async fn a_line_of_the_ledger_that_is_none_is_refused() {
         (r#"{"kind": "secret canary"}"#, "line of an export: its kind is not known"),
         (r#"{"kind": "lease", "id": 7}"#, "line of an export: its kind is not known"),
         (
-            r#"{"kind":"intent","name":"secret canary","state":"ordered","created_at":0,"at":0}"#,
+            r#"{"kind":"intent","name":"secret canary","state":"ordered","created_at":0,"at":0,"calls":1}"#,
             "intent: name: an intent is 1 to 64 ASCII letters, digits, `-` or `_`",
         ),
         (

@@ -19,11 +19,6 @@ fn first_fence(created_at: SystemTime) -> i64 {
     next_fence(0, created_at)
 }
 
-/// An intent is stored before its first call.
-fn one() -> u32 {
-    1
-}
-
 /// The part of a stored intent that changes, and every transition of it as a pure function.
 ///
 /// A store loads a row, calls a transition, and writes the row back. It keeps the id and the name beside it.
@@ -49,7 +44,6 @@ pub struct IntentRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Topic>,
     /// How many calls were made that may have ordered it.
-    #[serde(default = "one")]
     pub calls: u32,
     /// How many of them were answered with a job.
     #[serde(default)]
