@@ -203,9 +203,8 @@ impl IntentRow {
     #[must_use]
     pub fn of_imported(job_id: &JobId, job: &JobRow, now: SystemTime) -> Self {
         let created_at = job.expected_at.min(now);
-        let fence = next_fence(first_fence(created_at), now);
         let answered = u32::from(!job.is_provisional());
-        let mut row = Self { fence, answered, ..Self::new(Duration::ZERO, created_at) };
+        let mut row = Self { answered, ..Self::new(Duration::ZERO, created_at) };
         row.resolve_imported(job_id, job, now);
         row
     }
