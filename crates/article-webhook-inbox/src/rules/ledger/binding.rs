@@ -246,6 +246,7 @@ mod tests {
             // Each store made a call.
             (row(1, 0, &[]), row(1, 1, &["job_1"]), false, (2, 1, &[], Some("job_1"))),
             (row(1, 1, &["job_1"]), row(1, 0, &[]), false, (2, 1, &[], Some("job_1"))),
+            (row(1, 1, &["job_1"]), row(1, 1, &["job_1"]), false, (1, 1, &[], Some("job_1"))),
             (row(1, 1, &["job_1"]), row(1, 0, &["a"]), false, (2, 1, &["a"], Some("job_1"))),
             (row(1, 0, &["a"]), row(1, 1, &["job_1"]), false, (2, 1, &["a"], Some("job_1"))),
             // The job of one call, confirmed by one of them.

@@ -334,7 +334,8 @@ mod tests {
             IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + MAX_CALL_TIME) };
         assert!(again.restart(NOW) && !again.restart(NOW));
         assert_eq!(again.at, NOW + MAX_CALL_TIME);
-        assert!(!IntentRow::new(MAX_CALL_TIME, NOW).restart(NOW));
+        let two_hours = Duration::from_secs(7200);
+        assert!(!IntentRow::new(two_hours, NOW).restart(NOW), "a call may last so long");
         for state in [IntentState::Ordered, IntentState::Abandoned] {
             let at = NOW + MAX_CALL_TIME * 100;
             assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
@@ -351,6 +352,19 @@ mod tests {
             assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
             let decision = row.not_ordered(row.lease(7), now);
             assert!(!matches!(decision, NotOrdered::Remove { .. }), "{state}");
+        }
+    }
+
+    /// If it was stored while the export ran, the export has its job alone.
+    #[test]
+    fn the_intent_of_an_imported_job_is_as_certain_as_the_job_says() {
+        let intent = Some("post-17".into());
+        let known = JobRow { intent: intent.clone(), ..JobRow::unread() };
+        let doubted = JobRow { unproven: intent, ..known.clone() };
+        for (line, is_doubted) in [(known, false), (doubted, true)] {
+            let mut row = IntentRow::of_imported(&job("job_1"), &line, NOW);
+            assert_eq!(row.expects_refused(&job("job_2")), is_doubted, "a call has no answer");
+            assert_eq!(row.unbind(&job("job_1"), NOW), is_doubted, "a delivery bound it");
         }
     }
 }
