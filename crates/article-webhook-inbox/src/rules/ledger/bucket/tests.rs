@@ -113,6 +113,11 @@ fn the_tokens_and_the_time_of_the_next_are_known() {
     bucket.report(limited(3600), after(10));
     assert_eq!(bucket.next_token(SETTINGS, after(10)), after(3610));
     assert_eq!(bucket.next_token(OTHER_KEY, after(10)), after(3610));
+
+    let mut empty = Bucket::empty();
+    assert!(!empty.take(SETTINGS, after(9)));
+    assert_eq!(empty.tokens(SETTINGS, after(9)), 0);
+    assert_eq!(empty.next_token(SETTINGS, after(9)), after(11));
 }
 
 #[test]
