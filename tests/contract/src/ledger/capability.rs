@@ -191,6 +191,18 @@ pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<dyn S
     }
 }
 
+/// So is a job of another order that the service knows. Its article is not here any more, and is expected again.
+pub async fn a_late_answer_takes_a_known_job_away(mut trial: Trial<dyn Subject>) {
+    trial.intended(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.advance_by(WITHIN);
+    let unfinished = PollOutcome::Unfinished { after: WITHIN, cause: "queued".into() };
+    trial.poll_ends("job_1", unfinished, JobState::Arrived).await;
+    assert_eq!(trial.answer_order(INTENT, "job_2").await, None);
+    trial.is_of_no_order("job_1", 1).await;
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+}
+
 /// The answer may name a job that a leaked URL of another order has brought.
 pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<dyn Subject>) {
     trial.intended(INTENT).await;
