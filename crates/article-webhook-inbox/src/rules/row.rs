@@ -80,7 +80,7 @@ impl Row {
         let document = document.unwrap_or_else(|| Self::new(at));
         let row = Self { state, attempts, fence, at, since, ..document };
         match state {
-            State::Done => Self { cause: None, interrupted: 0, ..row },
+            State::Done => Self { cause: None, ..row },
             _ => row,
         }
     }
