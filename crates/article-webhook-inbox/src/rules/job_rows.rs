@@ -751,7 +751,7 @@ impl JobRows {
         !was_handled
     }
 
-    /// Stores the outcome of a poll.
+    /// Stores the outcome of a poll whose lease [holds](Self::is_polled).
     pub fn settle_poll(
         &mut self,
         lease: PollLease,
@@ -759,9 +759,7 @@ impl JobRows {
         key: u64,
         now: SystemTime,
     ) -> PollSettled {
-        let Some(job) = self.expected.get().filter(|job| job.is_polled(lease, now)) else {
-            return PollSettled::LostLease;
-        };
+        let Some(job) = self.expected.get() else { return PollSettled::LostLease };
         let (before, intent) = (job.state, job.intent.clone());
         let answered = match outcome {
             PollOutcome::Answered(answer) => Some((answer, Event::ArticleComplete)),
