@@ -172,13 +172,16 @@ pub async fn a_late_answer_takes_a_forged_job_away(trial: Trial<dyn Subject>) {
 
 /// What a handler may have had is reported. The worker that has it loses its lease, and no other gets it.
 pub async fn a_forged_job_that_was_handed_out_is_reported(mut trial: Trial<dyn Subject>) {
-    for (name, is_done) in [("post-17", false), ("post-18", true)] {
-        let forged = format!("{name}_forged");
+    let retry = Outcome::Retry { after: CLAIM.lease, cause: "no network".into() };
+    for (name, outcome) in
+        [("post-17", None), ("post-18", Some(Outcome::Done)), ("post-19", Some(retry))]
+    {
+        let (forged, is_done) = (format!("{name}_forged"), matches!(outcome, Some(Outcome::Done)));
         trial.intended(name).await;
         trial.deliver_to(name, &forged).await;
         let lease = trial.lease(&forged).await;
-        if is_done {
-            assert_eq!(trial.settle(lease, Outcome::Done).await, Settled::Settled);
+        if let Some(outcome) = outcome {
+            assert_eq!(trial.settle(lease, outcome).await, Settled::Settled);
         }
         assert_eq!(trial.answer_order(name, name).await.as_deref(), Some(&*forged));
         let settled = if is_done { Settled::AlreadyDone } else { Settled::LostLease };
