@@ -130,10 +130,6 @@ impl Output {
         Some(width.into())
     }
 
-    pub(crate) fn has_progress(&self) -> bool {
-        self.has_progress
-    }
-
     /// Whether what is shown may have colours.
     pub(crate) fn has_colours(&self) -> bool {
         matches!(self.stdout, Colour::On)
@@ -349,7 +345,7 @@ impl Output {
 }
 
 /// How much of the whole is done, and how long the rest takes.
-pub(crate) fn rest(done: u64, whole: u64, lasted: Duration) -> String {
+fn rest(done: u64, whole: u64, lasted: Duration) -> String {
     // More may be done than was counted before.
     let done = done.min(whole).max(1) as f64;
     let left = lasted.mul_f64((whole as f64 - done).max(0.0) / done);

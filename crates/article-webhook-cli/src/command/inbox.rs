@@ -1,6 +1,5 @@
 //! The commands of an operator.
 
-mod progress;
 mod selection;
 mod view;
 

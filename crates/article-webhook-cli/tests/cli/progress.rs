@@ -8,9 +8,14 @@ use crate::{
 
 #[tokio::test]
 async fn work_on_an_inbox_shows_on_a_terminal_what_it_does() {
-    let (_folder, file) = sample::inbox().await;
+    let (folder, file) = sample::inbox().await;
+    let lines = folder.path().join("lines");
+    let export = tool(["inbox", "export", text(&file), "--output", text(&lines)]).status();
+    assert!(export.unwrap().success());
     for (arguments, shows) in [
         (&["status", "--full"][..], "\r\u{1b}[Klooking for damage, for 0 s"),
+        (&["export"], "\r\u{1b}[Kexporting, for 0 s"),
+        (&["import", text(&lines)], "\r\u{1b}[Kimporting, for 0 s"),
         (&["requeue", "--all", "--dry-run"], "\r\u{1b}[Kselected 1 entry"),
         (&["requeue", "--all", "--yes"], "\r\u{1b}[Krequeued 1 of 2"),
         (&["discard", "--all", "--yes"], "\r\u{1b}[Kselected 4 entries"),

@@ -16,10 +16,7 @@ use tokio::{
     join,
 };
 
-use super::{
-    progress::{Count, Whole},
-    selection::{ChoiceArguments, what_there_is},
-};
+use super::selection::{ChoiceArguments, what_there_is};
 use crate::{
     context::Context,
     failure::{Exit, Failure},
@@ -47,13 +44,11 @@ impl ExportArguments {
         &self,
         inbox: &Inbox,
         place: &Place,
-        count: Count<'_>,
         to: impl AsyncWrite + Unpin,
         unwritable: impl Fn(&io::Error) -> Failure,
     ) -> Result<u64, Failure> {
         let (into, lines) = duplex(PIPE_BYTES);
-        let (exported, passed) =
-            join!(self.export(inbox, place, into), self.pass(lines, count, to));
+        let (exported, passed) = join!(self.export(inbox, place, into), self.pass(lines, to));
         passed.map_err(|error| unwritable(&error))?;
         exported
     }
@@ -75,17 +70,11 @@ impl ExportArguments {
     }
 
     /// On a terminal, lines of JSON are escaped.
-    async fn pass(
-        &self,
-        lines: DuplexStream,
-        mut count: Count<'_>,
-        to: impl AsyncWrite + Unpin,
-    ) -> io::Result<()> {
-        let is_terminal = self.output.is_none() && io::stdout().is_terminal();
+    async fn pass(&self, lines: DuplexStream, to: impl AsyncWrite + Unpin) -> io::Result<()> {
+        let is_terminal = self.is_on_terminal();
         let (mut lines, mut to) = (BufReader::new(lines), BufWriter::new(to));
         let mut line = String::new();
         while lines.read_line(&mut line).await? > 0 {
-            count.add(line.as_bytes());
             if is_terminal {
                 line = escape::json(line.trim_end()) + "\n";
             }
@@ -94,22 +83,26 @@ impl ExportArguments {
         }
         to.flush().await
     }
+
+    fn is_on_terminal(&self) -> bool {
+        self.output.is_none() && io::stdout().is_terminal()
+    }
 }
 
 pub(super) async fn run(arguments: ExportArguments, context: &Context) -> Result<Exit, Failure> {
     let place = arguments.inbox.place(&context.environment)?;
     let inbox = place.read().await?;
-    // The number of entries, without the ledger.
-    let whole = match arguments.choice.is_empty() && context.output.has_progress() {
-        true => Whole::Lines(inbox.counts().await?.total()),
-        false => Whole::Unknown,
-    };
-    let count = Count::new("exported", whole, &context.output);
     let Some(path) = &arguments.output else {
-        arguments.write(&inbox, &place, count, stdout(), Failure::of_output).await?;
+        let work = arguments.write(&inbox, &place, stdout(), Failure::of_output);
+        // Progress on the same terminal would stand between the lines.
+        match arguments.is_on_terminal() {
+            true => work.await?,
+            false => context.output.during("exporting", work).await?,
+        };
         return Ok(Exit::Done);
     };
-    let exported = into_file(&inbox, &place, path, &arguments, count, context).await?;
+    let work = into_file(&inbox, &place, path, &arguments);
+    let exported = context.output.during("exporting", work).await?;
     let value = json!({ "exported": exported });
     context.output.done("export", &value, &format!("exported {}", entries(exported)))
 }
@@ -120,8 +113,6 @@ async fn into_file(
     place: &Place,
     path: &Path,
     arguments: &ExportArguments,
-    count: Count<'_>,
-    context: &Context,
 ) -> Result<u64, Failure> {
     let unwritable = |error: &io::Error| {
         let fix = match error.kind() {
@@ -138,9 +129,7 @@ async fn into_file(
         .map_err(|error| unwritable(&error))?;
     let to = file.as_file().try_clone().map(File::from_std);
     let mut to = to.map_err(|error| unwritable(&error))?;
-    let exported = arguments.write(inbox, place, count, &mut to, unwritable).await;
-    context.output.progress("");
-    let exported = exported?;
+    let exported = arguments.write(inbox, place, &mut to, unwritable).await?;
     to.sync_all().await.map_err(|error| unwritable(&error))?;
     file.persist_noclobber(path).map_err(|PersistError { error, .. }| unwritable(&error))?;
     Ok(exported)

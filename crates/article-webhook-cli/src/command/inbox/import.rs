@@ -11,7 +11,6 @@ use tokio::{
     io::{AsyncBufRead, AsyncSeekExt as _, BufReader, copy_buf},
 };
 
-use super::progress::{Count, Counting, Whole};
 use crate::{
     command::inbox::salvage::gaps,
     context::Context,
@@ -37,6 +36,10 @@ pub(super) struct ImportArguments {
 }
 
 impl ImportArguments {
+    fn is_typed(&self) -> bool {
+        self.lines.is_none() && stdin().is_terminal()
+    }
+
     /// A whole export is read twice. What a pipe or a terminal gives is kept in a temporary file without a name for that.
     async fn whole(&self, mut lines: impl AsyncBufRead + Unpin) -> io::Result<File> {
         if let Some(path) = self.lines.as_ref().filter(|path| path.is_file()) {
@@ -56,12 +59,12 @@ impl ImportArguments {
     ) -> Result<Imported, Failure> {
         let output = &context.output;
         if self.partial {
-            let file = self.lines.as_ref().and_then(|path| path.metadata().ok());
-            let file = file.filter(|file| file.is_file());
-            let bytes = file.map_or(Whole::Unknown, |file| Whole::Bytes(file.len()));
-            let lines = Counting { inner: lines, count: Count::new("read", bytes, output) };
-            let imported = inbox.import_partial(BufReader::new(lines)).await;
-            output.progress("");
+            let work = inbox.import_partial(lines);
+            // Progress on the same terminal would wipe away what is typed.
+            let imported = match self.is_typed() {
+                true => work.await,
+                false => output.during("importing", work).await,
+            };
             let fix = "correct or remove that line; what was before it is added, and a repeated import leaves it as it is";
             return imported.map_err(|error| failed(error, fix));
         }
@@ -70,10 +73,7 @@ impl ImportArguments {
                 .because(&error)
                 .fix("write the export to a file, and name that file")
         })?;
-        let bytes = lines.metadata().await.map_or(Whole::Unknown, |it| Whole::Bytes(it.len()));
-        let lines = Counting { inner: lines, count: Count::new("read", bytes, output) };
-        let imported = inbox.import(BufReader::new(lines)).await;
-        output.progress("");
+        let imported = output.during("importing", inbox.import(BufReader::new(lines))).await;
         imported.map_err(|error| {
             let failure = failed(error, "export again, or add what is there with --partial");
             let what = failure.what.strip_suffix(PARTIAL).unwrap_or(&failure.what).to_owned();
@@ -99,7 +99,7 @@ pub(super) async fn run(arguments: ImportArguments, context: &Context) -> Result
     let place = arguments.inbox.place(&context.environment)?;
     place.make_if_missing(&context.output).await?;
     let inbox = opened(&place).await?;
-    if arguments.lines.is_none() && stdin().is_terminal() {
+    if arguments.is_typed() {
         context.output.note("The lines are read from the terminal; Ctrl-D ends them.");
     }
     let imported = arguments.add(lines, &inbox, context).await;
