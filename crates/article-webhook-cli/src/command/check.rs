@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use article_webhook_check::{Check, CheckError, Verdict};
+use article_webhook_check::{Check, CheckError};
 use clap::Args;
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::{
     calls::{NOT_REACHED, WebUrl, remote},
     context::Context,
     failure::{Exit, Failure},
-    output::{Table, Tone},
+    output::Tone,
     settings,
     text::escape,
 };
@@ -59,43 +59,10 @@ pub(crate) async fn run(arguments: CheckArguments, context: &Context) -> Result<
         return Ok(exit);
     }
     output.line("")?;
-    let mut table = Table::plain();
-    for finding in &report.findings {
-        let tone = match finding.verdict {
-            Verdict::Pass => Tone::Good,
-            Verdict::Advice => Tone::Busy,
-            Verdict::Fail => Tone::Bad,
-        };
-        let received = escape::line(&finding.received);
-        table.row([
-            (tone, finding.verdict.to_string()),
-            (Tone::Plain, finding.name.to_owned()),
-            (Tone::Quiet, received),
-        ]);
+    for line in report.to_string().lines() {
+        let tone = if line.starts_with("  FAIL") { Tone::Bad } else { Tone::Plain };
+        output.line(&output.paint(tone, &escape::line(line)))?;
     }
-    table.write(output)?;
-    for finding in report.findings.iter().filter(|finding| finding.verdict != Verdict::Pass) {
-        output.line(&format!("\n{}", output.paint(Tone::Head, finding.name)))?;
-        let mut table = Table::plain();
-        for (name, text) in [
-            ("sent", finding.sent),
-            ("expected", &finding.expected),
-            ("received", &finding.received),
-            ("because", finding.why),
-            ("fix", finding.fix),
-        ] {
-            table.fact(name, escape::line(text));
-        }
-        table.write(output)?;
-    }
-    if let Some(cause) = report.stopped {
-        output.line(&format!(
-            "\nStopped here, because every other case would fail as well:\n  {cause}"
-        ))?;
-    }
-    let [passed, advice, failed] =
-        [Verdict::Pass, Verdict::Advice, Verdict::Fail].map(|verdict| report.count(verdict));
-    output.line(&format!("\n{passed} passed, {failed} failed, {advice} with advice"))?;
     Ok(exit)
 }
 
