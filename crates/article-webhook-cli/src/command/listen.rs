@@ -150,12 +150,6 @@ async fn listen(
     // Not queued, so that it is the first.
     context.output.either("listening", &value, &line)?;
 
-    if place.is_of_others_too().await? {
-        output.note(&format!(
-            "{} has tables of another program, which shares the file with the inbox",
-            escape::line(place.shown())
-        ));
-    }
     if arguments.wait
         && let Err(error) = inbox.ready().await
     {

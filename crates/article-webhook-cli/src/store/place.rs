@@ -9,7 +9,6 @@ use std::{
 use article_webhook_inbox::{Error, Inbox, SqliteSettings, SqliteStore};
 use clap::Args;
 use percent_encoding::percent_decode_str;
-use rusqlite::{Connection, OpenFlags};
 
 use super::blocking;
 #[cfg(feature = "postgres")]
@@ -209,18 +208,6 @@ impl Place {
         }
     }
 
-    /// Whether an inbox that is open is in a file with tables of another program.
-    pub(crate) async fn is_of_others_too(&self) -> Result<bool, Failure> {
-        match &self.at {
-            At::File(path) => {
-                let path = path.clone();
-                blocking(move || has_other_tables(&path)).await
-            }
-            #[cfg(feature = "postgres")]
-            At::Postgres(_) => Ok(false),
-        }
-    }
-
     /// Opens an inbox to work on it, or makes it. No other process may work on a file.
     pub(crate) async fn exclusive(&self) -> Result<Inbox, Failure> {
         self.exclusive_after(Duration::ZERO).await
@@ -299,17 +286,6 @@ pub(super) fn name(parameter: &str) -> String {
 fn has_the_lock(path: &Path) -> bool {
     File::open(lock_of(path))
         .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
-}
-
-/// Whether the file of an open inbox has tables that are not the inbox's. A file that cannot be read has none.
-fn has_other_tables(path: &Path) -> bool {
-    let look = || -> rusqlite::Result<bool> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let tables = "SELECT TRUE FROM sqlite_schema WHERE type = 'table' \
-            AND lower(name) NOT GLOB 'article_inbox_*' AND name NOT GLOB 'sqlite_*'";
-        Connection::open_with_flags(path, flags)?.prepare(tables)?.exists([])
-    };
-    look().unwrap_or(false)
 }
 
 /// What a command that changes nothing may do.
