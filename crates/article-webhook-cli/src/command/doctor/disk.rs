@@ -24,8 +24,6 @@ const LEAST_SYNC: Duration = Duration::from_micros(20);
 /// Looks at a folder. A file is made in it, and removed again.
 pub(super) fn examine(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    #[cfg(target_os = "linux")]
-    findings.extend(file_system(folder));
     #[cfg(unix)] // elsewhere no inbox is in a file
     findings.extend([rights(folder), free_space(folder)].into_iter().flatten());
     findings.push(match NamedTempFile::new_in(folder) {
@@ -69,35 +67,6 @@ fn sync(file: &mut File) -> Finding {
             "put the inbox on a disk whose syncs are real: no memory, no `libeatmydata`, no `sync=disabled`, no virtual \
              disk with the cache mode `unsafe`",
         )
-}
-
-#[cfg(target_os = "linux")]
-fn file_system(folder: &Path) -> Option<Finding> {
-    const TMPFS: u32 = 0x0102_1994;
-    const RAMFS: u32 = 0x8584_58F6;
-    const OVERLAY: u32 = 0x794C_7630;
-
-    let system = rustix::fs::statfs(folder).ok()?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the numbers have 32 bits"
-    )]
-    let kind = system.f_type as u32;
-    let folder = folder.display();
-    match kind {
-        TMPFS | RAMFS => Some(
-            Finding::fail("disk.in_memory", format!("{folder} lies in memory"))
-                .because("every article is lost when the machine or the container ends")
-                .fix("name a file on a disk"),
-        ),
-        OVERLAY => Some(
-            Finding::warn("disk.in_a_layer", format!("{folder} lies in a layer of a container"))
-                .because("every article is lost when the container is removed")
-                .fix("mount a volume, and name a file in it"),
-        ),
-        _ => None,
-    }
 }
 
 #[cfg(unix)]

@@ -9,7 +9,10 @@ use article_webhook_inbox::{
     State, UNCLAIMED_AFTER,
 };
 
-use super::{disk, finding::Finding};
+use super::{
+    disk,
+    finding::{Finding, Severity},
+};
 use crate::{
     context::Context,
     failure::Failure,
@@ -65,6 +68,11 @@ async fn in_file(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure
     };
     let folder = place.path.parent().unwrap_or(&place.path).to_owned();
     let mut findings = blocking(move || disk::examine(&folder)).await?;
+    if let Some(why) = place.easily_lost {
+        let found = format!("{} {why}", place.path.display());
+        let finding = Finding::of_message("disk.easily_lost", &found, SEE_LOG);
+        findings.push(Finding { severity: Severity::Warn, ..finding });
+    }
     if !place.exists {
         let found = format!("{} does not exist", file.display());
         findings.push(Finding::warn("inbox.missing", found).fix(fix_of_missing(&place.path)));

@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use super::{TOKEN, doctor, found};
+use super::{Found, TOKEN, doctor, found};
 use crate::{
     sample,
     tool::{not_installed, skipped, text},
@@ -40,12 +40,16 @@ fn mounted(folder: &Path, mount: &str) -> Option<Command> {
     Some(unshare(&format!("{mount} && exec \"$2\" doctor --json --inbox \"$1\"/inbox.db")))
 }
 
+/// No disk is there to compare with.
+fn is_in_memory(found: &Found) -> bool {
+    found.out.contains("is in memory, and lost when the machine or the container stops")
+}
+
 #[test]
 fn a_disk_whose_syncs_are_real_passes() {
     let (folder, file) = sample::place();
     let run = || found(&mut doctor(&["--inbox", text(&file)]));
-    let is_in_memory = run().of("disk.in_memory") == "fail";
-    if !is_in_memory {
+    if !is_in_memory(&run()) {
         run().has("disk.sync", "ok");
     }
     run().has("inbox.missing", "warn");
@@ -63,18 +67,20 @@ fn a_file_system_in_memory_and_its_sync_are_found() {
     let memory = found(&mut alone(&file));
     let folder = tempfile::tempdir().unwrap();
     let disk = found(&mut alone(&folder.path().join("inbox.db")));
-    if disk.of("disk.in_memory") == "fail" {
+    assert!(is_in_memory(&memory), "{memory:#?}");
+    if is_in_memory(&disk) {
         memory.has("disk.sync_too_fast", "fail");
         return skipped("there is no folder on a disk");
     }
-    memory.is_cured("disk.in_memory", "fail", "name a file on a disk", &disk);
+    memory.has("disk.easily_lost", "warn");
+    assert_eq!(memory.fixes["disk.easily_lost"], "put it on a disk");
     let real = "put the inbox on a disk whose syncs are real: no memory, no `libeatmydata`, no `sync=disabled`, no virtual disk with the \
         cache mode `unsafe`";
     memory.is_cured("disk.sync_too_fast", "fail", real, &disk);
 }
 
 #[test]
-fn little_or_no_space_and_a_layer_of_a_container_are_found() {
+fn little_or_no_space_a_layer_of_a_container_and_a_single_file_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let room = "make room, move the inbox to a larger disk, or shorten its retention";
     let fails = "look into the log of the system for errors of the disk, and whether it is full";
@@ -92,11 +98,16 @@ fn little_or_no_space_and_a_layer_of_a_container_are_found() {
     }
     let layer = "mount -t tmpfs none \"$1\" && cd \"$1\" && mkdir low up work over && \
                  mount -t overlay -o lowerdir=low,upperdir=up,workdir=work none over && mount --bind over \"$1\"";
-    let volume = format!("{layer} && mount -t tmpfs volume \"$1\"");
-    let of = |mount| mounted(folder.path(), mount).map(|mut run| found(&mut run));
-    let (Some(layer), Some(volume)) = (of(layer), of(&volume)) else { return };
-    let fix = "mount a volume, and name a file in it";
-    layer.is_cured("disk.in_a_layer", "warn", fix, &volume);
+    let of = |mount: &str| mounted(folder.path(), mount).map(|mut run| found(&mut run));
+    let Some(layer_alone) = of(layer) else { return };
+    layer_alone.has("disk.easily_lost", "warn");
+    assert_eq!(layer_alone.fixes["disk.easily_lost"], "put it on a volume");
+    // A volume is no single file, although it is mounted as well.
+    let Some(volume) = of(&format!("{layer} && mount -t tmpfs volume \"$1\"")) else { return };
+    assert!(is_in_memory(&volume), "{volume:#?}");
+    let file = "mount -t tmpfs none \"$1\" && cd \"$1\" && touch inbox.db here && mount --bind here inbox.db";
+    let Some(file) = of(file) else { return };
+    assert_eq!(file.fixes["disk.easily_lost"], "mount its folder", "{file:#?}");
 }
 
 #[test]

@@ -44,17 +44,20 @@ fn network(magic: i64) -> Option<&'static str> {
     }
 }
 
-/// Why a file with this path may be lost although the disk is well: a sentence without its subject, and what to do.
+/// Why a file with this path, which need not exist, may be lost although the disk is well: a sentence without its subject, and what
+/// to do.
 #[cfg(target_os = "linux")]
 pub(in crate::store::sqlite) fn easily_lost(path: &Path) -> Option<&'static str> {
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statfs, statx};
 
-    let file = statx(CWD, path, AtFlags::empty(), StatxFlags::INO).ok()?;
-    if file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+    // A file that does not exist is none. Its folder is not asked: a volume is mounted, too.
+    let file = statx(CWD, path, AtFlags::empty(), StatxFlags::INO);
+    if file.is_ok_and(|file| file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)) {
         return Some(SINGLE_FILE);
     }
+    let system = statfs(path.parent().unwrap_or(path)).ok()?;
     #[allow(clippy::unnecessary_cast, reason = "the type differs between processors")]
-    why_easily_lost(statfs(path).ok()?.f_type as i64)
+    why_easily_lost(system.f_type as i64)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -120,6 +123,7 @@ mod tests {
         }
         let file = tempfile::NamedTempFile::new_in(memory).unwrap();
         assert!(easily_lost(file.path()).is_some());
+        assert!(easily_lost(&memory.join("no-inbox.db")).is_some());
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     database_file::{open_to_others, resolve},
-    file_system::check_local,
+    file_system::{check_local, easily_lost},
     validate::validate,
 };
 use crate::Error;
@@ -30,6 +30,9 @@ pub struct SqliteLocation {
     pub exists: bool,
     /// The files of the database on which others than their owner have rights. A receiver takes them away when it starts.
     pub open_to_others: Vec<PathBuf>,
+    /// Why the database may be lost although its disk is well, such as "is in memory, …": without the subject, and with what to do
+    /// behind a colon. A receiver warns of it when it starts.
+    pub easily_lost: Option<&'static str>,
 }
 
 impl SqliteLocation {
@@ -44,6 +47,7 @@ impl SqliteLocation {
         check_local(&path)?;
         validate(&path)?;
         let open_to_others = open_to_others(&path);
-        Ok(Self { exists: path.exists(), open_to_others, path })
+        let easily_lost = easily_lost(&path);
+        Ok(Self { exists: path.exists(), open_to_others, easily_lost, path })
     }
 }
