@@ -4,8 +4,11 @@
 mod database;
 mod place;
 
+mod health;
+
 #[cfg(feature = "postgres")]
 pub(crate) use database::Database;
+pub(crate) use health::{Fact, Health};
 pub(crate) use place::{
     Access, At, InboxArgument, InboxOption, InboxWord, Place, fix_of_missing, shared_file,
 };

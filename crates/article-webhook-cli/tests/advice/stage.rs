@@ -41,7 +41,7 @@ const AWAIT: &str =
 
 /// Has a worker of an inbox pass on what is due.
 const WORK: &str = "article-webhook listen --port 0 --no-page $T --forward-to $RECEIVER --inbox=$1 >listens 2>&1 &\n\
-    sh await \"article-webhook inbox status $1 | grep '^oldest due  nothing waits for a worker$'\"\n\
+    sh await \"article-webhook inbox status $1 | grep '^oldest due  *nothing waits for a worker$'\"\n\
     code=$?; kill $!; wait; exit $code\n";
 
 /// Sends to a receiver of an inbox, with the other arguments.
