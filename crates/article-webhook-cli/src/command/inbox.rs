@@ -118,11 +118,7 @@ In a file, none of their bytes remain. In PostgreSQL, they remain until vacuum, 
 impl InboxArguments {
     /// Whether the command ends at Ctrl-C by itself.
     pub(super) fn ends_by_signal(&self) -> bool {
-        match &self.command {
-            InboxCommand::Page(_) => true,
-            InboxCommand::List(list) => list.follows(),
-            _ => false,
-        }
+        matches!(self.command, InboxCommand::Page(_))
     }
 }
 

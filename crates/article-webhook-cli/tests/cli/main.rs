@@ -9,7 +9,6 @@ mod doctor;
 mod echoed;
 mod endless;
 mod examples;
-mod following;
 mod forwarding;
 mod forwarding_order;
 mod free_port;

@@ -6,9 +6,9 @@ use article_webhook_inbox::{Entry, State};
 use serde_json::{Value, json};
 
 use crate::{
-    output::{Output, Table, Tone},
+    output::{Table, Tone},
     text::escape,
-    text::moment::{exact, relative, time_of_day},
+    text::moment::{exact, relative},
 };
 
 /// The job, and the event if it is not the usual one.
@@ -60,15 +60,6 @@ pub(super) fn table(entries: &[Entry]) -> Table {
 
 fn title(entry: &Entry) -> String {
     escape::line(entry.title.as_deref().unwrap_or_default())
-}
-
-/// An entry by itself, at the time at which it was found.
-pub(super) fn line(entry: &Entry, output: &Output) -> String {
-    let state = output.paint(Tone::of(entry.state), &state(entry));
-    let cause = entry.cause.as_deref().unwrap_or_default();
-    let parts =
-        [time_of_day(SystemTime::now()), name(entry), state, title(entry), escape::line(cause)];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
 pub(super) fn json(entry: &Entry) -> Value {
