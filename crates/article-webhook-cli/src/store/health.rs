@@ -21,15 +21,22 @@ const LISTED: u32 = 1000;
 pub(crate) struct Health {
     pub(crate) counts: Counts,
     pub(crate) ledger: LedgerHealth,
+    pub(crate) works: Works,
+    /// What reading everything has found, as damage and as settings. `None`: it was not read.
+    pub(crate) checked: Option<[Vec<String>; 2]>,
+    /// What follows from all that, with what ended badly first.
+    pub(crate) facts: Vec<Fact>,
+}
+
+/// Whether deliveries are stored and workers keep up. Cheap for any number of entries.
+pub(crate) struct Works {
     /// `None`: not tried, because nothing may be changed.
     pub(crate) writable: Option<Result<(), Error>>,
     pub(crate) due_for: Option<Duration>,
     pub(crate) paused_since: Option<Since>,
     /// What the store knows of itself. Some of it is known in the process of the receiver alone.
     pub(crate) store: StoreHealth,
-    /// What reading everything has found, as damage and as settings. `None`: it was not read.
-    pub(crate) checked: Option<[Vec<String>; 2]>,
-    /// What follows from all that, with what ended badly first.
+    /// What follows from all that.
     pub(crate) facts: Vec<Fact>,
 }
 
@@ -66,143 +73,138 @@ impl Health {
         access: Access,
         checked: Option<Vec<article_webhook_inbox::Finding>>,
     ) -> Result<Self, Error> {
-        let store = inbox.ledger();
-        let writable = match access {
-            Access::ReadOnly => None,
-            Access::Full => Some(inbox.ready().await),
-        };
         let checked = checked.map(|found| {
             let (damage, settings): (Vec<_>, Vec<_>) = found.iter().partition(|it| it.is_damage());
             [damage, settings].map(|found| found.iter().map(ToString::to_string).collect())
         });
-        let (now, due_since) = (store.now(), store.due_since().await?);
-        let mut health = Self {
-            counts: inbox.counts().await?,
-            ledger: inbox.ledger_health().await?,
-            writable,
-            due_for: due_since.map(|since| now.duration_since(since).unwrap_or_default()),
-            paused_since: store.paused_since().await?,
-            store: store.health().await?,
-            checked,
-            facts: Vec::new(),
-        };
-        let mut facts = states(&health.counts);
-        facts.push(match &health.writable {
-            Some(Ok(())) => Fact::new("inbox.writable", Good, "yes"),
-            Some(Err(why)) => Fact::new(
-                "inbox.writable",
-                Bad,
-                format!("no, and each delivery is answered 503, because {why}"),
-            ),
-            None => {
-                let why = "not tried, because of --read-only or ARTICLE_INBOX_READ_ONLY";
-                Fact::new("inbox.writable", Quiet, why)
-            }
-        });
-        facts.extend(health.paused_since.as_ref().map(|since| {
-            let since = format!("since {}, no worker gets an entry", moment::since(since));
-            Fact::new("inbox.paused", Busy, since).fix("article-webhook inbox resume INBOX")
-        }));
-        facts.extend(match due_since {
-            Some(since) => health.waiting(inbox, since, now).await?,
-            None => vec![Fact::new("inbox.oldest_due", Good, "nothing waits for a worker")],
-        });
-        facts.extend(health.of_store());
-        facts.extend(ledger(&health.ledger));
-        facts.extend(health.of_check());
-        health.facts = facts;
-        Ok(health)
+        let (counts, ledger) = (inbox.counts().await?, inbox.ledger_health().await?);
+        let mut works = Works::of(inbox, access).await?;
+        let mut facts = states(&counts);
+        facts.append(&mut works.facts);
+        facts.extend(of_ledger(&ledger));
+        facts.extend(checked.iter().flat_map(|checked| of_check(checked, &works.store)));
+        Ok(Self { counts, ledger, works, checked, facts })
     }
 
     pub(crate) fn is_well(&self) -> bool {
         self.facts.iter().all(|fact| fact.tone != Tone::Bad)
     }
+}
 
-    /// Whether a worker takes what is due.
-    async fn waiting(
-        &self,
-        inbox: &Inbox,
-        since: SystemTime,
-        now: SystemTime,
-    ) -> Result<Vec<Fact>, Error> {
-        let age = |since| now.duration_since(since).unwrap_or_default();
-        if age(since) < UNCLAIMED_AFTER {
-            return Ok(vec![Fact::new("inbox.oldest_due", Good, "for less than a minute")]);
-        }
-        let waits = |since| format!("what is due waits for {}", moment::span(age(since)));
-        // Then no worker is missing.
-        if self.paused_since.is_some() {
-            let fact = Fact::new("inbox.oldest_due", Bad, waits(since));
-            return Ok(vec![fact.fix("article-webhook inbox resume INBOX")]);
-        }
-        // The oldest of each kind, and not all: there may be millions.
-        let oldest = async |state, event| {
-            let filter = Filter { state: Some(state), event, limit: LISTED, ..Filter::default() };
-            inbox.list(filter).await.map(|page| page.items)
+impl Works {
+    pub(crate) async fn of(inbox: &Inbox, access: Access) -> Result<Self, Error> {
+        let store = inbox.ledger();
+        let writable = match access {
+            Access::ReadOnly => None,
+            Access::Full => Some(inbox.ready().await),
         };
-        // The event is the same for all jobs.
-        let failure = EntryKey::failure("job".parse().expect("a constant job id is valid")).event;
-        let mut due = oldest(State::Waiting, Some(Event::ArticleComplete)).await?;
-        due.extend(oldest(State::Waiting, Some(failure)).await?);
-        // Last: what a worker claims meanwhile is found here.
-        let leased = oldest(State::Leased, None).await?;
-        // A lease that has ended is what a worker left that ended.
-        let (worked_on, left): (Vec<_>, Vec<_>) =
-            leased.into_iter().partition(|entry| entry.at > now);
-        due.extend(left);
-        due.retain(|entry| age(entry.at) >= UNCLAIMED_AFTER);
-        let due_since = |is_failure| {
-            let of_kind = due.iter().filter(|entry| entry.key.is_failure() == is_failure);
-            of_kind.map(|entry| entry.at).min()
-        };
-        let (mut articles, mut failures) = (due_since(false), due_since(true));
-        // What is not listed is due as well.
-        if ![articles, failures].contains(&Some(since)) {
-            articles = Some(since);
-        }
-        // A worker that works on a failure claims everything.
-        if worked_on.iter().any(|entry| entry.key.is_failure()) {
-            articles = [articles, failures.take()].into_iter().flatten().min();
-        }
-        let articles = articles.map(|since| match worked_on.is_empty() {
+        let (now, due_since) = (store.now(), store.due_since().await?);
+        let (paused_since, store) = (store.paused_since().await?, store.health().await?);
+        let mut facts = vec![match &writable {
+            Some(Ok(())) => Fact::new("inbox.writable", Good, "yes"),
+            Some(Err(why)) => {
+                let why = format!("no, and each delivery is answered 503, because {why}");
+                Fact::new("inbox.writable", Bad, why)
+            }
+            None => {
+                let why = "not tried, because of --read-only or ARTICLE_INBOX_READ_ONLY";
+                Fact::new("inbox.writable", Quiet, why)
+            }
+        }];
+        facts.extend(paused_since.as_ref().map(|since| {
+            let since = format!("since {}, no worker gets an entry", moment::since(since));
+            Fact::new("inbox.paused", Busy, since).fix("article-webhook inbox resume INBOX")
+        }));
+        facts.extend(match due_since {
+            Some(since) => waiting(inbox, since, now, paused_since.as_ref()).await?,
+            None => vec![Fact::new("inbox.oldest_due", Good, "nothing waits for a worker")],
+        });
+        facts.extend(of_store(&store));
+        let due_for = due_since.map(|since| now.duration_since(since).unwrap_or_default());
+        Ok(Self { writable, due_for, paused_since, store, facts })
+    }
+}
+
+/// Whether a worker takes what is due.
+async fn waiting(
+    inbox: &Inbox,
+    since: SystemTime,
+    now: SystemTime,
+    paused_since: Option<&Since>,
+) -> Result<Vec<Fact>, Error> {
+    let age = |since| now.duration_since(since).unwrap_or_default();
+    if age(since) < UNCLAIMED_AFTER {
+        return Ok(vec![Fact::new("inbox.oldest_due", Good, "for less than a minute")]);
+    }
+    let waits = |since| format!("what is due waits for {}", moment::span(age(since)));
+    // Then no worker is missing.
+    if paused_since.is_some() {
+        let fact = Fact::new("inbox.oldest_due", Bad, waits(since));
+        return Ok(vec![fact.fix("article-webhook inbox resume INBOX")]);
+    }
+    // The oldest of each kind, and not all: there may be millions.
+    let oldest = async |state, event| {
+        let filter = Filter { state: Some(state), event, limit: LISTED, ..Filter::default() };
+        inbox.list(filter).await.map(|page| page.items)
+    };
+    // The event is the same for all jobs.
+    let failure = EntryKey::failure("job".parse().expect("a constant job id is valid")).event;
+    let mut due = oldest(State::Waiting, Some(Event::ArticleComplete)).await?;
+    due.extend(oldest(State::Waiting, Some(failure)).await?);
+    // Last: what a worker claims meanwhile is found here.
+    let leased = oldest(State::Leased, None).await?;
+    // A lease that has ended is what a worker left that ended.
+    let (worked_on, left): (Vec<_>, Vec<_>) = leased.into_iter().partition(|entry| entry.at > now);
+    due.extend(left);
+    due.retain(|entry| age(entry.at) >= UNCLAIMED_AFTER);
+    let due_since = |is_failure| {
+        let of_kind = due.iter().filter(|entry| entry.key.is_failure() == is_failure);
+        of_kind.map(|entry| entry.at).min()
+    };
+    let (mut articles, mut failures) = (due_since(false), due_since(true));
+    // What is not listed is due as well.
+    if ![articles, failures].contains(&Some(since)) {
+        articles = Some(since);
+    }
+    // A worker that works on a failure claims everything.
+    if worked_on.iter().any(|entry| entry.key.is_failure()) {
+        articles = [articles, failures.take()].into_iter().flatten().min();
+    }
+    let articles = articles.map(|since| match worked_on.is_empty() {
             false => Fact::new("inbox.slow_worker", Bad, format!("{}, although one runs", waits(since)))
                 .fix("raise the `concurrency` of the worker, or look at what its handler waits for"),
             true => Fact::new("inbox.no_worker", Bad, format!("{}, and none is worked on", waits(since)))
                 .fix("run `inbox.worker(handler).run(stop)` in the receiver's process, and look into its log for why it ended"),
         });
-        // They wait where no worker has a handler for them.
-        let failures = failures.map(|since| {
-            let text = format!("{}, and no worker works on the failure of a job", waits(since));
-            Fact::new("inbox.failures_wait", Bad, text).fix(
-                "give a handler with `Worker::on_failure` to the worker in the receiver's process",
-            )
-        });
-        Ok([articles, failures].into_iter().flatten().collect())
-    }
+    // They wait where no worker has a handler for them.
+    let failures = failures.map(|since| {
+        let text = format!("{}, and no worker works on the failure of a job", waits(since));
+        Fact::new("inbox.failures_wait", Bad, text)
+            .fix("give a handler with `Worker::on_failure` to the worker in the receiver's process")
+    });
+    Ok([articles, failures].into_iter().flatten().collect())
+}
 
-    fn of_store(&self) -> Vec<Fact> {
-        let StoreHealth { blocked, next_start, findings, warnings, .. } = &self.store;
-        let blocked = blocked.iter().map(|why| Fact::new("inbox.blocked", Bad, why.to_string()));
-        let next_start = next_start
-            .iter()
-            .map(|why| Fact::new("inbox.next_start", Bad, format!("refused: {why}")));
-        let found = findings.iter().map(|found| Fact::new("inbox.found", Bad, found));
-        let warnings = warnings.iter().map(|warning| Fact::new("inbox.warning", Busy, warning));
-        blocked.chain(next_start).chain(found).chain(warnings).collect()
-    }
+fn of_store(store: &StoreHealth) -> Vec<Fact> {
+    let StoreHealth { blocked, next_start, findings, warnings, .. } = store;
+    let blocked = blocked.iter().map(|why| Fact::new("inbox.blocked", Bad, why.to_string()));
+    let next_start =
+        next_start.iter().map(|why| Fact::new("inbox.next_start", Bad, format!("refused: {why}")));
+    let found = findings.iter().map(|found| Fact::new("inbox.found", Bad, found));
+    let warnings = warnings.iter().map(|warning| Fact::new("inbox.warning", Busy, warning));
+    blocked.chain(next_start).chain(found).chain(warnings).collect()
+}
 
-    fn of_check(&self) -> Vec<Fact> {
-        let Some([damage, settings]) = &self.checked else { return Vec::new() };
-        let mut facts: Vec<_> =
-            damage.iter().map(|found| Fact::new("inbox.damage", Bad, found)).collect();
-        if damage.is_empty() {
-            facts.push(Fact::new("inbox.sound", Good, "no damage found"));
-        }
-        let shown = [&self.store.findings, &self.store.warnings];
-        let more = settings.iter().filter(|it| !shown.iter().any(|shown| shown.contains(it)));
-        facts.extend(more.map(|found| Fact::new("inbox.setting", Busy, found)));
-        facts
+fn of_check([damage, settings]: &[Vec<String>; 2], store: &StoreHealth) -> Vec<Fact> {
+    let mut facts: Vec<_> =
+        damage.iter().map(|found| Fact::new("inbox.damage", Bad, found)).collect();
+    if damage.is_empty() {
+        facts.push(Fact::new("inbox.sound", Good, "no damage found"));
     }
+    let shown = [&store.findings, &store.warnings];
+    let more = settings.iter().filter(|it| !shown.iter().any(|shown| shown.contains(it)));
+    facts.extend(more.map(|found| Fact::new("inbox.setting", Busy, found)));
+    facts
 }
 
 /// What nothing but a person, or a good copy, ends well.
@@ -230,7 +232,7 @@ fn states(counts: &Counts) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-fn ledger(health: &LedgerHealth) -> Vec<Fact> {
+fn of_ledger(health: &LedgerHealth) -> Vec<Fact> {
     let mut facts = Vec::new();
     let counts = &health.counts;
     if counts.overdue > 0 {

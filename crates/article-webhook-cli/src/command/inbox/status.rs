@@ -51,7 +51,8 @@ pub(super) async fn run(
 }
 
 fn fields(health: &Health) -> Value {
-    let Health { counts, ledger, store, .. } = health;
+    let Health { counts, ledger, works, .. } = health;
+    let store = &works.store;
     let entries = State::ALL.iter().map(|&state| (state.as_str(), counts.of(state)));
     let jobs = JobState::ALL.iter().map(|&state| (state.as_str(), ledger.counts.of(state)));
     let bad = health.facts.iter().filter(|fact| fact.tone == Tone::Bad);
@@ -66,11 +67,11 @@ fn fields(health: &Health) -> Value {
         "ledger_gaps_since": ledger.counts.gaps_since.map(moment::exact),
         "polls_paused_until": ledger.paused.map(|pause| moment::exact(pause.until)),
         "polls_paused_because": ledger.paused.map(|pause| pause.why.as_str()),
-        "writable": health.writable.as_ref().map(Result::is_ok),
-        "why_not": health.writable.as_ref().and_then(|it| it.as_ref().err()).map(ToString::to_string),
-        "due_since_seconds": health.due_for.map(|due_for| due_for.as_secs()),
-        "paused_since": health.paused_since.as_ref().map(|since| moment::exact(since.at)),
-        "paused_by": health.paused_since.as_ref().and_then(|since| since.by.as_deref()),
+        "writable": works.writable.as_ref().map(Result::is_ok),
+        "why_not": works.writable.as_ref().and_then(|it| it.as_ref().err()).map(ToString::to_string),
+        "due_since_seconds": works.due_for.map(|due_for| due_for.as_secs()),
+        "paused_since": works.paused_since.as_ref().map(|since| moment::exact(since.at)),
+        "paused_by": works.paused_since.as_ref().and_then(|since| since.by.as_deref()),
         "wal_bytes": store.wal_bytes,
         "blocked": store.blocked.as_ref().map(ToString::to_string),
         "next_start": store.next_start.as_ref().map(ToString::to_string),
@@ -100,7 +101,8 @@ fn show(health: &Health, place: &Place, output: &Output) -> Result<(), Failure> 
         facts.named(&fact.name(), fact.tone, escape::line(&fact.text) + &fix);
     }
     if place.is_file() {
-        let log = format!("{} KiB beside the database", health.store.wal_bytes.div_ceil(1024));
+        let log =
+            format!("{} KiB beside the database", health.works.store.wal_bytes.div_ceil(1024));
         facts.named("WAL", Tone::Plain, log);
     }
     facts.write(output)?;
