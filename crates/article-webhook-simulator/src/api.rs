@@ -1,11 +1,9 @@
-//! The calls of the API, as methods of [`Service`](crate::Service), and their description.
+//! The calls of the API, as methods of [`Service`](crate::Service).
 
 mod calls;
 mod configure;
 mod faults;
 mod fields;
-mod openapi;
 mod order;
 
 pub(crate) use fields::unreadable_body;
-pub use openapi::openapi;

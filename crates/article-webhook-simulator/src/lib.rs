@@ -25,7 +25,6 @@ mod simulator;
 pub use article_webhook::StatusCode;
 
 pub use accounts::{InvalidTarget, Target, Tenant};
-pub use api::openapi;
 pub use deliveries::{
     Attempt, DeliveryAnswer, DeliveryOutcome, Push, SendMode, Sender, Sending, pause_after,
 };

@@ -8,7 +8,6 @@ use super::{
     configure,
     faults::{response_instead, with_faults},
     fields::object,
-    openapi::openapi,
     order::Order,
 };
 use crate::{
@@ -25,7 +24,7 @@ const BRAND: &str = "/v1/config/brand";
 const TARGETS: &str = "/v1/config/publish-targets";
 
 impl Service {
-    /// Answers a call of the API, a request for an image of a result, or for the [description](crate::openapi) of the API.
+    /// Answers a call of the API, or a request for an image of a result.
     pub fn call(&mut self, now: Duration, request: &Request<Bytes>) -> Response<Bytes> {
         let response = self.response(now, request);
         self.latest_calls.add(Call {
@@ -41,9 +40,6 @@ impl Service {
         self.end_jobs(now);
         if let Some(name) = request.uri().path().strip_prefix("/images/") {
             return image(name).unwrap_or_else(Response::from);
-        }
-        if (request.method(), request.uri().path()) == (&Method::GET, "/openapi.json") {
-            return response_of_type(StatusCode::OK, "application/json", openapi().into());
         }
         let faults = self.faults_of_call(request);
         let response = response_instead(&faults)
