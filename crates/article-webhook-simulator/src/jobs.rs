@@ -7,5 +7,5 @@ mod record;
 
 pub(crate) use ids::JobIds;
 pub use job::{SimulatedJob, SimulatedJobState};
-pub(crate) use recipe::Recipe;
+pub(crate) use recipe::{BYTES_PER_WORD, Recipe};
 pub(crate) use record::JobRecord;

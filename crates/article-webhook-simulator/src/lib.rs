@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod articles;
 mod seeded_rng;
 mod status_number;
 

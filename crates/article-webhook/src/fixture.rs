@@ -94,9 +94,18 @@ pub fn missing_optional_fields() -> DeliveryRequest {
     DeliveryRequest::new(&include_bytes!("../fixtures/missing_optional_fields.json")[..])
 }
 
-/// A delivery of a generated article of about `bytes` bytes of HTML: headings, lists, links, quotes, non-ASCII text. The
-/// same seed gives the same article.
+/// A delivery of a generated article of about `bytes` bytes of HTML: headings, lists, tables, links, quotes, non-ASCII
+/// text. The same seed gives the same article.
 #[must_use]
+#[expect(clippy::missing_panics_doc, reason = "a result can be written as JSON")]
 pub fn generated(seed: u64, bytes: usize) -> DeliveryRequest {
-    DeliveryRequest::new(prose::result(seed, bytes).to_string())
+    let result = prose::result(seed, None, bytes);
+    DeliveryRequest::new(serde_json::to_vec(&result).expect("a result can be written as JSON"))
+}
+
+/// The result of [`generated`] with another title, for the other crates of the project.
+#[doc(hidden)]
+#[must_use]
+pub fn generated_result(seed: u64, title: &str, bytes: usize) -> ArticleResult {
+    prose::result(seed, Some(title), bytes)
 }

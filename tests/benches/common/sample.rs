@@ -19,7 +19,7 @@ pub(crate) fn posts(bytes: usize, text: Text) -> Vec<DeliveryRequest> {
 /// What an article is written in, and how the sender's JSON library writes that.
 #[derive(Clone, Copy)]
 pub(crate) enum Text {
-    /// One word in six is not ASCII; nothing is escaped that need not be.
+    /// One word in sixteen is not ASCII; nothing is escaped that need not be.
     ManyScripts,
     /// All ASCII. The parsers' checks of UTF-8, in which they differ most, have next to nothing
     /// to do.

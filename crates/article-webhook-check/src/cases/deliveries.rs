@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 
 use super::{
-    article::{Length, result},
+    article::{USUAL_BYTES, result},
     case::{Action, Case},
     expectation::Expectation,
     sample::Sample,
@@ -168,7 +168,7 @@ pub(super) fn quick() -> Vec<Case> {
         )
         .advisory(),
         repaired("a byte order mark", "U+FEFF before the object", |sample| {
-            let article = result(&sample.job_id, Length::Words(500));
+            let article = result(&sample.job_id, USUAL_BYTES);
             sample.delivery_of([b"\xef\xbb\xbf", &article[..]].concat())
         }),
         repaired("a lone surrogate", "an escape for half of a surrogate pair", |sample| {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::article::{Length, TITLE, result};
+use super::article::{TITLE, USUAL_BYTES, result};
 use crate::{endpoint::Endpoint, http::Request};
 
 /// With this the job id of every article of a check begins, so that a handler can leave these articles out:
@@ -23,7 +23,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// The delivery as the service sends it.
     pub(super) fn delivery(&self) -> Request {
-        self.delivery_of(result(&self.job_id, Length::Words(500)))
+        self.delivery_of(result(&self.job_id, USUAL_BYTES))
     }
 
     /// The headers of a delivery with another body.
@@ -40,13 +40,13 @@ impl Sample {
 
     /// The delivery with further fields at the start of its body. Each field ends with a comma.
     pub(super) fn with_fields(&self, fields: impl AsRef<[u8]>) -> Request {
-        let article = result(&self.job_id, Length::Words(500));
+        let article = result(&self.job_id, USUAL_BYTES);
         self.delivery_of([b"{", fields.as_ref(), &article[1..]].concat())
     }
 
-    /// The delivery with a body of this number of bytes.
+    /// The delivery with an article of about this many bytes.
     pub(super) fn sized(&self, bytes: usize) -> Request {
-        self.delivery_of(result(&self.job_id, Length::Bytes(bytes)))
+        self.delivery_of(result(&self.job_id, bytes))
     }
 
     /// A delivery with the required fields and these: `article` inside the article, `result` beside it. Each

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::fields::{invalid, present, required, text};
-use crate::{Step, Target, articles::Length, response::ApiError};
+use crate::{Step, Target, jobs::BYTES_PER_WORD, response::ApiError};
 
 /// The order of a client. The document defines `topic` and `webhook_url`; the other fields are the
 /// simulator's.
@@ -10,7 +10,8 @@ pub(crate) struct Order {
     pub(crate) topic: String,
     pub(crate) webhook: Option<Target>,
     pub(crate) brand_id: Option<String>,
-    pub(crate) length: Length,
+    /// About how many bytes of HTML the article is to have.
+    pub(crate) html_bytes: Option<usize>,
     pub(crate) wants_analytics: bool,
     pub(crate) plan_feature: Option<String>,
     /// The step at which the pipeline is to fail.
@@ -41,11 +42,7 @@ impl Order {
             topic,
             webhook,
             brand_id: text(body, "brand_id", "a string")?,
-            length: match (bytes, words) {
-                (Some(bytes), _) => Length::Bytes(bytes),
-                (None, Some(words)) => Length::Words(words),
-                (None, None) => Length::Drawn,
-            },
+            html_bytes: bytes.or(words.map(|words| words * BYTES_PER_WORD)),
             wants_analytics: analytics.transpose()?.unwrap_or_default(),
             plan_feature: text(body, "plan_feature", "a string")?,
             fail_at: fail_at.transpose()?,

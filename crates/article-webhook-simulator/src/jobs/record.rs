@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::job::SimulatedJobState;
-use crate::{Step, Target, articles::Length, pipeline::Timetable};
+use crate::{Step, Target, pipeline::Timetable};
 
 /// What is stored of a job. Everything else is drawn from the seed.
 #[derive(Debug)]
@@ -9,7 +9,8 @@ pub(crate) struct JobRecord {
     pub(crate) account: usize,
     pub(crate) brand: usize,
     pub(crate) topic: Arc<str>,
-    pub(crate) length: Length,
+    /// About how many bytes of HTML the article has; drawn if `None`.
+    pub(crate) html_bytes: Option<usize>,
     pub(crate) webhook: Option<Arc<Target>>,
     pub(crate) ordered_at: Duration,
     pub(crate) fails_at: Option<Step>,

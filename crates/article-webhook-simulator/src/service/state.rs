@@ -6,13 +6,16 @@ use crate::{
     accounts::Account,
     deliveries::{Delivery, Latest},
     faults::Plan,
-    jobs::{JobIds, JobRecord, Recipe},
+    jobs::{BYTES_PER_WORD, JobIds, JobRecord, Recipe},
     pipeline::Timetable,
     seeded_rng::draw,
 };
 
-/// Separates the draw of an article's seed from others about the same job.
+/// Separates the draws of an article's seed and length from others about the same job.
 const ARTICLE: u64 = 3;
+
+/// The length of an article whose order names none.
+const DRAWN_WORDS: RangeInclusive<usize> = 500..=3000;
 
 /// The whole service as a state machine, without I/O and without a clock. Its owner supplies the time since the
 /// start, and sends the attempts that are due. [`Simulator`](crate::Simulator) does both.
@@ -153,11 +156,14 @@ impl Service {
 
     pub(crate) fn recipe(&self, job: usize) -> Recipe {
         let record = &self.jobs[job];
+        let mut random = draw(self.seed, &[ARTICLE, job as u64]);
         Recipe {
-            seed: draw(self.seed, &[ARTICLE, job as u64]).u64(..),
+            seed: random.u64(..),
             job_id: self.ids.id(job),
             topic: record.topic.clone(),
-            length: record.length,
+            html_bytes: record
+                .html_bytes
+                .unwrap_or_else(|| random.usize(DRAWN_WORDS) * BYTES_PER_WORD),
             credits_used: record.price,
             image_base: self.image_base.clone(),
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // an unwrap in a test is an assertion
 
 mod api;
+mod articles;
 mod common;
 mod deliveries;
 mod faults;
