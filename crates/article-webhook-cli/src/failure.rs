@@ -1,5 +1,6 @@
 use std::{error::Error, fmt, io, path::Path, process::ExitCode};
 
+use article_webhook::adapter::Causes;
 use serde::Serialize;
 
 use crate::text::escape;
@@ -55,7 +56,7 @@ impl Failure {
 
     /// Adds why.
     pub(crate) fn because(self, cause: &dyn Error) -> Self {
-        Self { what: self.text(), cause: Some(causes(cause)), ..self }
+        Self { what: self.text(), cause: Some(Causes::of(cause).to_string()), ..self }
     }
 
     /// Puts what was done before it in front.
@@ -106,7 +107,7 @@ impl Failure {
     pub(crate) fn of_service(error: &article_webhook_client::Error) -> Self {
         use article_webhook_client::{CallOutcome, ErrorCode};
 
-        let what = causes(error);
+        let what = Causes::of(error).to_string();
         let failure = match error.response() {
             Some(_) => Self::new(Exit::Refused, what),
             None => Self::failed(what),
@@ -153,7 +154,8 @@ impl Failure {
 impl From<article_webhook_inbox::Error> for Failure {
     fn from(error: article_webhook_inbox::Error) -> Self {
         let exit = if error.is_invalid() { Exit::Failed } else { Exit::Store };
-        let (cause, text) = (error.source().map(causes), error.to_string());
+        let cause = error.source().map(|cause| Causes::of(cause).to_string());
+        let text = error.to_string();
         match text.rsplit_once(": ") {
             Some((what, fix)) if !error.is_invalid() => {
                 Self { cause, ..Self::new(exit, what) }.fix(fix)
@@ -167,20 +169,6 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape::line(&self.text()))
     }
-}
-
-/// An error with its causes. A cause that the text already ends with is left out.
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        next = cause.source();
-    }
-    text
 }
 
 /// How a command ended. These numbers are documented in the help and in the README.

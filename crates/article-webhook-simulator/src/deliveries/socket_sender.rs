@@ -1,5 +1,6 @@
-use std::{error::Error, net::IpAddr, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
+use article_webhook::adapter::Causes;
 use bytes::Bytes;
 use http::{Request, Response, Uri};
 use http_body_util::BodyExt;
@@ -61,13 +62,12 @@ impl SocketSender {
     ) -> Result<DeliveryAnswer, String> {
         self.permit(request.uri())?;
         if mode == SendMode::Cut {
-            let sent = send_half(&request).await;
-            return Err(
-                sent.map_or_else(|error| describe(&error), |()| "the connection was cut".into())
-            );
+            send_half(&request).await.map_err(|error| Causes::of(&error).to_string())?;
+            return Err("the connection was cut".into());
         }
         let request = request.map(|body| PushBody::new(body, mode));
-        let response = self.client.request(request).await.map_err(|error| describe(&error))?;
+        let response = self.client.request(request).await;
+        let response = response.map_err(|error| Causes::of(&error).to_string())?;
         Ok(answer(response).await)
     }
 
@@ -114,12 +114,6 @@ async fn answer(response: Response<Incoming>) -> DeliveryAnswer {
 pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
-}
-
-/// The error and its sources.
-fn describe(error: &(dyn Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]
