@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod attempt;
 mod confirm;
 mod handed;
 

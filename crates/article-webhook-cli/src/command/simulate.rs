@@ -3,13 +3,14 @@ mod fault;
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::stop_signal;
-use article_webhook_simulator::{Attempt, Call, Rule, Simulator, SimulatorClock};
+use article_webhook_simulator::{Call, Rule, Simulator, SimulatorClock};
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{
     calls::{RemoteArguments, WebUrl},
+    command::attempt,
     context::Context,
     failure::{Exit, Failure},
     output::{Output, Tone},
@@ -127,7 +128,7 @@ async fn simulate(
             _ = ticks.tick() => {}
         }
         simulator.drain_calls().iter().try_for_each(|call| show_call(call, output))?;
-        simulator.drain_attempts().iter().try_for_each(|attempt| show(attempt, output))?;
+        simulator.drain_attempts().iter().try_for_each(|attempt| attempt::show(attempt, output))?;
     }
     output.note("\nended");
     Ok(Exit::Done)
@@ -143,47 +144,11 @@ fn show_call(call: &Call, output: &Output) -> Result<(), Failure> {
     });
     let tone = if status < 400 { Tone::Good } else { Tone::Bad };
     let line = format!(
-        "{:>7}  {} {}  {}",
-        moment::span(call.at),
+        "{}  {:<9}  {}  {}",
+        output.paint(Tone::Quiet, &format!("{:>7}", moment::clock(call.at))),
         escape::line(&call.method),
         escape::line(&call.path),
         output.paint(tone, &status.to_string()),
     );
     output.either("call", &value, &line)
-}
-
-fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
-    let (status, why) = match &attempt.outcome.answer {
-        Ok(answer) => (Some(answer.status.as_u16()), None),
-        Err(why) => (None, Some(why)),
-    };
-    if output.is_json() {
-        let value = json!({
-            "job_id": attempt.job_id,
-            "attempt": attempt.number,
-            "at_seconds": attempt.at.as_secs_f64(),
-            "faults": attempt.faults,
-            "status": status,
-            "error": why,
-            "milliseconds": u64::try_from(attempt.outcome.took.as_millis()).unwrap_or(u64::MAX),
-        });
-        return output.json("attempt", &value);
-    }
-    let tone = if attempt.outcome.is_success() { Tone::Good } else { Tone::Bad };
-    let answer = match (status, why) {
-        (Some(status), _) => status.to_string(),
-        (None, why) => escape::line(why.map(String::as_str).unwrap_or_default()),
-    };
-    let faults = match &attempt.faults[..] {
-        [] => String::new(),
-        faults => format!("  {faults:?}"),
-    };
-    output.line(&format!(
-        "{:>7}  {}  attempt {}  {}{}",
-        moment::span(attempt.at),
-        escape::line(&attempt.job_id),
-        attempt.number,
-        output.paint(tone, &answer),
-        output.paint(Tone::Quiet, &faults),
-    ))
 }

@@ -233,7 +233,7 @@ pub(super) struct Ended {
 async fn watch_service(demo: Arc<Demo>, stop: watch::Receiver<bool>) -> Result<(), Failure> {
     while !*stop.borrow() {
         for attempt in demo.simulator.drain_attempts() {
-            demo.report(Happening::Attempted(attempt.into()));
+            demo.report(Happening::Attempted(attempt));
         }
         sleep(TICK).await;
     }

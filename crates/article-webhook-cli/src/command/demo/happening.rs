@@ -8,11 +8,12 @@ use std::{
 
 use article_webhook_client::JobId;
 use article_webhook_inbox::Source;
-use article_webhook_simulator::{Attempt, Fault, pause_after};
+use article_webhook_simulator::Attempt;
 use serde::{Serialize, Serializer};
 
 use super::receiver::Condition;
 use crate::{
+    command::attempt,
     failure::Failure,
     output::{Output, Tone},
     text::{escape, moment},
@@ -28,7 +29,8 @@ pub(super) enum Happening {
         ordered: JobId,
         topic: String,
     },
-    Attempted(Attempted),
+    #[serde(skip)] // `attempt::show` has its line
+    Attempted(Attempt),
     Published {
         #[serde(rename = "at_seconds", serialize_with = "seconds")]
         at: Duration,
@@ -44,20 +46,6 @@ pub(super) enum Happening {
     },
 }
 
-/// An attempt of the service to deliver.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Attempted {
-    /// When the service tries again. `None`: never.
-    again_in_seconds: Option<u64>,
-    answer_lost: bool,
-    #[serde(rename = "at_seconds", serialize_with = "seconds")]
-    at: Duration,
-    attempt: u8,
-    attempted: String,
-    error: Option<String>,
-    status: Option<u16>,
-}
-
 fn seconds<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(time.as_secs_f64())
 }
@@ -66,84 +54,13 @@ fn name<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(source.as_str())
 }
 
-impl From<Attempt> for Attempted {
-    fn from(attempt: Attempt) -> Self {
-        let answer_lost = attempt.faults.contains(&Fault::AnswerLost);
-        let is_heard = attempt.outcome.is_success() && !answer_lost;
-        let pause = if is_heard { None } else { pause_after(attempt.number) };
-        let (status, error) = match attempt.outcome.answer {
-            Ok(answer) => (Some(answer.status.as_u16()), None),
-            Err(why) => (None, Some(why)),
-        };
-        Self {
-            again_in_seconds: pause.map(|pause| pause.as_secs()),
-            answer_lost,
-            at: attempt.at,
-            attempt: attempt.number,
-            attempted: attempt.job_id,
-            error,
-            status,
-        }
-    }
-}
-
-impl Attempted {
-    /// When it was, and the answer.
-    pub(super) fn step(&self) -> (Tone, String) {
-        (self.tone(), format!("{} {}", moment::clock(self.at), self.answer()))
-    }
-
-    /// When the service tries again.
-    pub(super) fn next(&self) -> Option<Duration> {
-        self.again_in_seconds.map(|pause| self.at + Duration::from_secs(pause))
-    }
-
-    pub(super) fn is_success(&self) -> bool {
-        self.status.is_some_and(|status| (200..300).contains(&status))
-    }
-
-    fn tone(&self) -> Tone {
-        match self.is_success() {
-            true if self.answer_lost => Tone::Busy,
-            true => Tone::Good,
-            false => Tone::Bad,
-        }
-    }
-
-    /// The status, or the last of several causes why there is none, without the number that the system has for it.
-    fn answer(&self) -> String {
-        let Some(status) = self.status else {
-            let last = self.error.as_deref().unwrap_or_default().rsplit(": ").next();
-            let last = last.and_then(|last| last.split(" (os error").next());
-            return last.unwrap_or_default().to_owned();
-        };
-        status.to_string()
-    }
-
-    fn text(&self) -> String {
-        let answer = format!("attempt {}: {}", self.attempt, self.answer());
-        let next = match self.again_in_seconds.map(Duration::from_secs) {
-            Some(pause) => format!("again in {}", moment::span(pause)),
-            None => "the service stops delivering".to_owned(),
-        };
-        match self.tone() {
-            Tone::Good => answer,
-            Tone::Busy => format!("{answer}, but the answer is lost; {next}"),
-            _ => format!("{answer}; {next}"),
-        }
-    }
-}
-
 impl Happening {
     pub(super) fn show(&self, output: &Output) -> Result<(), Failure> {
         let (kind, at, tone, job, text) = match self {
             Self::Ordered { at, ordered, topic } => {
                 ("ordered", at, Tone::Plain, ordered.as_str(), topic.clone())
             }
-            Self::Attempted(attempt) => {
-                let (tone, job) = (attempt.tone(), &*attempt.attempted);
-                ("attempted", &attempt.at, tone, job, attempt.text())
-            }
+            Self::Attempted(attempt) => return attempt::show(attempt, output),
             Self::Published { at, published, title, source } => {
                 let by = if *source == Source::Api { ", which the collector polled" } else { "" };
                 ("published", at, Tone::Good, published.as_str(), format!("“{title}”{by}"))
@@ -157,13 +74,8 @@ impl Happening {
                 ("receiver", at, tone, text, String::new())
             }
         };
-        let verb = match self {
-            Self::Attempted(attempt) if attempt.is_success() => "delivered",
-            Self::Attempted(_) => "refused",
-            _ => kind,
-        };
         let time = output.paint(Tone::Quiet, &format!("{:>7}", moment::clock(*at)));
-        let verb = output.paint(tone, &format!("{verb:<9}"));
+        let verb = output.paint(tone, &format!("{kind:<9}"));
         let line = format!("{time}  {verb}  {}  {}", escape::line(job), escape::line(&text));
         output.either(kind, self, line.trim_end())
     }
@@ -176,7 +88,7 @@ pub(super) struct Order {
     pub(super) job_id: String,
     /// `None`: the order is not reported yet. An article may be delivered before the order returns.
     topic: Option<String>,
-    pub(super) attempts: Vec<Attempted>,
+    pub(super) attempts: Vec<Attempt>,
     /// How its body reached the inbox, once for each time that the handler ran.
     pub(super) published: Vec<Source>,
 }
@@ -188,7 +100,7 @@ impl Order {
 
     /// Whether it is published, and the service is done with it: an answer was heard, or no attempt is left.
     pub(super) fn is_over(&self) -> bool {
-        let is_done = |attempt: &Attempted| attempt.again_in_seconds.is_none();
+        let is_done = |attempt: &Attempt| attempt::pause(attempt).is_none();
         !self.published.is_empty() && self.attempts.last().is_some_and(is_done)
     }
 }
@@ -205,7 +117,7 @@ impl Record {
         let job = match happening {
             Happening::Ordered { ordered: job_id, .. }
             | Happening::Published { published: job_id, .. } => job_id.as_str(),
-            Happening::Attempted(attempt) => &attempt.attempted,
+            Happening::Attempted(attempt) => &attempt.job_id,
             Happening::Receiver { .. } => return,
         };
         let mut orders = self.lock();

@@ -19,6 +19,7 @@ use super::{
     receiver::Condition,
 };
 use crate::{
+    command::attempt,
     failure::Failure,
     output::{Output, Tone, log::remember_refusals},
     page::{Action, Listening, Page, Panel},
@@ -188,8 +189,10 @@ fn row(order: &Order) -> Markup {
                 span.job { bdi { (escape::line(&order.job_id)) } }
             }
             td.steps {
-                @for (tone, step) in order.attempts.iter().map(|attempt| attempt.step()) {
-                    span data-tone=(tone.name()) { bdi { (escape::line(&step)) } }
+                @for attempt in &order.attempts {
+                    span data-tone=(attempt::tone(attempt).name()) {
+                        bdi { (moment::clock(attempt.at)) " " (escape::line(&attempt::answer(attempt))) }
+                    }
                 }
             }
             td.now data-tone=(tone.name()) { bdi { (now) } }
@@ -202,9 +205,9 @@ fn now(order: &Order) -> (Tone, String) {
         (Some(Source::Api), _) => (Tone::Good, "collected and published".to_owned()),
         (Some(_), _) => (Tone::Good, "published".to_owned()),
         (None, None) => (Tone::Quiet, "is being written".to_owned()),
-        (None, Some(last)) => match last.next() {
-            Some(next) => (Tone::Busy, format!("again at {}", moment::clock(next))),
-            None if last.is_success() => (Tone::Busy, "stored".to_owned()),
+        (None, Some(last)) => match attempt::pause(last) {
+            Some(pause) => (Tone::Busy, format!("again at {}", moment::clock(last.at + pause))),
+            None if last.outcome.is_success() => (Tone::Busy, "stored".to_owned()),
             None => {
                 let at = moment::clock(order.at + FIRST_ASK);
                 (Tone::Bad, format!("not delivered; the collector polls at {at}"))
