@@ -186,7 +186,7 @@ mod tests {
 
     #[tokio::test]
     async fn faults_can_be_replaced_and_attempts_drained() {
-        let builder = Simulator::builder().clock(SimulatorClock::stepped()).attempts_kept(2);
+        let builder = Simulator::builder().clock(SimulatorClock::stepped());
         let builder = builder.publish_target("https://localhost/", "Bearer secret");
         let simulator = builder.start().await.unwrap();
         simulator.set_faults(vec![Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE))]);
@@ -197,7 +197,7 @@ mod tests {
         simulator.advance(Duration::from_secs(24 * 3600)).await;
         assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
         let kept: Vec<_> = simulator.drain_attempts().iter().map(|kept| kept.number).collect();
-        assert_eq!(kept, [3, 4], "the oldest are removed");
+        assert_eq!(kept, [1, 2, 3, 4]);
         assert!(simulator.attempts().is_empty());
     }
 }

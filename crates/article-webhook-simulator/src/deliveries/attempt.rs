@@ -33,33 +33,45 @@ pub struct Attempt {
     pub outcome: DeliveryOutcome,
 }
 
+/// How many attempts, and how many calls, are kept.
+const MAX_KEPT: usize = 10_000;
+
 /// The latest attempts or calls. The oldest are removed first.
 #[derive(Debug)]
-pub(crate) struct Latest<T> {
-    items: VecDeque<T>,
-    kept: usize,
+pub(crate) struct Latest<T>(VecDeque<T>);
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
 }
 
 impl<T: Clone> Latest<T> {
-    pub(crate) fn new(kept: usize) -> Self {
-        Self { items: VecDeque::new(), kept }
-    }
-
     pub(crate) fn add(&mut self, item: T) {
-        if self.kept == 0 {
-            return;
+        if self.0.len() == MAX_KEPT {
+            self.0.pop_front();
         }
-        if self.items.len() == self.kept {
-            self.items.pop_front();
-        }
-        self.items.push_back(item);
+        self.0.push_back(item);
     }
 
     pub(crate) fn all(&self) -> Vec<T> {
-        self.items.iter().cloned().collect()
+        self.0.iter().cloned().collect()
     }
 
     pub(crate) fn drain(&mut self) -> Vec<T> {
-        std::mem::take(&mut self.items).into()
+        std::mem::take(&mut self.0).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_kept_until_they_are_drained() {
+        let mut latest = Latest::default();
+        (0..MAX_KEPT + 2).for_each(|item| latest.add(item));
+        assert_eq!(latest.all(), (2..MAX_KEPT + 2).collect::<Vec<_>>());
+        assert_eq!((latest.drain().len(), latest.drain().len()), (MAX_KEPT, 0));
     }
 }

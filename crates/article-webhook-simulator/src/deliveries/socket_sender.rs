@@ -29,6 +29,9 @@ const MAX_KEPT: usize = 256;
 /// How many bytes of it are read, so that the connection can be reused.
 const MAX_READ: usize = 64 << 10;
 
+/// How long an attempt may take. The document does not define it.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// Where deliveries may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
@@ -45,14 +48,23 @@ pub(crate) struct SocketSender {
 }
 
 impl SocketSender {
-    pub(crate) fn new(timeout: Duration, network: Network) -> Self {
+    pub(crate) fn new(network: Network) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new())
             .http1_title_case_headers(true) // as the document writes them
             .pool_idle_timeout(MAX_IDLE)
             .build(connector);
-        Self { client, timeout, network }
+        Self { client, timeout: ATTEMPT_TIMEOUT, network }
+    }
+
+    async fn answer_in_time(
+        &self,
+        request: Request<Bytes>,
+        mode: SendMode,
+    ) -> Result<DeliveryAnswer, String> {
+        let answer = timeout(self.timeout, self.attempt(request, mode)).await;
+        answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)))
     }
 
     async fn attempt(
@@ -85,11 +97,8 @@ impl SocketSender {
 impl Sender for SocketSender {
     fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
         Box::pin(async move {
-            let (request, mode) = (push.request(), push.send_mode());
             let start = Instant::now();
-            let answer = timeout(self.timeout, self.attempt(request, mode)).await;
-            let answer =
-                answer.unwrap_or_else(|_| Err(format!("no answer within {:?}", self.timeout)));
+            let answer = self.answer_in_time(push.request(), push.send_mode()).await;
             DeliveryOutcome { answer, took: start.elapsed() }
         })
     }
@@ -118,7 +127,20 @@ pub(crate) fn is_loopback(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_receiver_that_does_not_answer_times_out() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", silent.local_addr().unwrap());
+        let timeout = Duration::from_millis(50);
+        let sender = SocketSender { timeout, ..SocketSender::new(Network::Loopback) };
+        let request = Request::post(url).body(Bytes::new()).unwrap();
+        let answer = sender.answer_in_time(request, SendMode::Whole).await;
+        assert_eq!(answer, Err("no answer within 50ms".to_owned()));
+    }
 
     #[test]
     fn the_loopback_has_three_names() {
@@ -132,9 +154,7 @@ mod tests {
 
     #[test]
     fn it_sends_to_this_machine_only_and_without_tls() {
-        let permit = |uri, network| {
-            SocketSender::new(Duration::ZERO, network).permit(&Uri::from_static(uri))
-        };
+        let permit = |uri, network| SocketSender::new(network).permit(&Uri::from_static(uri));
         assert_eq!(permit("http://127.0.0.1:1/a", Network::Loopback), Ok(()));
         assert_eq!(permit("http://receiver.test/", Network::Everywhere), Ok(()));
         assert!(

@@ -32,8 +32,6 @@ pub struct Settings {
     pub rate_limit: Option<(NonZeroU32, Duration)>,
     /// The rules for what goes wrong.
     pub faults: Vec<Rule>,
-    /// How many attempts are remembered. The oldest are removed first.
-    pub attempts_kept: usize,
     /// A literal without `..Settings::default()` would not compile with a version that has more fields.
     #[doc(hidden)]
     pub more: (),
@@ -49,7 +47,6 @@ impl Default for Settings {
             price: 1,
             rate_limit: None,
             faults: Vec::new(),
-            attempts_kept: 10_000,
             more: (),
         }
     }

@@ -84,8 +84,8 @@ impl Service {
             jobs: Vec::new(),
             endings: EventQueue::new(),
             deliveries: EventQueue::new(),
-            attempts: Latest::new(settings.attempts_kept),
-            latest_calls: Latest::new(settings.attempts_kept),
+            attempts: Latest::default(),
+            latest_calls: Latest::default(),
             plan: Plan::new(settings.seed, settings.faults),
             calls: 0,
             orders: 0,
@@ -112,7 +112,7 @@ impl Service {
         (0..self.jobs.len()).map(|job| self.report(now, job)).collect()
     }
 
-    /// The latest attempts, oldest first.
+    /// The latest 10,000 attempts, oldest first.
     #[must_use]
     pub fn attempts(&self) -> Vec<Attempt> {
         self.attempts.all()

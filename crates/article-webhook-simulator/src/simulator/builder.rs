@@ -39,7 +39,6 @@ pub struct SimulatorBuilder {
     sender: Option<Box<dyn Sender>>,
     concurrency: Option<usize>,
     port: u16,
-    timeout: Duration,
     network: Network,
     invalid: Option<InvalidTarget>,
 }
@@ -52,7 +51,6 @@ impl Default for SimulatorBuilder {
             sender: None,
             concurrency: None,
             port: 0,
-            timeout: Duration::from_secs(30),
             network: Network::Loopback,
             invalid: None,
         }
@@ -130,17 +128,6 @@ impl SimulatorBuilder {
         self
     }
 
-    /// How many attempts are remembered: 10,000 unless set.
-    pub fn attempts_kept(mut self, attempts: usize) -> Self {
-        self.settings.attempts_kept = attempts;
-        self
-    }
-
-    /// How long an attempt may take, in real time: 30 seconds unless set. The document does not define it.
-    pub fn attempt_timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
-    }
-
     /// How many attempts are made at the same time. Unless set, one with a stepped clock, so that deliveries arrive in
     /// order, and 64 with any other clock.
     pub fn concurrency(self, attempts: usize) -> Self {
@@ -186,8 +173,7 @@ impl SimulatorBuilder {
         self.settings.base_url = format!("http://{address}");
         let is_stepped = clock.is_stepped();
         let concurrency = self.concurrency.unwrap_or(if is_stepped { 1 } else { 64 });
-        let sender =
-            self.sender.unwrap_or_else(|| Box::new(SocketSender::new(self.timeout, self.network)));
+        let sender = self.sender.unwrap_or_else(|| Box::new(SocketSender::new(self.network)));
         let service = Service::new(self.settings);
         let engine = Arc::new(Engine::new(service, clock, sender, concurrency));
         let mut tasks = JoinSet::new();

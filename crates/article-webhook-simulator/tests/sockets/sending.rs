@@ -111,19 +111,6 @@ async fn a_slow_delivery_takes_its_time_and_arrives_complete() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_does_not_answer_times_out_and_is_retried() {
-    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", silent.local_addr().unwrap());
-    let timeout = Duration::from_millis(50);
-    let (_, attempts) = day_of(stepped(&url).attempt_timeout(timeout)).await;
-    assert_eq!(attempts.len(), 4);
-    for attempt in &attempts {
-        assert_eq!(why(attempt), "no answer within 50ms");
-        assert!(attempt.outcome.took >= timeout);
-    }
-}
-
-#[tokio::test]
 async fn a_receiver_that_is_down_or_does_not_speak_http_is_retried() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", closed.local_addr().unwrap());
