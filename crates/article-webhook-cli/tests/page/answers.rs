@@ -72,6 +72,17 @@ async fn every_answer_says_what_a_browser_may_do_with_it() {
 }
 
 #[tokio::test]
+async fn the_health_says_what_status_says() {
+    let (_folder, file) = sample::inbox().await;
+    let page = Running::page(&file, &[]);
+    let health = Visitor::of(&page).await.get("/health").await.text;
+    for (name, text) in [("writable", "yes"), ("oldest due", "for less than a minute")] {
+        has(&health, &[&format!("<h2>{name}</h2><p><bdi>{text}</bdi></p>")]);
+    }
+    assert_eq!(health.matches("aria-label=\"well\"").count(), 2, "{health}");
+}
+
+#[tokio::test]
 async fn nothing_that_came_from_outside_is_html_or_hides() {
     let (_folder, file) = sample::inbox().await;
     let hostile =
