@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[macro_use]
-mod named;
-
 mod digest;
 mod error;
 mod timestamp;
+
+#[macro_use]
+mod named;
 
 mod clock;
 mod progress;
