@@ -233,10 +233,20 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
         assert_eq!(fixture.total().await, 3);
     }
 
-    // Where the machine was lost, not even its lock is there.
-    let elsewhere = fixture.path.with_file_name("elsewhere.db");
-    let restored = SqliteStore::restore(fixture.backup(), elsewhere).unwrap();
-    assert_eq!(restored.unread.as_deref(), Some("the old file is missing"));
+    // Where the machine was lost, not even its lock is there. A receiver may have begun another inbox meanwhile.
+    let elsewhere = |name: &str| fixture.path.with_file_name(name);
+    fs::write(elsewhere("empty.db"), "").unwrap();
+    Inbox::open(elsewhere("begun.db")).await.unwrap().close().await.unwrap();
+    for (name, unread) in [
+        ("lost.db", "the old file is missing"),
+        ("empty.db", "the old file has no inbox"),
+        ("begun.db", "the old file is not the one that was backed up"),
+    ] {
+        let restored = SqliteStore::restore(fixture.backup(), elsewhere(name)).unwrap();
+        assert_eq!(restored.unread.as_deref(), Some(unread), "{name}");
+        let store = SqliteStore::open(elsewhere(name)).unwrap();
+        assert!(store.orders_checked().await.unwrap(), "orders may be missing: {name}");
+    }
 }
 
 #[tokio::test]

@@ -138,7 +138,7 @@ fn lines(restored: &Restored, inbox: &str) -> Vec<String> {
             "more may be missing, because {unread}: fetch the jobs of that time from the API"
         )),
     }
-    if unread.is_some() {
+    if unread.is_some() || *was_in_use {
         lines.push(gaps(inbox));
     }
     if *was_in_use {

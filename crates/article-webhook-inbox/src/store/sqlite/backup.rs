@@ -61,10 +61,11 @@ pub struct Restored {
     /// The jobs with an entry in the old database that the backup does not have, in the order of their ids. The restored ledger
     /// expects them.
     pub missing: Vec<JobId>,
-    /// Why more may be missing that was acknowledged. `None` if the old database was read whole. Otherwise orders may be missing in
-    /// the restored ledger, until [`Inbox::orders_checked`](crate::Inbox::orders_checked).
+    /// Why more may be missing that was acknowledged: there is no old database, or another one, or it was not read whole. Then orders
+    /// may be missing in the restored ledger, until [`Inbox::orders_checked`](crate::Inbox::orders_checked).
     pub unread: Option<String>,
-    /// The backup is a copy of a file in use, without what was in the log: [`SqliteStore::backup`] makes no such copy.
+    /// The backup is a copy of a file in use, without what was in the log: [`SqliteStore::backup`] makes no such copy. Orders may be
+    /// missing as well.
     pub was_in_use: bool,
 }
 
@@ -310,7 +311,7 @@ impl Duplicate {
             for jobs in newer.missing.chunks(LINES_PER_SCRIPT) {
                 tables::run(&Expecting(jobs.to_vec()), connection, now, &findings)?;
             }
-            if newer.unread.is_some() {
+            if newer.unread.is_some() || !wal_identity::was_stopped(connection)? {
                 tables::run(&NoteGaps, connection, now, &findings)?;
             }
             Ok(connection.execute_batch("COMMIT")?)
@@ -377,9 +378,14 @@ impl Newer {
                 return Ok(Some("the log of the old file belongs to another database".to_owned()));
             }
             if !schema::exists(&connection)? {
-                return Ok(recorded.map(|_| "the old file has no inbox".to_owned()));
+                return Ok(Some("the old file has no inbox".to_owned()));
             }
-            let unread = unread(&connection, recorded)?;
+            let (has, backed_up) =
+                (change_counter::read(&connection)?, change_counter::read(backup)?);
+            // What was restored before has another id as well, and counts on.
+            let is_other = has.database != backed_up.database && has.changes < backed_up.changes;
+            let unread = unread(&connection, recorded)?
+                .or(is_other.then(|| "the old file is not the one that was backed up".to_owned()));
             let findings = Findings::silent();
             newer.read_ledger(&mut connection, now, &findings)?;
             newer.read_missing(&mut connection, backup, now, &findings)?;
