@@ -132,7 +132,7 @@ impl Collector {
     }
 
     /// Expects a job that was ordered elsewhere. Its article may have come before. A job that failed, is unreadable
-    /// or was not found is opened again. One that is open is polled after the first pause of the schedule, if it would be polled later.
+    /// or was not found is opened again.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::{
 use article_webhook_client::JobId;
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{
-    ExpectedJob, Inbox, JobFilter, JobState, OVERDUE_AFTER, Reason,
+    ExpectedJob, Inbox, JobFilter, JobState, Reason,
     store::{Expect, Pause},
 };
 use clap::Args;
@@ -82,9 +82,9 @@ pub(crate) async fn run(arguments: CollectArguments, context: &Context) -> Resul
     if is_named {
         let stored = Collector::new(&shared, client.clone()).expect_all(ids.clone()).await;
         stored.map_err(|stopped| Failure::from(stopped.error))?;
-    }
-    if arguments.from.is_none() {
-        expect_now(&shared, &ids).await?;
+        if arguments.from.is_none() {
+            expect_now(&shared, &ids).await?;
+        }
     }
     shared.close().await?;
     let inbox = match place.exclusive().await {
@@ -305,7 +305,7 @@ async fn ids_of_file(path: &Path) -> Result<Vec<JobId>, Failure> {
 /// The jobs that the ledger expects.
 #[derive(Default)]
 struct Expected {
-    /// The jobs whose time to be polled has come, and those that are overdue, which are polled once a day.
+    /// The jobs whose time to be polled has come.
     due: Vec<JobId>,
     /// When the first of the others is due.
     next: Option<SystemTime>,
@@ -318,8 +318,7 @@ async fn ids_of_ledger(inbox: &Inbox) -> Result<Expected, Failure> {
     loop {
         let page = ledger.jobs(filter.clone()).await?;
         for job in page.items {
-            let since = ledger.now().duration_since(job.expected_at).unwrap_or_default();
-            if job.at <= ledger.now() || since >= OVERDUE_AFTER {
+            if job.at <= ledger.now() {
                 expected.due.push(job.job_id);
             } else {
                 expected.next = Some(expected.next.map_or(job.at, |next| next.min(job.at)));

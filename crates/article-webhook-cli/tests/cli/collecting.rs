@@ -1,6 +1,6 @@
 //! What `collect` does beside a receiver.
 
-use article_webhook_inbox::{SqliteStore, store::Store};
+use article_webhook_inbox::{Reason, SqliteStore, store::Store};
 
 use crate::{
     sample,
@@ -23,6 +23,9 @@ async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_polled_after_it() {
     let why = "`listen` has one if it was started with the URL and the key of the service\n";
     assert_eq!(collect(&[&job, &job]), (left.to_owned(), why.to_owned()));
     assert!(collect(&["--json"]).0.ends_with(",\"stored\":1}\n"));
+    // Of many that are named, each has its time.
+    let stored = receiver.job(job.parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(stored.reason, Reason::Backfill);
     receiver.close().await.unwrap();
     let (out, _) = collect(&["--json"]);
     assert!(out.ends_with(&format!("\"job_id\":\"{job}\",\"state\":\"collected\"}}\n")), "{out}");

@@ -17,7 +17,7 @@ const MIN_NOT_FOUND_ANSWERS: u32 = 3;
 /// When a job is polled again whose answer has to be confirmed.
 const CONFIRM_AFTER: Duration = Duration::from_secs(60);
 
-/// The longest pause after a poll that got no answer, or one that says nothing about the job. A job that is overdue would wait for a day
+/// The longest pause after a poll that got no answer, or one that was given to any call: 401, 408, 429 or a 5xx. A job that is overdue would wait for a day
 /// because the API was down for a minute.
 const MAX_PAUSE_WITHOUT_ANSWER: Duration = HOUR;
 

@@ -1,8 +1,10 @@
 //! Jobs that are expected.
 
+use std::time::Duration;
+
 use article_webhook_inbox::{
-    IntentState, JobState, Reason, Source, State,
-    store::{Arrival, Expect, JobRow, Outcome, PollSettled},
+    Digest, IntentState, JobState, Reason, Source, State,
+    store::{Arrival, Expect, JobRow, Outcome, PollOutcome, PollSettled},
 };
 
 use super::steps::{POLLS, WITHIN, again, failed, not_found};
@@ -96,29 +98,34 @@ pub async fn an_entry_of_another_event_is_no_article(trial: Trial<dyn Subject>) 
     assert_eq!(trial.state("job_1").await, JobState::Expected);
 }
 
-/// A person, or the application, asks for it again. A backfill changes nothing.
-pub async fn an_open_job_is_polled_at_the_earlier_time(mut trial: Trial<dyn Subject>) {
+/// The application may expect it again at each start. A person polls it now.
+pub async fn an_open_job_is_polled_now_if_that_is_wanted(trial: Trial<dyn Subject>) {
     let expect = |reason, at| Expect { reason, ..Expect::job(job("job_1"), at) };
     trial.expect(expect(Reason::Ordered, trial.after(600))).await;
     let first = trial.job("job_1").await;
     for (reason, seconds, expected) in [
-        (Reason::Backfill, 1, 600),
-        (Reason::OrderedElsewhere, 900, 600),
-        (Reason::OrderedElsewhere, 400, 400),
-        (Reason::Ordered, 300, 300),
+        (Reason::OrderedElsewhere, 400, 600),
+        (Reason::Ordered, 1, 600),
+        (Reason::Backfill, 0, 600),
+        (Reason::OrderedElsewhere, 0, 0),
     ] {
         trial.expect(expect(reason, trial.after(seconds))).await;
         let shown = trial.job("job_1").await;
         assert_eq!(shown.at, trial.after(expected));
         assert_eq!((shown.reason, shown.expected_at), (Reason::Ordered, first.expected_at));
     }
-    trial.advance(300);
-    trial.poll("job_1").await;
+    let lease = trial.poll("job_1").await;
     let before = trial.job("job_1").await;
     for reason in [Reason::Ordered, Reason::OrderedElsewhere, Reason::Backfill] {
         trial.expect(expect(reason, trial.now())).await;
         assert_eq!(trial.job("job_1").await, before, "it is being polled");
     }
+    // A draft is confirmed a minute later, and no earlier.
+    let (after, statement) = (Duration::from_secs(60), Digest::of(b"a draft"));
+    let draft = PollOutcome::Unconfirmed { after, cause: "it is a draft".into(), statement };
+    trial.settle_poll(lease, draft).await;
+    trial.expect(expect(Reason::OrderedElsewhere, trial.now())).await;
+    assert_eq!(trial.job("job_1").await.at, trial.after(60));
 }
 
 /// A refused delivery shows that the article is there. Its code is shown.

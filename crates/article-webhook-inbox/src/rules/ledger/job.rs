@@ -125,10 +125,11 @@ impl JobRow {
     /// The job is expected again.
     ///
     /// - It failed, is unreadable or was not found: it is opened again, but not by a backfill.
-    /// - It is open: it is polled at the given time if that is earlier, but not by a backfill. A refused delivery shows that the
-    ///   article is there: a poll that is under way may have been answered before, so that it ends with a lost lease, and the job
-    ///   is polled again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason than
-    ///   `backfill` takes the place of `backfill`.
+    /// - It is open: a refused delivery shows that the article is there, so that it is polled at the given time if that
+    ///   is earlier. A poll that is under way may have been answered before, so that it ends with a lost lease, and the job
+    ///   is polled again at the given time. The refusal is noted as its cause, unless its reason says it. Another reason
+    ///   than `backfill` takes the place of `backfill`. If the given time has come, a person wants it now: it is polled then, unless its
+    ///   last answer has to be confirmed.
     /// - Its article is there: nothing else changes.
     ///
     /// In each case it gets the intent if it has none, and the API key that it was ordered with, if that is named.
@@ -150,12 +151,17 @@ impl JobRow {
             JobState::Expected | JobState::Polling => {
                 let is_refused = matches!(expect.reason, Reason::Refused { .. });
                 let is_backfill = expect.reason == Reason::Backfill;
-                if self.state == JobState::Expected && !is_backfill {
+                let leaves_backfill = self.is_backfill() && !is_backfill;
+                // An answer that has to be confirmed is confirmed after a while.
+                let is_wanted_now = !is_backfill && expect.at <= now && self.unconfirmed.is_none();
+                if self.state == JobState::Expected
+                    && (is_refused || leaves_backfill || is_wanted_now)
+                {
                     self.at = self.at.min(rounded(expect.at));
                 } else if is_refused {
                     (self.state, self.at) = (JobState::Expected, rounded(expect.at));
                 }
-                if self.is_backfill() && !is_backfill {
+                if leaves_backfill {
                     self.reason = expect.reason.clone();
                 } else if is_refused && self.reason != expect.reason {
                     self.cause = Some(expect.reason.to_string());
