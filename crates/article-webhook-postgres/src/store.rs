@@ -95,7 +95,7 @@ impl PostgresStore {
     ///
     /// Each says what to do: the server cannot be reached, does not answer within 10 seconds, refuses the connection, is
     /// older than 13, is a standby, or has `fsync` or `full_page_writes` off; a pooler before it refuses transactions; the
-    /// server is on another machine, and offers no TLS, or the feature `tls` is off or has no cryptography provider, without `sslmode=disable` in the URL; the
+    /// connection needs TLS, and the server offers none, the feature `tls` is off, or no cryptography provider is installed; the
     /// role may not create tables, or lacks a right to one; the sequence of the tables is at its end; the schema has tables of a newer version that are not compatible with
     /// this one, or others of the same names; a table is unlogged, or has a rule, a policy or a trigger that may skip or hide
     /// rows; `search_path` names another schema before `pg_catalog`.

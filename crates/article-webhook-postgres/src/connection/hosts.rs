@@ -6,6 +6,7 @@ use std::{
 use tokio::net::lookup_host;
 use tokio_postgres::config::{Config, Host, LoadBalanceHosts, SslMode, SslNegotiation};
 
+use super::tls::has_tls;
 use crate::{fault::Fault, settings::Protection};
 
 /// How long connecting may take, with all hosts. A start may take ten seconds.
@@ -132,9 +133,7 @@ fn alone(config: &Config, index: usize) -> Config {
     let (mode, negotiation) = match Protection::of_host(config, index) {
         // TLS that begins at once is a `Plaintext`.
         Protection::Plaintext => (SslMode::Require, SslNegotiation::Direct),
-        Protection::ThisMachine if !cfg!(feature = "tls") => {
-            (SslMode::Disable, config.get_ssl_negotiation())
-        }
+        Protection::ThisMachine if !has_tls() => (SslMode::Disable, config.get_ssl_negotiation()),
         Protection::ThisMachine => (config.get_ssl_mode(), config.get_ssl_negotiation()),
         Protection::Tls => (SslMode::Require, config.get_ssl_negotiation()),
     };

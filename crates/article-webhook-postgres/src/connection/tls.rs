@@ -20,11 +20,10 @@ pub(super) enum Tls {
 }
 
 impl Tls {
-    /// TLS, unless the settings exclude it or no host needs it and it is not built in.
+    /// TLS, unless the settings exclude it or no host needs it and there is none.
     pub(super) fn new(settings: &PostgresSettings, hosts: &Hosts) -> Result<Self, Error> {
         let config = &settings.config;
-        if config.get_ssl_mode() == SslMode::Disable || !cfg!(feature = "tls") && !hosts.need_tls()
-        {
+        if config.get_ssl_mode() == SslMode::Disable || !has_tls() && !hosts.need_tls() {
             let password = config.get_password().map(<[u8]>::to_vec);
             return Ok(Self::None(WithoutTls { password }));
         }
@@ -68,6 +67,14 @@ fn provider() -> Result<Arc<CryptoProvider>, Error> {
         "TLS has no cryptography provider: turn on the feature `tls-aws-lc` of article-webhook-postgres; or install the \
          application's provider before it connects, such as rustls::crypto::ring::default_provider().install_default()",
     ))
+}
+
+/// Whether connections by TLS can be made.
+pub(super) fn has_tls() -> bool {
+    #[cfg(feature = "tls")]
+    return provider().is_ok();
+    #[cfg(not(feature = "tls"))]
+    false
 }
 
 /// The certificates of the system. `SSL_CERT_FILE` names others.
