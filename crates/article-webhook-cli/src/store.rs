@@ -8,7 +8,7 @@ mod health;
 
 #[cfg(feature = "postgres")]
 pub(crate) use database::Database;
-pub(crate) use health::{Fact, Health, Works};
+pub(crate) use health::{Fact, Health, Works, of_store};
 pub(crate) use place::{
     Access, At, InboxArgument, InboxOption, InboxWord, Place, fix_of_missing, shared_file,
 };

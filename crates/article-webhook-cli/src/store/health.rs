@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many entries of a kind are looked at.
-const LISTED: u32 = 1000;
+const MAX_LISTED: u32 = 1000;
 
 /// What an operator needs to know of an inbox.
 pub(crate) struct Health {
@@ -144,7 +144,7 @@ async fn waiting(
     }
     // The oldest of each kind, and not all: there may be millions.
     let oldest = async |state, event| {
-        let filter = Filter { state: Some(state), event, limit: LISTED, ..Filter::default() };
+        let filter = Filter { state: Some(state), event, limit: MAX_LISTED, ..Filter::default() };
         inbox.list(filter).await.map(|page| page.items)
     };
     // The event is the same for all jobs.
@@ -185,7 +185,8 @@ async fn waiting(
     Ok([articles, failures].into_iter().flatten().collect())
 }
 
-fn of_store(store: &StoreHealth) -> Vec<Fact> {
+/// What the store knows of itself.
+pub(crate) fn of_store(store: &StoreHealth) -> Vec<Fact> {
     let StoreHealth { blocked, next_start, findings, warnings, .. } = store;
     let blocked = blocked.iter().map(|why| Fact::new("inbox.blocked", Bad, why.to_string()));
     let next_start =
@@ -240,7 +241,7 @@ fn of_ledger(health: &LedgerHealth) -> Vec<Fact> {
         let text = format!("{jobs} neither delivered nor collected for three days");
         facts
             .push(Fact::new("inbox.overdue_jobs", Bad, text).fix(
-                "article-webhook collect --inbox INBOX; ask the service about jobs that stay",
+                "article-webhook inbox jobs INBOX; then article-webhook collect --inbox INBOX JOB for each; ask the service about those that stay",
             ));
     }
     if counts.unknown_intents > 0 {
@@ -271,4 +272,21 @@ fn of_ledger(health: &LedgerHealth) -> Vec<Fact> {
         });
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stops_a_store_now_or_at_its_next_start_is_not_well() {
+        let mut store = StoreHealth::default();
+        store.blocked = Some(Error::unavailable("it is locked"));
+        store.next_start = Some(Error::unusable("it has a trigger"));
+        store.findings = vec!["a row is damaged".to_owned()];
+        store.warnings = vec!["others may write".to_owned()];
+        let tones = of_store(&store).into_iter().map(|fact| (fact.name(), fact.tone));
+        let expected = [("blocked", Bad), ("next start", Bad), ("found", Bad), ("warning", Busy)];
+        assert!(tones.eq(expected.map(|(name, tone)| (name.to_owned(), tone))));
+    }
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A larger inbox is not read to its end.
-const CHECKED_WHOLE: u64 = 64 << 20;
+const MAX_CHECKED_BYTES: u64 = 64 << 20;
 
 /// The fix of an error that names none.
 const SEE_LOG: &str = "look into the log of the receiver; close other programs that write to the inbox; make room on the disk";
@@ -62,7 +62,9 @@ async fn in_file(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure
     if let Some(why) = place.easily_lost {
         let found = format!("{} {why}", place.path.display());
         let finding = Finding::of_message("disk.easily_lost", &found, SEE_LOG);
-        findings.push(Finding { severity: Severity::Warn, ..finding });
+        // A file system of FUSE may be a good one.
+        let severity = if why.starts_with("is on FUSE") { Severity::Warn } else { Severity::Fail };
+        findings.push(Finding { severity, ..finding });
     }
     if !place.exists {
         let found = format!("{} does not exist", file.display());
@@ -124,29 +126,26 @@ struct Opened<'a> {
 impl Opened<'_> {
     /// What an inbox has, wherever it is: what `inbox status` says of it.
     async fn content(&self, context: &Context) -> Vec<Finding> {
-        let health = match self.health(context).await {
-            Ok(health) => health,
-            Err(error) => return vec![refused(error.into())],
-        };
-        let mut findings: Vec<_> = health.facts.iter().map(|fact| self.finding(fact)).collect();
-        if health.checked.is_none() {
-            let found = format!("whether {} MiB are sound, which takes long", self.bytes >> 20);
-            let finding = Finding::not_checked("inbox.sound", found);
-            findings.push(finding.fix(command::full_status(self.name)));
-        }
-        findings
-    }
-
-    async fn health(&self, context: &Context) -> Result<Health, Error> {
         let access = match context.environment.may_change_inbox() {
             Ok(()) => Access::Full,
             Err(_) => Access::ReadOnly,
         };
-        let checked = match self.bytes <= CHECKED_WHOLE {
-            true => Some(self.inbox.check().await?),
-            false => None,
-        };
-        Health::of(&self.inbox, access, checked).await
+        let (mut findings, mut checked) = (Vec::new(), None);
+        if self.bytes <= MAX_CHECKED_BYTES {
+            match self.inbox.check().await {
+                Ok(found) => checked = Some(found),
+                Err(error) => findings.push(refused(error.into())),
+            }
+        } else {
+            let found = format!("whether {} MiB are sound, which takes long", self.bytes >> 20);
+            let finding = Finding::not_checked("inbox.sound", found);
+            findings.push(finding.fix(command::full_status(self.name)));
+        }
+        match Health::of(&self.inbox, access, checked).await {
+            Ok(health) => findings.extend(health.facts.iter().map(|fact| self.finding(fact))),
+            Err(error) => findings.push(refused(error.into())),
+        }
+        findings
     }
 
     fn finding(&self, fact: &Fact) -> Finding {

@@ -24,8 +24,9 @@ pub(super) struct StatusArguments {
 }
 
 pub(super) const HELP: &str = "\
-Ends with 1 if entries are dead, unhandled, quarantined or corrupt, if an entry has been due for a minute and no worker took \
-it, if a job is overdue, if the service refused the API key, if deliveries cannot be stored, or if damage was found.";
+Ends with 1 if entries are dead, unhandled, quarantined or corrupt, if an entry has been due for a minute, \
+if a job is overdue, if the service refused the API key, if deliveries cannot be stored, if the next start would be refused, or if \
+damage was found.";
 
 /// The states that nothing but a person, or a good copy, ends well.
 const BAD: [State; 4] = [State::Dead, State::Unhandled, State::Quarantined, State::Corrupt];

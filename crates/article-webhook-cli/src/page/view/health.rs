@@ -11,7 +11,7 @@ use super::{
 use crate::{
     output::Tone,
     page::shared::Shared,
-    store::{Access, Works},
+    store::{Access, Works, of_store},
     text::command as shown_command,
 };
 
@@ -20,18 +20,24 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(in crate::page) async fn health(State(shared): State<Arc<Shared>>) -> Markup {
     let access = if shared.is_read_only { Access::ReadOnly } else { Access::Full };
-    let facts = match timeout(TIMEOUT, Works::of(&shared.inbox, access)).await {
-        Ok(works) => works.map(|works| works.facts).map_err(|error| error.to_string()),
+    let works = match timeout(TIMEOUT, Works::of(&shared.inbox, access)).await {
+        Ok(works) => works.map_err(|error| error.to_string()),
         Err(_) => Err("it has not answered within two seconds".to_owned()),
+    };
+    let (failure, facts) = match works {
+        Ok(works) => (None, works.facts),
+        // What the store knows of itself may say why.
+        Err(why) => match timeout(TIMEOUT, shared.inbox.ledger().health()).await {
+            Ok(Ok(store)) => (Some(why), of_store(&store)),
+            Ok(Err(_)) | Err(_) => (Some(why), Vec::new()),
+        },
     };
     let content = html! {
         div.tools { h1 { "Health" } }
         div #health data-live="health" {
             ul.checks {
-                @match &facts {
-                    Ok(facts) => { @for fact in facts { (check(fact.tone, &fact.name(), &fact.text, fact.fix)) } }
-                    Err(why) => { (check(Tone::Bad, "the store does not answer", why, None)) }
-                }
+                @if let Some(why) = &failure { (check(Tone::Bad, "the store does not answer", why, None)) }
+                @for fact in &facts { (check(fact.tone, &fact.name(), &fact.text, fact.fix)) }
             }
             section.card {
                 h2 { "When something did not arrive" }

@@ -72,7 +72,7 @@ fn a_file_system_in_memory_and_its_sync_are_found() {
         memory.has("disk.sync_too_fast", "fail");
         return skipped("there is no folder on a disk");
     }
-    memory.has("disk.easily_lost", "warn");
+    memory.has("disk.easily_lost", "fail");
     assert_eq!(memory.fixes["disk.easily_lost"], "put it on a disk");
     let real = "put the inbox on a disk whose syncs are real: no memory, no `libeatmydata`, no `sync=disabled`, no virtual disk with the \
         cache mode `unsafe`";
@@ -100,7 +100,7 @@ fn little_or_no_space_a_layer_of_a_container_and_a_single_file_are_found() {
                  mount -t overlay -o lowerdir=low,upperdir=up,workdir=work none over && mount --bind over \"$1\"";
     let of = |mount: &str| mounted(folder.path(), mount).map(|mut run| found(&mut run));
     let Some(layer_alone) = of(layer) else { return };
-    layer_alone.has("disk.easily_lost", "warn");
+    layer_alone.has("disk.easily_lost", "fail");
     assert_eq!(layer_alone.fixes["disk.easily_lost"], "put it on a volume");
     // A volume is no single file, although it is mounted as well.
     let Some(volume) = of(&format!("{layer} && mount -t tmpfs volume \"$1\"")) else { return };
