@@ -161,16 +161,16 @@ impl Collector {
         backfill::expect_all(&self.0, ids.into_iter()).await
     }
 
-    /// What [`expect_all`](Self::expect_all) would do. Nothing changes, and no collector is needed.
+    /// What [`expect_all`](Self::expect_all) would do. Nothing changes.
     ///
     /// # Errors
     ///
     /// The store failed.
     pub async fn plan(
-        inbox: &Inbox,
+        &self,
         ids: impl IntoIterator<Item = JobId, IntoIter: Send>,
     ) -> Result<BackfillPlan, Error> {
-        backfill::plan(&*inbox.ledger(), ids.into_iter()).await
+        backfill::plan(&self.0, ids.into_iter()).await
     }
 
     /// A page of the intents in this state, or of all, by ascending id: at most a hundred with a greater id than

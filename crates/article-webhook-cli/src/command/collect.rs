@@ -4,8 +4,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use article_webhook_client::JobId;
-use article_webhook_collector::Collector;
+use article_webhook_client::{Created, Error, JobId, NewArticle, Response};
+use article_webhook_collector::{Api, Calling, Collector};
 use article_webhook_inbox::{
     ExpectedJob, Inbox, JobFilter, JobState, Reason,
     store::{Expect, Pause},
@@ -159,8 +159,9 @@ fn left_to_others(count: usize, output: &Output) -> Result<Exit, Failure> {
 }
 
 async fn plan(inbox: &Inbox, ids: Vec<JobId>, output: &Output) -> Result<Exit, Failure> {
-    let plan = Collector::plan(inbox, ids).await?;
-    if let Some(pause) = inbox.ledger_health().await?.paused {
+    let collector = Collector::new(inbox, NoCalls);
+    let plan = collector.plan(ids).await?;
+    if let Some(pause) = collector.health().await?.ledger.paused {
         output.note(&format!("{}; --resume lifts it", pause_text(&pause)));
     }
     if output.is_json() {
@@ -326,5 +327,26 @@ async fn ids_of_ledger(inbox: &Inbox) -> Result<Expected, Failure> {
         }
         let Some(after) = page.next else { return Ok(expected) };
         filter.after = after;
+    }
+}
+
+/// An API for a dry run, which needs no key. It is never called.
+struct NoCalls;
+
+impl Api for NoCalls {
+    fn create<'a>(&'a self, _: &'a NewArticle) -> Calling<'a, Created> {
+        Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
+    }
+
+    fn poll<'a>(&'a self, _: &'a JobId) -> Calling<'a, Response> {
+        Box::pin(async { Err(Error::unreachable("a dry run makes no calls")) })
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn key_fingerprint(&self) -> u64 {
+        0
     }
 }

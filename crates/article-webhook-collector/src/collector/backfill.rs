@@ -8,7 +8,7 @@ use article_webhook_inbox::{
     store::{Expect, Store},
 };
 
-use crate::{settings::Settings, shared::Shared};
+use crate::shared::Shared;
 
 /// How many jobs one call of the store takes.
 const MAX_JOBS_PER_CALL: usize = 500;
@@ -57,7 +57,7 @@ pub struct BackfillPlan {
     pub given_up: u64,
     /// Jobs that left no trace here: neither a delivery nor an expectation. They are among those that would be polled.
     pub no_trace: u64,
-    /// How long the polls take at the default [rate](crate::CollectorBuilder::rate), with a full bucket and if nothing else is polled.
+    /// How long the polls take, with a full bucket and if nothing else is polled.
     pub takes: Duration,
 }
 
@@ -140,12 +140,12 @@ pub(crate) async fn expect_all(
 }
 
 pub(crate) async fn plan(
-    ledger: &dyn Store,
+    shared: &Shared,
     ids: impl Iterator<Item = JobId>,
 ) -> Result<BackfillPlan, Error> {
     let mut plan = BackfillPlan::default();
     for id in ids {
-        match trace(ledger, id).await? {
+        match trace(&*shared.ledger, id).await? {
             Trace::Article => plan.has_article += 1,
             Trace::GivenUp => plan.given_up += 1,
             Trace::Open => plan.to_poll += 1,
@@ -155,7 +155,7 @@ pub(crate) async fn plan(
             }
         }
     }
-    plan.takes = Settings::default().time_of_tokens(plan.to_poll);
+    plan.takes = shared.settings.time_of_tokens(plan.to_poll);
     Ok(plan)
 }
 

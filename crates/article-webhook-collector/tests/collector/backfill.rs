@@ -1,4 +1,3 @@
-use article_webhook_collector::Collector;
 use article_webhook_inbox::{JobState, Reason};
 use article_webhook_inbox_contract::faulty::Fault;
 
@@ -17,7 +16,7 @@ async fn a_backfill_says_beforehand_what_it_would_do() {
     let collector = world.builder().rate(30, 5).build().unwrap();
     world.deliver("old_0", None).await;
     world.expect(&collector, &["old_1"]).await;
-    let plan = Collector::plan(&world.inbox, ids(1001)).await.unwrap();
+    let plan = collector.plan(ids(1001)).await.unwrap();
     assert_eq!((plan.to_poll, plan.has_article, plan.given_up), (1000, 1, 0));
     assert_eq!((plan.no_trace, plan.takes), (999, 1990 * SECOND));
     assert_eq!(collector.health().await.unwrap().ledger.counts.open(), 1, "nothing changed");
@@ -56,7 +55,7 @@ async fn a_backfill_opens_no_job_that_has_ended() {
     let before = world.job("old_1").await;
     assert_eq!(before.state, JobState::Failed);
     let (has_article, given_up) = (1, 1);
-    let plan = Collector::plan(&world.inbox, ids(3)).await.unwrap();
+    let plan = collector.plan(ids(3)).await.unwrap();
     assert_eq!((plan.to_poll, plan.has_article, plan.given_up), (1, has_article, given_up));
     let done = collector.expect_all(ids(3)).await.unwrap();
     assert_eq!((done.to_poll, done.has_article, done.given_up), (1, has_article, given_up));
