@@ -62,8 +62,7 @@ async fn in_file(file: &Path, context: &Context) -> Result<Vec<Finding>, Failure
     if let Some(why) = place.easily_lost {
         let found = format!("{} {why}", place.path.display());
         let finding = Finding::of_message("disk.easily_lost", &found, SEE_LOG);
-        // A file system of FUSE may be a good one.
-        let severity = if why.starts_with("is on FUSE") { Severity::Warn } else { Severity::Fail };
+        let severity = if place.is_temporary { Severity::Fail } else { Severity::Warn };
         findings.push(Finding { severity, ..finding });
     }
     if !place.exists {

@@ -68,6 +68,10 @@ pub(in crate::store::sqlite) fn easily_lost(_: &Path) -> Option<&'static str> {
 #[cfg(any(target_os = "linux", test))]
 const SINGLE_FILE: &str = "is mounted as a single file, and the files beside it are lost with the container: mount its folder";
 
+/// The one of these places that may be a good one.
+pub(super) const ON_FUSE: &str = "is on FUSE or virtiofs, which may report a sync that did not happen, and may have no locks between \
+    machines: put it on a disk of this machine";
+
 /// The same for the number of a file system, as above.
 #[cfg(any(target_os = "linux", test))]
 fn why_easily_lost(magic: i64) -> Option<&'static str> {
@@ -78,10 +82,7 @@ fn why_easily_lost(magic: i64) -> Option<&'static str> {
         0x794C_7630 => {
             Some("is in a container's own layer, and lost with the container: put it on a volume")
         }
-        0x6573_5546 => Some(
-            "is on FUSE or virtiofs, which may report a sync that did not happen, and may have no locks between machines: put it on \
-             a disk of this machine",
-        ),
+        0x6573_5546 => Some(ON_FUSE),
         _ => None,
     }
 }

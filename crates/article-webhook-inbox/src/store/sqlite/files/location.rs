@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     database_file::{open_to_others, resolve},
-    file_system::{check_local, easily_lost},
+    file_system::{ON_FUSE, check_local, easily_lost},
     validate::validate,
 };
 use crate::Error;
@@ -33,6 +33,8 @@ pub struct SqliteLocation {
     /// Why the database may be lost although its disk is well, such as "is in memory, …": without the subject, and with what to do
     /// behind a colon. A receiver warns of it when it starts.
     pub easily_lost: Option<&'static str>,
+    /// Whether the database is lost in any case, once the machine or the container stops or is removed.
+    pub is_temporary: bool,
 }
 
 impl SqliteLocation {
@@ -48,6 +50,7 @@ impl SqliteLocation {
         validate(&path)?;
         let open_to_others = open_to_others(&path);
         let easily_lost = easily_lost(&path);
-        Ok(Self { exists: path.exists(), open_to_others, easily_lost, path })
+        let is_temporary = easily_lost.is_some_and(|why| why != ON_FUSE);
+        Ok(Self { exists: path.exists(), open_to_others, easily_lost, is_temporary, path })
     }
 }
