@@ -27,12 +27,16 @@ pub(super) fn show(attempt: &Attempt, output: &Output) -> Result<(), Failure> {
         "again_in_seconds": pause(attempt).map(|pause| pause.as_secs()),
     });
     let verb = if attempt.outcome.is_success() { "delivered" } else { "refused" };
+    // A lost answer is in the text.
+    let faults: Vec<_> = attempt.faults.iter().filter(|it| **it != Fault::AnswerLost).collect();
+    let faults = if faults.is_empty() { String::new() } else { format!("  {faults:?}") };
     let line = format!(
-        "{}  {}  {}  {}",
+        "{}  {}  {}  {}{}",
         output.paint(Tone::Quiet, &format!("{:>7}", moment::clock(attempt.at))),
         output.paint(tone(attempt), &format!("{verb:<9}")),
         escape::line(&attempt.job_id),
         escape::line(&text(attempt)),
+        output.paint(Tone::Quiet, &faults),
     );
     output.either("attempt", &value, &line)
 }
