@@ -126,9 +126,7 @@ pub(super) fn pause_text(pause: &Pause) -> String {
 async fn expect_now(inbox: &Inbox, ids: &[JobId]) -> Result<(), Failure> {
     let ledger = inbox.ledger();
     for id in ids {
-        let Some(job) = ledger.job(id.clone()).await? else { continue };
-        let ended_without = !job.state.is_open() && !job.state.has_article();
-        if ended_without || (job.state.is_open() && job.at > ledger.now() && !is_spread(&job)) {
+        if ledger.job(id.clone()).await?.is_some_and(|job| !is_spread(&job)) {
             ledger.expect(vec![Expect::job(id.clone(), ledger.now())]).await?;
         }
     }
@@ -230,7 +228,7 @@ async fn poll(
 
 /// Whether the job waits for its first poll among many that are named: they are spread at the rate.
 fn is_spread(job: &ExpectedJob) -> bool {
-    job.reason == Reason::Backfill && job.polls == 0
+    job.state == JobState::Expected && job.reason == Reason::Backfill && job.polls == 0
 }
 
 /// The states of the jobs, and how many of them are to be polled now.
@@ -240,7 +238,8 @@ async fn look(inbox: &Inbox, ids: &[JobId]) -> Result<(States, usize), Failure> 
     for id in ids {
         if let Some(job) = ledger.job(id.clone()).await? {
             let is_due = job.state == JobState::Polling
-                || (job.state == JobState::Expected && (is_spread(&job) || job.at <= ledger.now()));
+                || is_spread(&job)
+                || (job.state == JobState::Expected && job.at <= ledger.now());
             due += usize::from(is_due);
             states.insert(id.clone(), (job.state, job.at));
         }

@@ -36,8 +36,6 @@ pub(crate) struct Works {
     pub(crate) paused_since: Option<Since>,
     /// What the store knows of itself. Some of it is known in the process of the receiver alone.
     pub(crate) store: StoreHealth,
-    /// What follows from all that.
-    pub(crate) facts: Vec<Fact>,
 }
 
 /// Something that is well, or not: [bad](Tone::Bad) is what a person must act on.
@@ -78,9 +76,9 @@ impl Health {
             [damage, settings].map(|found| found.iter().map(ToString::to_string).collect())
         });
         let (counts, ledger) = (inbox.counts().await?, inbox.ledger_health().await?);
-        let mut works = Works::of(inbox, access).await?;
+        let (works, of_works) = Works::of(inbox, access).await?;
         let mut facts = states(&counts);
-        facts.append(&mut works.facts);
+        facts.extend(of_works);
         facts.extend(of_ledger(&ledger));
         facts.extend(checked.iter().flat_map(|checked| of_check(checked, &works.store)));
         Ok(Self { counts, ledger, works, checked, facts })
@@ -92,7 +90,8 @@ impl Health {
 }
 
 impl Works {
-    pub(crate) async fn of(inbox: &Inbox, access: Access) -> Result<Self, Error> {
+    /// With what follows from it.
+    pub(crate) async fn of(inbox: &Inbox, access: Access) -> Result<(Self, Vec<Fact>), Error> {
         let store = inbox.ledger();
         let writable = match access {
             Access::ReadOnly => None,
@@ -121,7 +120,7 @@ impl Works {
         });
         facts.extend(of_store(&store));
         let due_for = due_since.map(|since| now.duration_since(since).unwrap_or_default());
-        Ok(Self { writable, due_for, paused_since, store, facts })
+        Ok((Self { writable, due_for, paused_since, store }, facts))
     }
 }
 

@@ -17,8 +17,8 @@ const MIN_NOT_FOUND_ANSWERS: u32 = 3;
 /// When a job is polled again whose answer has to be confirmed.
 const CONFIRM_AFTER: Duration = Duration::from_secs(60);
 
-/// The longest pause after a poll that got no answer, or one that was given to any call: 401, 408, 429 or a 5xx. A job that is overdue would wait for a day
-/// because the API was down for a minute.
+/// The longest pause after a poll that got no answer, or one that was given to any call: 401, 408, 429 or a 5xx. A job that is
+/// overdue would wait for a day because the API was down for a minute.
 const MAX_PAUSE_WITHOUT_ANSWER: Duration = HOUR;
 
 /// The label of bodies that the API gave.

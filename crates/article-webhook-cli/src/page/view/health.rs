@@ -25,7 +25,7 @@ pub(in crate::page) async fn health(State(shared): State<Arc<Shared>>) -> Markup
         Err(_) => Err("it has not answered within two seconds".to_owned()),
     };
     let (failure, facts) = match works {
-        Ok(works) => (None, works.facts),
+        Ok((_, facts)) => (None, facts),
         // What the store knows of itself may say why.
         Err(why) => match timeout(TIMEOUT, shared.inbox.ledger().health()).await {
             Ok(Ok(store)) => (Some(why), of_store(&store)),
