@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     run::stay_on_one_processor();
     let form = Form::from_args();
     let samples = match form {
-        Form::Short => 250_000,
+        Form::Short => 100_000,
         Form::Long => 10_000_000,
     };
     println!("\n|t| of two classes of secrets, {samples} samples a run");
