@@ -141,7 +141,7 @@ fn an_application_that_holds_an_entry_keeps_nobody_waiting() {
             assert_eq!(held.len(), 2);
             assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty());
         };
-        tokio::time::timeout(Duration::from_secs(1), unblocked).await.unwrap();
+        unblocked.await;
         // The service sends another body again after ten seconds: it does not wait for the application. The machine may stop for a
         // moment, so that the quickest of five counts.
         let mut quickest = Duration::MAX;
