@@ -10,10 +10,10 @@ use serde::{
 };
 
 use super::{
-    Article, ArticleResult, DecodeError, Drift, FeaturedImage, JobId, SocialPost, SocialPosts,
-    Status, UntrustedHtml,
+    Article, ArticleResult, DecodeError, Drift, FeaturedImage, InvalidJobId, JobId, SocialPost,
+    SocialPosts, Status, UntrustedHtml,
     drift::{ReportDrift, UnknownFields},
-    featured_image::{ImageFields, ImageValue},
+    featured_image::ImageValue,
     status::{ErrorCode, reported_failure},
 };
 use crate::json::{self, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt};
@@ -44,13 +44,30 @@ impl ParsedResult {
         json::parse(body).map(|(draft, repairs)| Self { draft, repairs })
     }
 
-    pub(crate) fn job_id(&self) -> &Field<JobId> {
-        &self.draft.job_id
+    pub(crate) fn job_id(&self) -> Result<Option<&JobId>, InvalidJobId> {
+        match &self.draft.job_id {
+            Field::Absent => Ok(None),
+            Field::Value(id) => id.as_ref().map(Some).map_err(|&reason| reason),
+            Field::OtherKind(kind) => Err(InvalidJobId::OtherKind(*kind)),
+        }
     }
 
-    /// Whether the body itself says that the job is complete.
-    pub(crate) fn is_complete(&self) -> bool {
-        matches!(&self.draft.status, Field::Value(status) if status.is_complete())
+    /// The failure of the job that the body reports.
+    pub(crate) fn failure(&self) -> Option<DecodeError> {
+        reported_failure(&self.draft.error, &self.draft.status)
+    }
+
+    /// Whether nothing is said about a job or an article.
+    pub(crate) fn is_about_nothing(&self) -> bool {
+        matches!((&self.draft.job_id, &self.draft.article), (Field::Absent, Field::Absent))
+    }
+
+    /// Whether the body names its job, says that the job is complete, and has all that an article requires.
+    pub(crate) fn is_complete_article(&self) -> bool {
+        let ResultDraft { job_id, status, article, .. } = &self.draft;
+        let identified = matches!(job_id, Field::Value(Ok(_)));
+        let complete = matches!(status, Field::Value(status) if status.is_complete());
+        identified && complete && matches!(article, Field::Value(article) if article.is_whole())
     }
 
     pub(crate) fn drift(&self) -> Vec<Drift> {
@@ -102,10 +119,10 @@ macro_rules! draft {
 }
 
 draft!(ResultDraft at "" {
-    job_id: JobId,
+    job_id: Result<JobId, InvalidJobId>,
     status: Status,
     article: ArticleDraft,
-    featured_image: ImageValue<ImageDraft>,
+    featured_image: ImageValue,
     social_posts: PostsDraft,
     credits_used: f64,
     error: ErrorCode,
@@ -133,7 +150,9 @@ draft!(PostsDraft at "social_posts." {
 impl ResultDraft {
     /// Whatever the status says or lacks, what has a title and HTML is an article, unless a failure is reported.
     pub(super) fn finish(self) -> Result<ArticleResult, DecodeError> {
-        let job_id = self.job_id.required("job_id")?;
+        let job_id = self.job_id.required("job_id")?.map_err(|_| {
+            DecodeError::mismatch("job_id", Result::<JobId, _>::EXPECTED, Some(Kind::String))
+        })?;
         if let Some(failure) = reported_failure(&self.error, &self.status) {
             return Err(failure);
         }
@@ -150,6 +169,10 @@ impl ResultDraft {
 }
 
 impl ArticleDraft {
+    fn is_whole(&self) -> bool {
+        matches!((&self.title, &self.html), (Field::Value(_), Field::Value(_)))
+    }
+
     pub(super) fn finish(self) -> Result<Article, DecodeError> {
         Ok(Article {
             title: self.title.required("article.title")?,
@@ -163,14 +186,12 @@ impl ArticleDraft {
 }
 
 impl ImageDraft {
+    pub(super) fn of_url(url: &str) -> Self {
+        Self { url: Field::Value(url.to_owned()), ..Self::default() }
+    }
+
     pub(super) fn finish(self) -> FeaturedImage {
         FeaturedImage { url: self.url.optional(), alt_text: self.alt_text.optional() }
-    }
-}
-
-impl ImageFields for ImageDraft {
-    fn of_url(url: &str) -> Self {
-        Self { url: Field::Value(url.to_owned()), ..Self::default() }
     }
 }
 
@@ -203,8 +224,7 @@ impl<'de> Deserialize<'de> for Article {
 /// By the rules of [`ArticleResult::from_json`](crate::ArticleResult::from_json): what cannot be read is missing.
 impl<'de> Deserialize<'de> for FeaturedImage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        json::deserialize::<ImageValue<ImageDraft>, D>(deserializer)
-            .map(|image| image.fields.finish())
+        json::deserialize::<ImageValue, D>(deserializer).map(|image| image.fields.finish())
     }
 }
 

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, fmt};
 
-use super::{JobId, SocialPost, Status, status::ErrorCode};
+use super::{InvalidJobId, JobId, SocialPost, Status, status::ErrorCode};
 use crate::json::{Field, FromJson, Kind, Repair, RepairAt};
 
 /// A difference between a body and the service's document: an undocumented field, a documented field with another
@@ -122,11 +122,18 @@ pub(crate) trait ReportDrift {
     fn report_absence(_path: &'static str, _drift: &mut Vec<Drift>) {}
 }
 
-impl ReportDrift for JobId {}
 impl ReportDrift for f64 {}
 impl ReportDrift for u64 {}
 impl ReportDrift for String {}
 impl ReportDrift for Vec<SocialPost> {}
+
+impl ReportDrift for Result<JobId, InvalidJobId> {
+    fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
+        if self.is_err() {
+            drift.push(Drift::unexpected(path, Self::EXPECTED, Some(Kind::String)));
+        }
+    }
+}
 
 impl ReportDrift for Status {
     fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {

@@ -5,8 +5,8 @@ use serde::{
     de::{MapAccess, SeqAccess},
 };
 
-use super::{Drift, article::Size, drift::ReportDrift};
-use crate::json::{Elements, Entries, Field, FromJson, Kind, ObjectFields, Skipped, skip_array};
+use super::{Drift, article::Size, decode::ImageDraft, drift::ReportDrift};
+use crate::json::{Elements, Entries, Field, FromJson, Kind, Skipped, skip_array};
 
 /// A picture (service document, section 2.1).
 ///
@@ -64,23 +64,18 @@ impl fmt::Debug for FeaturedImage {
     }
 }
 
-/// The fields of an image.
-pub(super) trait ImageFields: ObjectFields {
-    fn of_url(url: &str) -> Self;
-}
-
 /// An image as an object, or as something else that can be understood.
-pub(crate) struct ImageValue<F> {
-    pub(super) fields: F,
+pub(crate) struct ImageValue {
+    pub(super) fields: ImageDraft,
     /// The kind of the value, where it is not an object.
     other_kind: Option<Kind>,
 }
 
-impl<F: ImageFields> FromJson for ImageValue<F> {
+impl FromJson for ImageValue {
     const EXPECTED: &'static str = "an object";
 
     fn text(url: &str) -> Option<Self> {
-        let image = || Self { fields: F::of_url(url), other_kind: Some(Kind::String) };
+        let image = || Self { fields: ImageDraft::of_url(url), other_kind: Some(Kind::String) };
         (!url.is_empty()).then(image)
     }
 
@@ -103,11 +98,11 @@ impl<F: ImageFields> FromJson for ImageValue<F> {
     fn object<'de, A: MapAccess<'de>>(
         entries: Entries<'_, 'de, A>,
     ) -> Result<Option<Self>, A::Error> {
-        Ok(F::object(entries)?.map(|fields| Self { fields, other_kind: None }))
+        Ok(ImageDraft::object(entries)?.map(|fields| Self { fields, other_kind: None }))
     }
 }
 
-impl<F: ImageFields + ReportDrift> ReportDrift for ImageValue<F> {
+impl ReportDrift for ImageValue {
     fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
         if self.other_kind.is_some() {
             drift.push(Drift::unexpected(path, Self::EXPECTED, self.other_kind));

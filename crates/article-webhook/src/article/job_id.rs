@@ -73,16 +73,8 @@ impl fmt::Debug for JobId {
     }
 }
 
-impl FromJson for JobId {
-    const EXPECTED: &'static str = "a job id";
-
-    fn text(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-}
-
 impl FromJson for Result<JobId, InvalidJobId> {
-    const EXPECTED: &'static str = JobId::EXPECTED;
+    const EXPECTED: &'static str = "a job id";
 
     fn text(text: &str) -> Option<Self> {
         Some(text.parse())

@@ -8,9 +8,8 @@ use super::{
 };
 use crate::{
     answer::{Refused, RefusedBody, Rejection, ServiceHeader, UnreadBody},
-    article::{ArticleResult, DecodeError, Event, JobId, Outline, ParsedResult},
+    article::{ArticleResult, DecodeError, Event, JobId, ParsedResult},
     auth::{AcceptedTargets, CAPABILITY},
-    json::{Field, MalformedJson},
     log::{self, SeenDrift},
 };
 
@@ -101,7 +100,7 @@ impl Envelope {
     pub fn read(self, body: impl Into<Bytes>) -> Result<Delivery, Refused> {
         let body = body.into();
         match self.check(&body) {
-            Ok((job_id, failure)) => Ok(self.into_delivery(job_id, body, failure)),
+            Ok((parsed, job_id)) => Ok(self.into_delivery(job_id, body, parsed.failure())),
             Err(refused) => Err(self.with_body(refused, body)),
         }
     }
@@ -147,60 +146,41 @@ impl Envelope {
 
     /// Checks the body and builds the article.
     fn build(&self, body: &[u8]) -> Result<(ArticleResult, JobId), Refused> {
+        let (parsed, job_id) = self.check(body)?;
+        let refused = |rejection| self.refused(rejection, Some(job_id.clone()), UnreadBody::None);
         if let Some(event @ Event::Other(_)) = &self.event {
-            let (job_id, _) = self.check(body)?;
             log::unknown_event(event);
-            let rejection = match self.unknown_events {
+            return Err(refused(match self.unknown_events {
                 UnknownEvents::Ignore => Rejection::EventIgnored,
                 UnknownEvents::Refuse => Rejection::EventUnknown,
-            };
-            return Err(self.refused(rejection, Some(job_id), UnreadBody::None));
+            }));
         }
-        let parsed = self.parse(body, ParsedResult::parse)?;
-        let job_id = match parsed.job_id() {
-            Field::Value(id) => self.identify(Some(id))?,
-            Field::Absent => self.identify(None)?,
-            // `check` knows what is wrong with it.
-            Field::OtherKind(_) => self.check(body)?.0,
-        };
-        let (drift, is_complete) = (parsed.drift(), parsed.is_complete());
-        let result = parsed.finish().map_err(|error| match self.check(body) {
-            // `read` accepts this body.
-            Ok((job_id, _)) => {
-                self.refused(Rejection::Undecodable(error), Some(job_id), UnreadBody::None)
-            }
-            Err(refused) => refused,
-        })?;
-        if let Some(missing) = self.missing_header() {
-            if !is_complete {
-                return Err(self.incomplete(missing, job_id));
-            }
-            log::header_missing(missing, &job_id);
-        }
+        let drift = parsed.drift();
+        // `read` accepts a body that is no article.
+        let result = parsed.finish().map_err(|error| refused(Rejection::Undecodable(error)))?;
         log::drift(&drift, &self.seen_drift, &job_id);
         Ok((result, job_id))
     }
 
-    /// Checks the whole body, and returns the job that it is about, and the failure of that which it reports.
-    fn check(&self, body: &[u8]) -> Result<(JobId, Option<DecodeError>), Refused> {
-        let outline = self.parse(body, Outline::parse)?;
+    /// Checks the whole body, and returns the job that it is about.
+    fn check(&self, body: &[u8]) -> Result<(ParsedResult, JobId), Refused> {
+        let parsed = self.parse(body)?;
         if let (Some(event @ Event::Other(_)), None) = (&self.event, &self.job_id)
-            && outline.is_about_nothing()
+            && parsed.is_about_nothing()
         {
             // A ping: senders switch off endpoints that refuse theirs, and nothing can be lost.
             log::unknown_event(event);
             return Err(self.refuse(Rejection::EventIgnored));
         }
-        let in_body = outline.job_id().map_err(Rejection::BodyJobIdInvalid);
+        let in_body = parsed.job_id().map_err(Rejection::BodyJobIdInvalid);
         let job_id = self.identify(in_body.map_err(|rejection| self.refuse(rejection))?)?;
-        let Some(missing) = self.missing_header() else {
-            return Ok((job_id, outline.failure()));
-        };
-        if !outline.is_complete_article() {
-            return Err(self.incomplete(missing, job_id));
+        if let Some(missing) = self.missing_header() {
+            if !parsed.is_complete_article() {
+                return Err(self.incomplete(missing, job_id));
+            }
+            log::header_missing(missing, &job_id);
         }
-        log::header_missing(missing, &job_id);
-        Ok((job_id, outline.failure()))
+        Ok((parsed, job_id))
     }
 
     fn into_delivery(self, job_id: JobId, body: Bytes, failure: Option<DecodeError>) -> Delivery {
@@ -210,11 +190,7 @@ impl Envelope {
         Delivery { target, event, job_id, intent, body, failure, seen_drift: self.seen_drift }
     }
 
-    fn parse<T>(
-        &self,
-        body: &[u8],
-        parse: fn(&[u8]) -> Result<T, MalformedJson>,
-    ) -> Result<T, Refused> {
+    fn parse(&self, body: &[u8]) -> Result<ParsedResult, Refused> {
         if body.is_empty() {
             // A sender that hangs up is an error of the body. This one has ended, so its bytes went elsewhere.
             return Err(match self.declared {
@@ -229,7 +205,8 @@ impl Envelope {
         if self.declared.is_some_and(|declared| length < declared) {
             return Err(self.refuse(Rejection::Incomplete));
         }
-        parse(body).map_err(|malformed| self.refuse(Rejection::MalformedJson(malformed)))
+        ParsedResult::parse(body)
+            .map_err(|malformed| self.refuse(Rejection::MalformedJson(malformed)))
     }
 
     /// The job id that header and body agree on.
