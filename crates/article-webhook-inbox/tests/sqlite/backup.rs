@@ -1,14 +1,14 @@
 //! A backup has everything that was acknowledged, and a restore loses nothing without a word.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc, time::Duration};
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::{
     Inbox, IntentState, JobFilter, JobState, SqliteStore, State,
-    store::{Expect, Intended, Outcome, Progress, Store},
+    store::{Expect, Intended, Outcome, Store},
 };
 
-use super::{CLAIM, FILES, Fixture, alter, arrival, copy, key, record, spoil_page, within};
+use super::{CLAIM, FILES, Fixture, alter, copy, key, record, spoil_page, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -88,29 +88,6 @@ async fn a_backup_of_a_file_in_use_has_everything() {
     );
     let copied = SqliteStore::open(fixture.backup()).unwrap();
     assert_eq!(copied.counts().await.unwrap().total(), 3);
-}
-
-#[tokio::test]
-async fn a_backup_does_not_begin_again_when_something_is_stored() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    for number in 0..10 {
-        store.record(arrival(&format!("large_{number}"), &vec![b'a'; 4 << 20])).await.unwrap();
-    }
-    let progress = Arc::new(Progress::default());
-    let (from, to, reported) = (fixture.path.clone(), fixture.backup(), Arc::clone(&progress));
-    let backup = std::thread::spawn(move || SqliteStore::backup_with(from, to, &reported));
-    let mut seen = Vec::new();
-    for number in 0.. {
-        if backup.is_finished() {
-            break;
-        }
-        record(&store, number..number + 1).await;
-        seen.extend(progress.get());
-    }
-    assert!(backup.join().unwrap().unwrap().entries >= 10);
-    assert!(seen.is_sorted(), "{seen:?}");
-    assert_eq!(progress.get(), None, "the whole is copied");
 }
 
 #[tokio::test]
@@ -253,37 +230,16 @@ async fn a_database_that_is_gone_is_restored_as_the_refusal_says() {
 async fn a_restore_that_is_refused_changes_nothing() {
     let fixture = Fixture::new();
     fixture.after_a_backup().await;
-    let refused = |backup: PathBuf| {
-        let files = || {
-            let names = fixture.names().into_iter();
-            let bytes = |name: &String| fs::read(fixture.path.with_file_name(name)).unwrap();
-            names.map(|name| (bytes(&name), name)).collect::<Vec<_>>()
-        };
-        let before = files();
-        let error = SqliteStore::restore(backup, &fixture.path).unwrap_err().to_string();
-        assert!(files() == before, "{error}");
-        error
-    };
-    let shown = fixture.shown();
-    let none = fixture.beside("-none");
-    assert_eq!(
-        refused(none.clone()),
-        format!("{} does not exist: name the backup", none.display())
-    );
-    assert_eq!(
-        refused(fixture.path.clone()),
-        format!("{shown} is the database itself: name a backup first")
-    );
-    let text = fixture.beside("-text");
-    fs::write(&text, "no database ".repeat(1000)).unwrap();
-    assert!(refused(text).contains("-text is no sound database: restore another backup, or "));
-    let empty = fixture.beside("-empty");
-    fs::write(&empty, "").unwrap();
-    assert!(refused(empty).contains("-empty is a database without an inbox"));
     let damaged = fixture.beside("-damaged");
     copy(&fixture.backup(), &damaged);
     alter(&damaged, |bytes| spoil_last_page(bytes));
-    let says = refused(damaged);
+    let files = || {
+        let bytes = |name: &String| fs::read(fixture.path.with_file_name(name)).unwrap();
+        fixture.names().into_iter().map(|name| (bytes(&name), name)).collect::<Vec<_>>()
+    };
+    let before = files();
+    let says = SqliteStore::restore(damaged, &fixture.path).unwrap_err().to_string();
+    assert!(files() == before, "{says}");
     assert!(
         says.contains("-damaged is damaged (") && says.contains("restore another backup"),
         "{says}"
@@ -293,19 +249,6 @@ async fn a_restore_that_is_refused_changes_nothing() {
     let error = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap_err();
     assert!(error.to_string().starts_with("this process has"));
     assert_eq!(store.counts().await.unwrap().total(), 5);
-}
-
-/// Whoever restores a copy of another kind hears that it may lack something.
-#[tokio::test]
-async fn a_copy_of_a_file_in_use_is_reported() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..3).await;
-    fixture.sql().execute("VACUUM INTO ?1", [fixture.backup().to_str().unwrap()]).unwrap();
-    store.close().await.unwrap();
-    let restored = SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
-    assert!(restored.was_in_use);
-    assert_eq!(fixture.total().await, 3);
 }
 
 /// Jobs that were kept in the lock file of a damaged inbox are not lost with it.

@@ -83,31 +83,6 @@ async fn a_start_checks_the_file_unless_the_last_stop_was_clean() {
     assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
 }
 
-/// The receiver has not met it, and stops in order.
-#[tokio::test]
-async fn an_index_in_which_a_check_found_damage_is_built_again_by_the_next_start() {
-    for is_tool in [false, true] {
-        let fixture = closed().await;
-        let store = fixture.open();
-        fixture.damage_index(BY_TIME, "DELETE FROM changed WHERE id = 2");
-        let tool = is_tool.then(|| SqliteStore::open_shared(&fixture.path).unwrap());
-        let found = checked(tool.as_ref().unwrap_or(&store)).await;
-        let says = ": stop the receiver and start it again, which builds indexes again, or says what to do";
-        assert!(found[0].ends_with(says), "{found:?}");
-        if let Some(tool) = tool {
-            tool.close().await.unwrap();
-        }
-        assert_eq!(findings(&store).await, [""; 0]);
-        store.close().await.unwrap();
-
-        let store = fixture.open();
-        assert_eq!(store.check().await.unwrap(), [], "{is_tool}");
-        assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
-        store.close().await.unwrap();
-        assert_eq!(findings(&fixture.open()).await, [""; 0], "it is checked once");
-    }
-}
-
 #[tokio::test]
 async fn an_index_that_is_missing_is_made() {
     let fixture = closed().await;
@@ -146,20 +121,6 @@ async fn a_claim_passes_over_what_is_not_due_in_the_table() {
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4, "{damage}");
         assert_eq!(store.check().await.unwrap(), []);
     }
-}
-
-/// After a clean stop the file is not checked.
-#[tokio::test]
-async fn a_lease_that_a_start_cannot_end_is_reported() {
-    let fixture = closed().await;
-    let store = fixture.open();
-    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 4);
-    store.close().await.unwrap();
-    fixture.damage_index(BY_TIME, "UPDATE changed SET id = 99 WHERE id = 2");
-    let store = fixture.open();
-    let found = findings(&store).await;
-    assert!(found.len() == 1 && found[0].starts_with("row 99 is skipped, "), "{found:?}");
-    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 3);
 }
 
 #[tokio::test]

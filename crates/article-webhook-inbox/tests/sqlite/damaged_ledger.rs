@@ -4,9 +4,7 @@ use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
     IntentState, JobFilter, JobState, Reason, SqliteStore, State,
-    store::{
-        Bucket, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Recorded, Settled, Store,
-    },
+    store::{Intended, Outcome, PollOutcome, PollSettled, Recorded, Settled, Store},
 };
 use article_webhook_inbox_contract::{answer, job};
 
@@ -84,51 +82,6 @@ async fn the_job_of_an_article_that_was_here_stays_so_when_its_row_is_damaged() 
 }
 
 #[tokio::test]
-async fn a_job_whose_state_cannot_be_read_is_polled_after_the_next_start() {
-    let fixture = closed().await;
-    fixture.damage("UPDATE article_inbox_jobs SET state = 'expectee' WHERE job_id = 'job_2'");
-    let store = fixture.open();
-    assert_eq!(findings(&store).await.len(), 1);
-    assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3);
-    assert_eq!(store.check().await.unwrap(), []);
-}
-
-#[tokio::test]
-async fn a_job_without_a_readable_id_is_passed_over() {
-    for damage in ["job_id = CAST(x'6a6f62ff32' AS TEXT)", "job_id = ''"] {
-        let fixture = closed().await;
-        fixture.damage(&format!("UPDATE article_inbox_jobs SET {damage} WHERE job_id = 'job_2'"));
-        let store = fixture.open();
-        let one = PollClaim { limit: 1, ..POLLS };
-        for _ in 0..2 {
-            assert_eq!(store.claim_polls(one).await.unwrap().polls.len(), 1, "{damage}");
-        }
-        let claimed = store.claim_polls(POLLS).await.unwrap();
-        assert_eq!((claimed.polls.len(), claimed.next), (0, Some(store.now() + POLLS.lease)));
-        let reported = findings(&store).await;
-        assert!(
-            reported.iter().any(|reported| reported.contains("its job id cannot be read")),
-            "{reported:?}"
-        );
-        expect(&store, &["job_2"]).await;
-        assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn an_index_that_leads_to_another_job_changes_neither() {
-    let fixture = closed().await;
-    let store = fixture.open();
-    let by_job = ("sqlite_autoindex_article_inbox_jobs_1", "job_id, id");
-    let (of_2, of_3) = (store.job(job("job_2")), store.job(job("job_3")));
-    let (of_2, of_3) = (of_2.await.unwrap().unwrap().id, of_3.await.unwrap().unwrap());
-    fixture.damage_index(by_job, &format!("UPDATE changed SET id = {} WHERE id = {of_2}", of_3.id));
-    let error = store.record(arrival("job_2", "{2}")).await.unwrap_err();
-    assert!(error.is_damaged(), "{error}");
-    assert_eq!(store.job(job("job_3")).await.unwrap().unwrap(), of_3);
-}
-
-#[tokio::test]
 async fn a_damaged_intent_is_never_ordered_again_by_itself() {
     for damage in
         ["document = '{'", "checksum = checksum + 1", "created_at = 7", "state = 'orderinf'"]
@@ -188,41 +141,6 @@ async fn an_intent_whose_name_lost_a_bit_is_not_ordered_twice() {
     assert_eq!(refused, 2, "the name in the table");
 }
 
-#[tokio::test]
-async fn an_intent_whose_name_lost_a_bit_while_the_store_is_open_is_found_by_the_index() {
-    let fixture = closed().await;
-    let store = fixture.open();
-    store.intend("post-18", MINUTE, BUCKET.key, None).await.unwrap();
-    let by_name = ("sqlite_autoindex_article_inbox_intents_1", "name, id");
-    fixture.damage("UPDATE article_inbox_intents SET name = 'post-10' WHERE name = 'post-18'");
-    fixture.damage_index(by_name, "UPDATE changed SET name = 'post-18' WHERE name = 'post-10'");
-    for expected in [IntentState::Ordering, IntentState::Unknown] {
-        assert_eq!(known(&store, "post-18").await, expected);
-        fixture.clock.advance(MINUTE);
-    }
-}
-
-#[tokio::test]
-async fn a_damaged_bucket_begins_again_without_tokens() {
-    for damage in ["'{'", "7", "CAST(x'ff' AS TEXT)"] {
-        let fixture = closed().await;
-        let store = fixture.open();
-        fixture.damage(&format!(
-            "INSERT OR REPLACE INTO article_inbox_meta (name, value) VALUES ('bucket', {damage})"
-        ));
-        let reported = "the token bucket of polls is damaged, and is empty now";
-        assert_eq!(checked(&store).await, [reported]);
-        assert_eq!(store.bucket().await.unwrap(), Bucket::empty(), "{damage}");
-        assert_eq!(findings(&store).await, [reported], "{damage}");
-        assert!(store.claim_polls(POLLS).await.unwrap().polls.is_empty(), "{damage}");
-        store.close().await.unwrap();
-        let store = fixture.open();
-        fixture.clock.advance(2 * MINUTE);
-        assert_eq!(store.claim_polls(POLLS).await.unwrap().polls.len(), 3, "{damage}");
-        assert_eq!(store.check().await.unwrap(), [], "{damage}");
-    }
-}
-
 /// An entry whose row or whose bodies are damaged is no article any more.
 #[tokio::test]
 async fn the_job_of_a_damaged_entry_is_polled_again() {
@@ -231,43 +149,19 @@ async fn the_job_of_a_damaged_entry_is_polled_again() {
         "UPDATE article_inbox_bodies SET digest = x'00'",
         "DELETE FROM article_inbox_bodies",
     ] {
-        // Before a start, or after it.
-        for is_open in [false, true] {
-            let fixture = closed().await;
-            let mut store = fixture.open();
-            if is_open {
-                fixture.damage(damage);
-            } else {
-                store.close().await.unwrap();
-                fixture.damage(damage);
-                store = fixture.open();
-            }
-            assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
-            let (entry, _) = store.show(key("job_4")).await.unwrap().unwrap();
-            assert_eq!(entry.state, State::Corrupt, "{damage}");
-            let polls = store.claim_polls(POLLS).await.unwrap().polls;
-            let polled = polls.iter().find(|poll| poll.job.job_id == job("job_4"));
-            let polled = polled.unwrap_or_else(|| panic!("{damage}: it is polled")).lease;
-            let answered = PollOutcome::Answered(answer("{4}"));
-            let settled = store.settle_poll(polled, answered, 1).await.unwrap();
-            assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{damage}");
-            let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
-            assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
-        }
-    }
-}
-
-/// A bit of the event: the entry of the article is found no more.
-#[tokio::test]
-async fn the_job_of_an_entry_whose_event_is_damaged_is_polled_again() {
-    for damage in ["'article.compldte'", "CAST(x'ff' AS TEXT)"] {
         let fixture = closed().await;
+        fixture.damage(damage);
         let store = fixture.open();
-        fixture.damage(&format!("UPDATE article_inbox_entries SET event = {damage}"));
         assert_eq!(store.claim(CLAIM).await.unwrap().claimed, [], "{damage}");
-        let state = store.job(job("job_4")).await.unwrap().unwrap().state;
-        assert_eq!(state, JobState::Expected, "{damage}");
-        assert!(store.record(arrival("job_4", "{4}")).await.unwrap().is_stored(), "{damage}");
-        assert_eq!(store.claim(CLAIM).await.unwrap().claimed[0].key, key("job_4"), "{damage}");
+        let (entry, _) = store.show(key("job_4")).await.unwrap().unwrap();
+        assert_eq!(entry.state, State::Corrupt, "{damage}");
+        let polls = store.claim_polls(POLLS).await.unwrap().polls;
+        let polled = polls.iter().find(|poll| poll.job.job_id == job("job_4"));
+        let polled = polled.unwrap_or_else(|| panic!("{damage}: it is polled")).lease;
+        let answered = PollOutcome::Answered(answer("{4}"));
+        let settled = store.settle_poll(polled, answered, 1).await.unwrap();
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{damage}");
+        let claimed = store.claim(CLAIM).await.unwrap().claimed.remove(0);
+        assert_eq!(store.settle(claimed.lease, Outcome::Done).await.unwrap(), Settled::Settled);
     }
 }

@@ -32,26 +32,6 @@ async fn crashed() -> Fixture {
     crashed
 }
 
-#[tokio::test]
-async fn a_damaged_text_or_a_missing_table_in_the_schema_refuses_the_start() {
-    let fixture = closed().await;
-    fixture.flip_last(b"value ANY NOT NULL");
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_damaged());
-    let says = "article_inbox_meta differs from what this version makes";
-    assert!(error.to_string().contains(says), "{error}");
-
-    let fixture = closed().await;
-    fixture.damage("DROP TABLE article_inbox_bodies");
-    let error = SqliteStore::open(&fixture.path).unwrap_err().to_string();
-    let shown = fixture.shown();
-    let says = format!(
-        "{shown}: article_inbox_bodies is missing: undo the change, or {}",
-        fixture.restore_steps()
-    );
-    assert_eq!(error, says);
-}
-
 /// A page of bodies that the start does not read.
 #[tokio::test]
 async fn a_page_that_cannot_be_read_fails_the_calls_that_need_it_alone() {
@@ -105,25 +85,6 @@ async fn damage_in_a_table_of_the_application_refuses_no_start() {
         fixture.sql().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(checked, Value::Text("ok".into()));
     assert_eq!(findings(&fixture.open()).await, [""; 0]);
-}
-
-/// A check of such a table fails without the function.
-#[tokio::test]
-async fn a_function_that_only_the_application_has_refuses_no_start() {
-    let fixture = crashed().await;
-    let sql = fixture.sql();
-    sql.execute_batch(
-        "CREATE TABLE shop (name TEXT CHECK (length(name) > 0)); INSERT INTO shop VALUES ('a')",
-    )
-    .unwrap();
-    let schema = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'length', 'measure')
-        WHERE name = 'shop'";
-    sql.execute_batch(schema).unwrap();
-    drop(sql);
-    fixture.sql().query_row("PRAGMA quick_check", [], |_| Ok(())).unwrap_err();
-    let store = fixture.open();
-    assert_eq!(findings(&store).await, [""; 0]);
-    assert_eq!(store.check().await.unwrap(), []);
 }
 
 /// A log whose end is unreadable is reported, because SQLite drops the commits in it silently.

@@ -30,16 +30,6 @@ async fn only_the_owner_can_read_the_files() {
 }
 
 #[tokio::test]
-async fn the_settings_are_those_of_the_connection_that_writes() {
-    let fixture = Fixture::new();
-    let settings = fixture.open().settings().await.unwrap();
-    for expected in [("journal_mode", "wal"), ("synchronous", "2"), ("fullfsync", "1")] {
-        let found = settings.iter().find(|(name, _)| *name == expected.0);
-        assert_eq!(found.map(|(name, value)| (*name, &**value)), Some(expected));
-    }
-}
-
-#[tokio::test]
 async fn a_shared_store_frees_no_lease() {
     let fixture = Fixture::new();
     let store = fixture.open();
@@ -71,17 +61,4 @@ async fn the_tables_of_the_application_stay_as_they_are() {
     assert_eq!(number("SELECT id FROM articles"), 7);
     assert_eq!(number("PRAGMA user_version"), 5);
     assert_eq!(number("PRAGMA application_id"), 6);
-}
-
-/// What a completion does is in the contract.
-#[tokio::test]
-async fn after_a_completion_the_checksum_of_the_entry_still_holds() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    store.record(arrival("job_1", "{}")).await.unwrap();
-    let completion = store.completion(claimed(&store).await.lease).unwrap();
-    let parameters = rusqlite::params_from_iter(completion.parameters());
-    assert_eq!(fixture.sql().execute(completion.sql(), parameters), Ok(1));
-    assert_eq!(store.check().await.unwrap(), []);
-    assert_eq!(store.counts().await.unwrap().of(State::Done), 1);
 }

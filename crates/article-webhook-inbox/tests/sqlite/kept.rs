@@ -4,10 +4,7 @@
 use std::fs;
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{
-    Inbox, JobFilter, SqliteStore,
-    store::{Expect, Store},
-};
+use article_webhook_inbox::{Inbox, JobFilter, SqliteStore, store::Store};
 
 use super::{Fixture, copy, within};
 
@@ -76,20 +73,6 @@ async fn a_job_that_is_erased_is_not_kept() {
     assert!(kept());
     inbox.erase("job_299".parse().unwrap()).await.unwrap_err();
     assert!(!kept());
-}
-
-#[tokio::test]
-async fn nothing_is_kept_in_a_lock_file_that_was_removed() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    let jobs = [Expect::job("job_0".parse().unwrap(), fixture.clock.now())];
-    assert_eq!(store.keep(&jobs), 1);
-    fs::rename(fixture.beside("-lock"), fixture.beside("-lock-away")).unwrap();
-    assert_eq!(store.keep(&jobs), 0);
-    fs::write(fixture.beside("-lock"), "another").unwrap();
-    assert_eq!(store.keep(&jobs), 0);
-    fs::rename(fixture.beside("-lock-away"), fixture.beside("-lock")).unwrap();
-    assert_eq!(store.keep(&jobs), 1);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use article_webhook_inbox::{SqliteStore, store::Store};
 
-use super::{Fixture, PAGE, alter, record};
+use super::{Fixture, record};
 
 fn refusal(fixture: &Fixture) -> String {
     let error = SqliteStore::open(&fixture.path).unwrap_err();
@@ -34,54 +34,6 @@ fn a_second_owner_is_refused() {
     fixture.open();
 }
 
-#[test]
-fn a_place_for_no_file_is_named() {
-    let fixture = Fixture::new();
-    let (folder, missing) =
-        (fixture.path.parent().unwrap(), fixture.path.with_file_name("missing"));
-    let of_missing = "does not exist or cannot be entered: create it, or name another file";
-    let places = [
-        (missing.join("inbox.db"), format!("the folder {} {of_missing}", missing.display())),
-        (folder.to_owned(), format!("{} is a folder: name a file in it", folder.display())),
-        // Not even root may create a file there.
-        #[cfg(target_os = "linux")]
-        (
-            "/sys/inbox.db".into(),
-            "/sys/inbox.db-lock cannot be created: let this process write to /sys".to_owned(),
-        ),
-    ];
-    for (path, says) in places {
-        assert_eq!(SqliteStore::open(path).unwrap_err().to_string(), says);
-    }
-}
-
-#[tokio::test]
-async fn a_damaged_file_is_refused() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..50).await;
-    fixture.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let fixture = fixture.after_a_kill();
-    alter(&fixture.path, |bytes| {
-        bytes[PAGE..].chunks_mut(4096).for_each(|chunk| chunk[..64].fill(0xA5));
-    });
-
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
-    let shown = fixture.shown();
-    assert!(error.is_damaged(), "{error}");
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{shown} is damaged (SQLite cannot read it): stop the receiver, and read what can be trusted into a new file \
-             with `article-webhook inbox salvage {shown} NEW`; to receive at once, begin with `article-webhook inbox salvage \
-              --begin NEW`; or {}",
-            fixture.restore_steps()
-        )
-    );
-    fixture.move_away(&["", "-wal", "-shm", "-lock"]);
-    assert_eq!(fixture.total().await, 0);
-}
-
 #[tokio::test]
 async fn another_schema_is_refused_and_stays_as_it_is() {
     let fixture = Fixture::new();
@@ -108,23 +60,6 @@ async fn another_schema_is_refused_and_stays_as_it_is() {
     assert_eq!(fixture.total().await, 1);
     let other = SqliteStore::open(fixture.path.with_file_name("other.db")).unwrap();
     assert_eq!(other.counts().await.unwrap().total(), 0, "another file");
-}
-
-#[test]
-fn a_file_that_another_program_locks_is_refused_transiently() {
-    let fixture = Fixture::new();
-    drop(fixture.open());
-    let other = fixture.sql();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
-    assert!(error.is_transient());
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{} is locked by another program: end that program, or wait until it is done",
-            fixture.shown()
-        )
-    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::{path::Path, time::Duration};
 
 use article_webhook_inbox::{
-    Prune, Pruned,
+    Prune,
     store::{Claim, Outcome, Store},
 };
 
@@ -25,24 +25,6 @@ async fn complete(fixture: &Fixture, store: &impl Store) -> Prune {
     Prune { bodies_before: now, entries_before, limit: 60, ..Prune::default() }
 }
 
-/// A transaction that erases many large bodies would let deliveries wait.
-#[tokio::test]
-async fn only_as_many_jobs_are_erased_together_as_fit_into_a_transaction() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    let ids = ["job_1", "job_2", "job_3", "job_4"];
-    for id in ids {
-        store.record(arrival(id, &CANARY.repeat((3 << 20) / CANARY.len()))).await.unwrap();
-    }
-    let mut jobs: Vec<_> = ids.map(|id| key(id).job_id).into();
-    for left in [2, 0] {
-        assert_eq!(store.erase(jobs.clone()).await.unwrap(), [1, 1]);
-        jobs.drain(..2);
-        assert_eq!(store.counts().await.unwrap().total(), left);
-    }
-    assert!(!holds(&fixture.path, CANARY) && !holds(&fixture.beside("-wal"), CANARY));
-}
-
 #[tokio::test]
 async fn erasing_beside_a_reader_must_be_repeated() {
     let fixture = Fixture::new();
@@ -58,33 +40,6 @@ async fn erasing_beside_a_reader_must_be_repeated() {
     assert_eq!(store.erase(vec![key("job_1").job_id]).await.unwrap()[0], 0);
     assert!(!holds(&fixture.beside("-wal"), CANARY));
     assert!(!holds(&fixture.path, CANARY));
-}
-
-fn pruned((bodies, more): (u32, bool)) -> Pruned {
-    let mut pruned = Pruned::default();
-    (pruned.bodies, pruned.more) = (bodies, more);
-    pruned
-}
-
-#[tokio::test]
-async fn the_file_shrinks() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    for number in 0..100 {
-        store.record(arrival(&format!("job_{number}"), &vec![b'a'; 16 << 10])).await.unwrap();
-    }
-    let prune = complete(&fixture, &store).await;
-    store.close().await.unwrap();
-    let before = fixture.path.metadata().unwrap().len();
-    assert!(before > 100 * (16 << 10));
-
-    let store = fixture.open();
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((60, true)));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((40, false)));
-    assert_eq!(store.prune(prune).await.unwrap(), pruned((0, false)));
-    store.close().await.unwrap();
-    let after = fixture.path.metadata().unwrap().len();
-    assert!(after < before / 5, "{before} → {after}");
 }
 
 /// Rows that move between pages, when others are removed, must leave no copies. Some bodies fill pages of their own.

@@ -1,16 +1,13 @@
 //! What refuses a salvage, and that the advice of a refused start leads on. Every damage is in the harness `damage`.
 
-use std::{
-    fs,
-    time::{Duration, SystemTime},
-};
+use std::{fs, time::Duration};
 
 use article_webhook_inbox::{
     IntentState, SqliteStore, State,
     store::{Expect, Intended, Outcome, Progress, Quarantine, Store},
 };
 
-use super::{CLAIM, Fixture, PAGE, alter, arrival, key, record};
+use super::{CLAIM, Fixture, arrival, key, record};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -45,32 +42,6 @@ async fn only_a_new_file_and_one_that_nobody_uses_are_taken() {
         4,
         "two files and locks"
     );
-}
-
-/// Only the index of the keys is left: whether the entry was done is not known.
-#[tokio::test]
-async fn an_article_that_may_have_been_handled_is_dead_although_nothing_but_its_key_can_be_read() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..1).await;
-    let lease = store.claim(CLAIM).await.unwrap().claimed[0].lease;
-    store.settle(lease, Outcome::Done).await.unwrap();
-    store.close().await.unwrap();
-    for name in ["entries", "entries_by_time", "bodies"] {
-        let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'article_inbox_' || ?1";
-        let root: i64 = fixture.sql().query_row(root, [name], |row| row.get(0)).unwrap();
-        let page = usize::try_from(root - 1).unwrap() * PAGE;
-        alter(&fixture.path, |bytes| bytes[page..page + PAGE].fill(0));
-    }
-
-    let salvaged = SqliteStore::salvage(&fixture.path, new(&fixture)).unwrap();
-    assert_eq!((salvaged.entries, salvaged.doubtful), (1, 1));
-    assert_eq!(salvaged.lost, [key("job_0").job_id]);
-    let store = SqliteStore::open(new(&fixture)).unwrap();
-    store.record(arrival("job_0", "0")).await.unwrap();
-    assert!(store.claim(CLAIM).await.unwrap().claimed.is_empty(), "it may be published");
-    store.requeue(vec![(key("job_0"), None)], SystemTime::UNIX_EPOCH).await.unwrap();
-    assert_eq!(store.claim(CLAIM).await.unwrap().claimed.len(), 1, "a person has looked");
 }
 
 /// The advice of a start that lacks transactions: nothing that may have been done is handled, and no order is repeated.

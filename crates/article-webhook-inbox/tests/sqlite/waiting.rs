@@ -64,53 +64,6 @@ async fn deliveries_are_refused_until_the_other_process_has_ended_and_their_jobs
     worker.abort();
 }
 
-#[cfg(feature = "tracing")]
-#[tokio::test]
-async fn a_worker_that_waits_reports_no_failures() {
-    use std::sync::Arc;
-
-    let fixture = Fixture::new();
-    let other = other_process(&fixture);
-    let log = Arc::new(article_webhook_inbox_contract::log_buffer::LogBuffer::new());
-    let subscriber = tracing_subscriber::fmt().with_writer(Arc::clone(&log));
-    let subscriber = subscriber.with_max_level(tracing::Level::WARN).finish();
-    let _logged = tracing::subscriber::set_default(subscriber);
-    let inbox = Inbox::new(waiting(&fixture, Duration::MAX));
-    let handled = async {
-        for _ in 0..100 {
-            tokio::task::yield_now().await;
-        }
-        other.unlock().unwrap();
-        inbox.opened().await.unwrap();
-        assert_eq!(accept(&inbox, "job_1").await, Reply::Stored);
-        let done = async || inbox.counts().await.unwrap().of(State::Done);
-        within(20, async || done().await == 1).await;
-    };
-    inbox.worker(publish).run(handled).await.unwrap();
-    assert_eq!(log.text().lines().count(), 1, "that another process uses the file");
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn the_jobs_that_the_other_process_kept_are_expected_too() {
-    let fixture = Fixture::new();
-    let first = Inbox::new(fixture.open());
-    std::fs::rename(&fixture.path, fixture.beside("-away")).unwrap();
-    assert_eq!(accept(&first, "job_1").await, Reply::Unavailable);
-    let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
-    for (from, to) in [("-away", ""), ("-wal", "-wal"), ("-lock", "-lock")] {
-        super::copy(&fixture.beside(from), &killed.beside(to));
-    }
-
-    let other = other_process(&killed);
-    let inbox = Inbox::new(waiting(&killed, Duration::MAX));
-    assert_eq!(accept(&inbox, "job_2").await, Reply::Unavailable);
-    other.unlock().unwrap();
-    inbox.opened().await.unwrap();
-    let known = async || inbox.jobs(JobFilter::default()).await.unwrap().items.len();
-    within(20, async || known().await == 2).await;
-}
-
 #[tokio::test]
 async fn a_wait_that_is_over_is_the_error_of_every_call() {
     let fixture = Fixture::new();
@@ -130,20 +83,6 @@ async fn a_wait_that_is_over_is_the_error_of_every_call() {
     ] {
         assert_eq!(error.to_string(), refused);
     }
-}
-
-#[tokio::test]
-async fn a_start_that_is_refused_after_the_wait_says_why() {
-    let fixture = Fixture::new();
-    drop(fixture.open());
-    let other = other_process(&fixture);
-    let store = waiting(&fixture, Duration::MAX);
-    let trigger = "CREATE TRIGGER audit AFTER UPDATE ON article_inbox_entries BEGIN SELECT 1; END";
-    fixture.sql().execute_batch(trigger).unwrap();
-    other.unlock().unwrap();
-    let error = store.opened().await.unwrap_err();
-    assert_eq!(error.to_string(), SqliteStore::open(&fixture.path).unwrap_err().to_string());
-    assert!(error.to_string().contains("the trigger audit"), "{error}");
 }
 
 #[tokio::test]
