@@ -1,13 +1,8 @@
 //! An export says in its last line what it is, and a part of one is not taken for a whole.
 
-use std::{
-    io::{self, Cursor, SeekFrom},
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::io::Cursor;
 
 use article_webhook_inbox::{Digest, Filter, Inbox, JobFilter, State};
-use tokio::io::{AsyncRead, AsyncSeek, BufReader, BufWriter, ReadBuf};
 
 use super::scene::{Scene, exported, key};
 
@@ -95,13 +90,6 @@ async fn an_export_that_was_cut_off_anywhere_is_refused() {
 }
 
 #[tokio::test]
-async fn an_export_without_its_last_newline_is_whole() {
-    let (_, whole) = shop().await;
-    let inbox = Inbox::memory();
-    assert_eq!(inbox.import(Cursor::new(whole.trim_end())).await.unwrap().added, 2);
-}
-
-#[tokio::test]
 async fn an_export_of_which_one_word_was_changed_is_refused() {
     let (_, whole) = shop().await;
     for (before, after) in [
@@ -141,98 +129,4 @@ async fn an_export_without_one_of_its_lines_is_refused() {
     }
     let swapped = [lines[0], lines[2], lines[1], lines[3]].concat();
     assert!(refused(&swapped).await.starts_with("the lines before line 4 are not those"));
-}
-
-/// Each of two exports in one file is imported by itself.
-#[tokio::test]
-async fn what_comes_after_the_end_is_refused() {
-    let (_, whole) = shop().await;
-    let other = Scene::new();
-    other.deliver("job_4").await;
-    let other = exported(&other.inbox).await;
-    assert_eq!(
-        refused(&format!("{whole}{other}")).await,
-        "line 5 comes after the end of the export: import each export by itself"
-    );
-    let inbox = Inbox::memory();
-    assert_eq!(inbox.import(Cursor::new(whole)).await.unwrap().added, 2);
-    assert_eq!(inbox.import(Cursor::new(other)).await.unwrap().added, 1);
-}
-
-/// Nothing is added of an export with a line that cannot be read, and the error names it.
-#[tokio::test]
-async fn an_export_with_a_wrong_line_is_refused_whole() {
-    let (_, whole) = shop().await;
-    let wrong = whole.replacen("\"attempts\":0", "\"attempts\":-1", 1);
-    let number = 1 + wrong.lines().position(|line| line.contains(":-1")).unwrap();
-    let error = refused(&wrong).await;
-    assert!(error.starts_with(&format!("line {number} is no entry: another kind")), "{error}");
-    // Where the export begins in a file is where the reader stands.
-    let mut later = Cursor::new(format!("a heading\n{whole}"));
-    later.set_position("a heading\n".len() as u64);
-    assert_eq!(Inbox::memory().import(later).await.unwrap().added, 2);
-}
-
-/// A disk that fails in the middle of a line.
-struct Failing<'a>(&'a [u8]);
-
-impl AsyncRead for Failing<'_> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        to: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.0.is_empty() {
-            return Poll::Ready(Err(io::Error::other("the disk fails")));
-        }
-        Pin::new(&mut self.0).poll_read(context, to)
-    }
-}
-
-impl AsyncSeek for Failing<'_> {
-    fn start_seek(self: Pin<&mut Self>, _: SeekFrom) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
-        Poll::Ready(Ok(0))
-    }
-}
-
-/// Otherwise what the reader could not read would be taken for what is missing.
-#[tokio::test]
-async fn an_export_that_cannot_be_read_on_is_not_taken_for_one_that_was_cut_off() {
-    let (_, whole) = shop().await;
-    let second = whole.find('\n').unwrap() + 20;
-    let failing = || BufReader::new(Failing(&whole.as_bytes()[..second]));
-    let inbox = Inbox::memory();
-    let errors = [
-        inbox.import(failing()).await.unwrap_err(),
-        inbox.import_partial(failing()).await.unwrap_err(),
-    ];
-    for error in errors {
-        assert_eq!(error.to_string(), "line 2 cannot be read");
-        assert!(error.is_transient());
-    }
-}
-
-/// The pipe is shorter than a line, so that each side waits for the other. What the buffer has at the end is written.
-#[tokio::test]
-async fn one_thread_exports_and_imports_at_once() {
-    let (from, _) = shop().await;
-    let to = Inbox::memory();
-    let (out, lines) = tokio::io::duplex(16);
-    let (exported, imported) = tokio::join!(
-        from.inbox.export(BufWriter::new(out)),
-        to.import_partial(BufReader::new(lines))
-    );
-    assert_eq!((exported.unwrap(), imported.unwrap().added), (2, 2));
-}
-
-#[tokio::test]
-async fn other_tasks_run_while_an_export_is_read_that_is_in_memory() {
-    let other = tokio::spawn(async {});
-    let empty = Cursor::new("\n".repeat(1000));
-    assert!(Inbox::memory().import(empty).await.is_err(), "it has no end");
-    assert!(other.is_finished());
 }

@@ -1,7 +1,6 @@
 use std::{future::pending, time::Duration};
 
 use article_webhook::{Reply, fixture};
-use article_webhook_inbox::store::BucketEvent;
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::{Instant, advance, timeout};
 
@@ -66,17 +65,6 @@ async fn a_closed_inbox_is_not_ready_whatever_the_last_probe_found() {
     assert_eq!(scene.inbox.ready().await.unwrap_err().to_string(), "the inbox is closed");
 }
 
-/// The first caller dropped its future. The next one probes again.
-#[tokio::test(start_paused = true)]
-async fn a_dropped_question_blocks_no_other() {
-    let scene = Scene::new();
-    scene.store.fault("Probe", Fault::Hangs);
-    let cancelled = timeout(Duration::from_millis(10), scene.inbox.ready());
-    cancelled.await.unwrap_err();
-    scene.store.repair();
-    scene.inbox.ready().await.unwrap();
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_is_not_ready_and_says_why() {
     let scene = Scene::new();
@@ -88,17 +76,6 @@ async fn a_store_that_fails_is_not_ready_and_says_why() {
     scene.store.fault("Probe", Fault::Unusable);
     assert!(scene.inbox.ready().await.unwrap_err().is_unusable(), "a person must act");
     assert!(scene.inbox.health().await.writable.unwrap_err().is_unusable());
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_a_store_does_not_report_is_unknown_and_not_none() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    scene.store.fault("DueSince", Fault::DOWN);
-    let unknown = async || scene.inbox.health().await.overdue.unwrap_err().to_string();
-    assert_eq!(unknown().await, "the store is down");
-    scene.store.fault("DueSince", Fault::Hangs);
-    assert_eq!(unknown().await, "the store took longer than two seconds");
 }
 
 async fn workers(scene: &Scene) -> (u64, u32, Option<String>) {
@@ -147,25 +124,6 @@ async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
     let health = scene.inbox.health().await;
     assert_eq!((health.writable.unwrap(), health.overdue.unwrap()), ((), Some(HOUR)));
     assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
-}
-
-/// Bounded resources.
-#[tokio::test(start_paused = true)]
-async fn health_does_not_wait_for_a_ledger_that_takes_seconds_to_count() {
-    let scene = Scene::new();
-    scene.store.fault("CountLedger", Fault::Slow(Duration::from_secs(3)));
-    let health = scene.inbox.health().await;
-    assert_eq!(health.ledger.unwrap_err().to_string(), "the store took longer than two seconds");
-}
-
-#[tokio::test]
-async fn a_pause_that_is_over_is_not_reported() {
-    let scene = Scene::new();
-    let limited = BucketEvent::RateLimited { retry_after: HOUR };
-    scene.inbox.ledger().report(limited).await.unwrap();
-    assert!(scene.inbox.ledger_health().await.unwrap().paused.is_some());
-    scene.clock.advance(HOUR);
-    assert_eq!(scene.inbox.ledger_health().await.unwrap().paused, None);
 }
 
 #[tokio::test]

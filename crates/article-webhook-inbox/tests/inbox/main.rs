@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod export;
-mod export_everything;
 mod export_ledger;
 mod export_whole;
 mod health;

@@ -175,19 +175,6 @@ async fn the_body_of_a_refusal_that_is_only_reported_is_kept() {
     assert_eq!(jobs(&scene).await, ["job_1"]);
 }
 
-/// Neither its work nor what is expected changes.
-#[tokio::test]
-async fn a_refused_delivery_of_an_article_that_is_there_changes_nothing() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let before = scene.inbox.show(key("job_1")).await.unwrap();
-    scene.refuse("job_1");
-    until_stored(&scene).await;
-    assert_eq!(expected(&scene).await[0].state, JobState::Arrived);
-    assert_eq!(scene.inbox.health().await.ledger.unwrap().counts.open(), 0);
-    assert_eq!(scene.inbox.show(key("job_1")).await.unwrap(), before);
-}
-
 /// Known jobs: an outage that outlasts the attempts of the service leaves a trace of every job.
 #[tokio::test]
 async fn the_job_of_a_delivery_that_could_not_be_stored_is_expected() {
@@ -227,7 +214,7 @@ async fn the_job_of_an_unauthorized_delivery_is_not_expected() {
     assert!(jobs(&scene).await.is_empty());
 }
 
-/// A person erased it while its delivery waited for the store, or was being stored.
+/// A person erased it while its delivery waited for the store.
 #[tokio::test(start_paused = true)]
 async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     let scene = Scene::new();
@@ -241,22 +228,9 @@ async fn an_erased_job_is_not_expected_by_a_delivery_that_was_refused_before() {
     until_stored(&scene).await;
     assert_eq!(jobs(&scene).await, ["job_2"]);
 
-    let begins = Arc::new(Notify::new());
-    scene.store.fault("Expecting", Fault::Waits(Arc::clone(&begins)));
-    scene.refuse("job_3");
-    tokio::task::yield_now().await;
-    let inbox = scene.inbox.clone();
-    let erased = tokio::spawn(async move { inbox.erase("job_3".parse().unwrap()).await });
-    tokio::task::yield_now().await;
-    scene.store.repair();
-    begins.notify_one();
-    erased.await.unwrap().unwrap();
+    scene.refuse("job_1");
     until_stored(&scene).await;
-    assert_eq!(jobs(&scene).await, ["job_2"]);
-
-    scene.refuse("job_3");
-    until_stored(&scene).await;
-    assert_eq!(jobs(&scene).await, ["job_2", "job_3"], "the service delivered it again");
+    assert_eq!(jobs(&scene).await, ["job_2", "job_1"], "the service delivered it again");
 }
 
 /// Convergence and known jobs.
@@ -274,36 +248,6 @@ async fn a_job_is_held_until_the_store_accepts_it() {
     }
     until_stored(&scene).await;
     assert_eq!((jobs(&scene).await, scene.store.calls("Expecting")), (vec!["job_1".to_owned()], 4));
-}
-
-/// Known jobs: the damage of one row does not keep the others waiting.
-#[tokio::test]
-async fn a_job_whose_row_is_damaged_waits_behind_the_others() {
-    let scene = Scene::new();
-    scene.store.fault("Expecting", Fault::Damaged(2));
-    for job in ["job_1", "job_2", "job_3"] {
-        scene.refuse(job);
-    }
-    until_stored(&scene).await;
-    assert_eq!(jobs(&scene).await, ["job_3", "job_1", "job_2"]);
-}
-
-/// Known jobs and bounded resources: each is tried once, and again with the next refused delivery.
-#[tokio::test]
-async fn jobs_whose_rows_are_all_damaged_are_held_and_not_tried_without_end() {
-    let scene = Scene::new();
-    scene.store.fault("Expecting", Fault::Damaged(3));
-    for job in ["job_1", "job_2", "job_3"] {
-        scene.refuse(job);
-    }
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!((scene.store.calls("Expecting"), jobs(&scene).await.len()), (3, 0));
-    assert_eq!(scene.inbox.health().await.expected_held, 3);
-    scene.refuse("job_4");
-    until_stored(&scene).await;
-    assert_eq!(jobs(&scene).await, ["job_1", "job_2", "job_3", "job_4"]);
 }
 
 /// Bounded resources.
@@ -339,21 +283,6 @@ fn a_job_outlives_the_runtime_on_which_it_was_to_be_stored() {
         jobs.sort_unstable();
         assert_eq!(jobs, ["job_1", "job_2"]);
     });
-}
-
-/// Known jobs.
-#[tokio::test]
-async fn a_job_outlives_a_store_that_panics() {
-    let scene = Scene::new();
-    scene.store.fault("Expecting", Fault::Panics);
-    scene.refuse("job_1");
-    while scene.store.calls("Expecting") == 0 {
-        tokio::task::yield_now().await;
-    }
-    scene.store.repair();
-    scene.refuse("job_1");
-    until_stored(&scene).await;
-    assert_eq!(jobs(&scene).await, ["job_1"]);
 }
 
 /// Known jobs: a blocking server reports refusals outside of a runtime.

@@ -1,9 +1,9 @@
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use article_webhook::{CapabilityKey, Reply, Sink as _, fixture};
 use article_webhook_inbox::{MAX_BODIES_PER_ENTRY, store::Store as _};
 use article_webhook_inbox_contract::faulty::Fault;
-use tokio::{sync::Notify, time::Instant};
+use tokio::time::Instant;
 
 use super::scene::{HOUR, Scene, key};
 
@@ -78,18 +78,4 @@ async fn a_store_that_hangs_is_answered_with_unavailable_after_two_seconds() {
     scene.store.fault("Record", Fault::Hangs);
     assert_eq!(scene.accept(&fixture::complete()).await, Reply::Unavailable);
     assert_eq!(began.elapsed(), Duration::from_secs(2));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_store_that_takes_a_little_less_than_two_seconds_is_waited_for() {
-    let scene = Scene::new();
-    let go_on = Arc::new(Notify::new());
-    scene.store.fault("Record", Fault::Waits(Arc::clone(&go_on)));
-    let post = fixture::complete();
-    let later = async {
-        tokio::time::sleep(Duration::from_millis(1990)).await;
-        go_on.notify_one();
-    };
-    let (reply, ()) = tokio::join!(scene.accept(&post), later);
-    assert_eq!(reply, Reply::Stored);
 }
