@@ -10,20 +10,8 @@ use article_webhook_inbox::{
     store::{Claim, Store},
 };
 use article_webhook_inbox_contract::CLAIM_ONE;
-use tokio::sync::Notify;
 
-use super::scene::{HOUR, Scene, bounded, until_true};
-
-const LEASE: Duration = Duration::from_secs(60);
-const CLAIM: Claim = Claim { lease: LEASE, ..CLAIM_ONE };
-
-/// Two workers were killed while they ran it.
-async fn interrupt_twice(scene: &Scene) {
-    for _ in 0..2 {
-        assert_eq!(scene.store.claim(CLAIM).await.unwrap().claimed.len(), 1);
-        scene.clock.advance(LEASE);
-    }
-}
+use super::scene::{Scene, bounded};
 
 /// What handlers did, in this order: `+job_1` when that of this job began, `-job_1` when it ended.
 #[derive(Clone, Default)]
@@ -39,50 +27,6 @@ impl Seen {
     fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
-}
-
-#[tokio::test]
-async fn a_suspect_waits_for_those_that_run_and_none_overtakes_it() {
-    let (scene, seen) = (Scene::new(), Seen::default());
-    scene.deliver("job_bad").await;
-    interrupt_twice(&scene).await;
-    // Due after all others, for now.
-    assert!(scene.store.claim(CLAIM).await.unwrap().claimed[0].runs_alone);
-    scene.deliver("job_1").await;
-
-    let finish = Arc::new(Notify::new());
-    let (watched, wait) = (seen.clone(), Arc::clone(&finish));
-    let worker = scene.inbox.worker(move |job: Job| {
-        let (seen, wait) = (watched.clone(), Arc::clone(&wait));
-        async move {
-            let is_first = job.job_id().as_str() == "job_1";
-            let work = async {
-                if is_first {
-                    wait.notified().await;
-                }
-            };
-            seen.run(job, work).await;
-            Ok(())
-        }
-    });
-    let story = async {
-        until_true(|| seen.all().len() == 1).await;
-        scene.clock.advance(LEASE);
-        let claims = scene.store.calls("Claim");
-        scene.deliver("job_2").await;
-        until_true(|| scene.store.calls("Claim") > claims).await;
-        let claims = scene.store.calls("Claim");
-        for job in ["job_3", "job_4"] {
-            scene.deliver(job).await;
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        assert_eq!(scene.store.calls("Claim"), claims, "nothing is claimed until job_1 has ended");
-        finish.notify_one();
-        scene.until(State::Done, 5).await;
-    };
-    bounded(worker.lease(HOUR).poll(HOUR).run(story)).await.unwrap();
-    let first = ["+job_1", "+job_2", "-job_2", "-job_1", "+job_bad", "-job_bad"];
-    assert_eq!(seen.all()[..6], first, "next, and beside no other");
 }
 
 /// Two workers of one inbox know of each other.

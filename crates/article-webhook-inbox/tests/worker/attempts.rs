@@ -1,10 +1,6 @@
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
-use article_webhook::{ArticleResult, fixture};
-use article_webhook_inbox::{Failed, Job, Source, State};
+use article_webhook_inbox::{Failed, Job, State};
 use article_webhook_inbox_contract::faulty::Fault;
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
@@ -65,66 +61,4 @@ async fn an_entry_that_its_handler_puts_off_loses_nothing() {
     };
     bounded(worker.attempts(2).poll(Duration::from_millis(10)).run(story)).await.unwrap();
     assert_eq!(scene.show("job_1").await.0.attempts, 2);
-}
-
-#[tokio::test]
-async fn a_job_has_the_article_and_how_it_reached_the_inbox() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let (kept, seen) = (Arc::new(Mutex::new(None)), scene.clock.now());
-    let keep = Arc::clone(&kept);
-    let worker = scene.inbox.worker(move |job: Job| {
-        let completion = job.completion().unwrap_err().to_string();
-        let facts = (
-            [job.job_id().as_str(), job.event().as_str(), job.target()].map(str::to_owned),
-            (job.intent().map(str::to_owned), job.source(), job.attempt(), job.received_at()),
-            (job.article().unwrap().clone(), job.body().clone()),
-        );
-        *keep.lock().unwrap() = Some((facts, completion));
-        async { Ok(()) }
-    });
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    let ((names, came, (article, body)), completion) = kept.lock().unwrap().take().unwrap();
-    assert_eq!(names, ["job_1", "article.complete", "default"]);
-    assert_eq!(came, (None, Source::Webhook, 1, seen));
-    assert_eq!(&body, fixture::complete().job_id("job_1").bytes());
-    assert_eq!(article, ArticleResult::from_json(&body).unwrap());
-    assert_eq!(completion, "a store in memory knows no SQL: complete by returning Ok");
-}
-
-/// The longest time that a setting may name.
-const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-
-const DAY: Duration = Duration::from_secs(24 * 3600);
-
-async fn once_more(job: Job) -> Result<(), Failed> {
-    match job.attempt() {
-        1 => Err(Failed::retry_after("again", Duration::ZERO)),
-        2 => Err("again")?,
-        _ => Ok(()),
-    }
-}
-
-#[tokio::test]
-async fn the_longest_times_are_settings_like_others() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    let worker = scene.inbox.worker(once_more);
-    let worker = worker
-        .poll(YEAR)
-        .lease(YEAR)
-        .shutdown_grace(YEAR)
-        .handler_timeout(YEAR)
-        .backoff(DAY, DAY)
-        .attempts(u32::MAX);
-    let failed_twice = async {
-        while scene.show("job_1").await.0.attempts < 2
-            || scene.show("job_1").await.0.state != State::Waiting
-        {
-            tokio::task::yield_now().await;
-        }
-    };
-    bounded(worker.run(failed_twice)).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert!(entry.at <= scene.clock.now() + DAY);
 }

@@ -1,11 +1,10 @@
 //! A handler may block its thread with everything that blocks, on every runtime.
 
-use std::{future::Future, sync::mpsc, thread, time::Duration};
+use std::{future::Future, thread, time::Duration};
 
 use article_webhook_inbox::{Failed, Job, State};
 use tokio::{
     runtime::{Builder, Handle},
-    sync::oneshot,
     time::sleep,
 };
 
@@ -50,26 +49,6 @@ fn a_handler_may_block_on_its_runtime_on_a_channel_and_in_place() {
         tokio::task::block_in_place(|| thread::sleep(MOMENT));
         tokio::task::spawn_blocking(|| thread::sleep(MOMENT)).await?;
         Ok(())
-    });
-}
-
-/// A thread that waits for a channel of the standard library takes every signal to its thread, also those to a future.
-#[test]
-fn a_handler_that_blocks_misses_no_wake_up() {
-    succeeds(|_| async {
-        let (wake, woken) = oneshot::channel();
-        let (let_go, go_on) = mpsc::channel();
-        let other = thread::spawn(move || {
-            thread::sleep(MOMENT);
-            wake.send(()).unwrap(); // wakes the future while its thread waits
-            thread::sleep(MOMENT);
-            let_go.send(()).unwrap();
-        });
-        let blocks = async move { go_on.recv() };
-        let (woken, went_on) = tokio::join!(woken, blocks);
-        other.join().unwrap();
-        woken?;
-        Ok(went_on?)
     });
 }
 

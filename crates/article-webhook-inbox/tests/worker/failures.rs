@@ -11,10 +11,7 @@ use article_webhook_inbox::{
 };
 use article_webhook_inbox_contract::answer;
 
-use super::{
-    gate::Gate,
-    scene::{Count, HOUR, Scene, bounded, key, until_true},
-};
+use super::scene::{Count, HOUR, Scene, bounded, key};
 
 const REPORT: &str = r#"{"error":"generation_failed","message":"It failed at draft.","details":{"step":"draft","credits_refunded":3}}"#;
 
@@ -161,25 +158,4 @@ async fn a_failure_waits_for_a_worker_that_has_a_handler_for_it() {
     bounded(worker.run(scene.until(State::Done, 2))).await.unwrap();
     let health = scene.inbox.health().await;
     assert_eq!((health.overdue.unwrap(), health.workers.failures_wait), (None, false));
-}
-
-/// Another worker of the inbox gets it, so none is missing.
-#[tokio::test]
-async fn no_handler_is_missing_while_another_worker_has_one() {
-    let (scene, gate) = (Scene::new(), Gate::closed());
-    let busy = scene.publisher().concurrency(1).on_failure(gate.handler());
-    scene.fail("job_1").await;
-    scene.fail("job_2").await;
-    let story = async {
-        until_true(|| !gate.is_empty()).await;
-        let watched = async {
-            scene.deliver("job_3").await;
-            scene.until(State::Done, 1).await;
-            assert!(!scene.inbox.health().await.workers.failures_wait);
-            gate.open();
-            scene.until(State::Done, 3).await;
-        };
-        scene.publisher().run(watched).await.unwrap();
-    };
-    bounded(busy.poll(Duration::from_millis(10)).run(story)).await.unwrap();
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use article_webhook_inbox::{Failed, Job, State, store::Store};
-use article_webhook_inbox_contract::{CLAIM_ONE, faulty::Fault};
+use article_webhook_inbox::{Failed, Job, State};
+use article_webhook_inbox_contract::faulty::Fault;
 
 use super::scene::{Count, Scene, bounded};
 
@@ -35,27 +35,6 @@ async fn it_runs_everything_that_is_due_and_leaves_what_is_due_later() {
     scene.clock.advance(Duration::from_secs(10));
     bounded(scene.inbox.worker(handler).run_until_idle()).await.unwrap();
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 21);
-}
-
-#[tokio::test]
-async fn it_also_runs_what_must_run_alone_and_what_is_on_its_last_attempt() {
-    let scene = Scene::new();
-    let lease = Duration::from_secs(1);
-    for number in 0..6 {
-        scene.deliver(&format!("job_{number}")).await;
-    }
-    // Two attempts did not end.
-    for _ in 0..2 {
-        let claim = article_webhook_inbox::store::Claim { limit: 10, lease, ..CLAIM_ONE };
-        while !scene.store.claim(claim).await.unwrap().claimed.is_empty() {}
-        scene.clock.advance(lease);
-    }
-    for (attempts, job) in [(8, "other"), (1, "last")] {
-        scene.deliver(job).await;
-        let worker = scene.inbox.worker(|_| async { Ok(()) }).attempts(attempts);
-        bounded(worker.run_until_idle()).await.unwrap();
-    }
-    assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 8);
 }
 
 #[tokio::test]

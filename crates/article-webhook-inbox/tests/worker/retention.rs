@@ -5,7 +5,6 @@ use article_webhook_inbox::{
     Failed, Job, JobFilter, Retention, State,
     store::{Expect, Recorded, Store},
 };
-use article_webhook_inbox_contract::faulty::Fault;
 
 use super::scene::{HOUR, Scene, bounded, key, until_true};
 
@@ -92,17 +91,4 @@ async fn the_time_of_a_retention_is_read_after_the_store_was_asked_for_its_healt
     scene.store.is_ahead(3650 * DAY);
     sweep(&scene, Retention::default()).await;
     assert!(scene.show("job_done").await.1[0].bytes.is_some());
-}
-
-#[tokio::test]
-async fn a_prune_that_fails_does_not_stop_the_work() {
-    let scene = Scene::new();
-    scene.store.fault("Prune", Fault::DOWN);
-    let worker = scene.inbox.worker(|_| async { Ok(()) });
-    let shutdown = async {
-        until_true(|| scene.store.calls("Prune") == 1).await;
-        scene.deliver("job_1").await;
-        scene.until(State::Done, 1).await;
-    };
-    bounded(worker.run(shutdown)).await.unwrap();
 }

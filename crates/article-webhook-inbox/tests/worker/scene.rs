@@ -102,13 +102,9 @@ impl Scene {
     }
 
     pub(crate) async fn until(&self, state: State, count: u64) {
-        until(&self.inbox, state, count).await;
-    }
-}
-
-pub(crate) async fn until(inbox: &Inbox, state: State, count: u64) {
-    while inbox.counts().await.unwrap().of(state) < count {
-        tokio::task::yield_now().await;
+        while self.inbox.counts().await.unwrap().of(state) < count {
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -75,17 +75,6 @@ async fn a_store_that_is_down_or_hangs_keeps_no_worker_from_stopping() {
 }
 
 #[tokio::test]
-async fn a_claim_or_a_prune_that_hangs_keeps_no_worker_from_stopping() {
-    for call in ["Claim", "Prune"] {
-        let scene = Scene::new();
-        scene.store.fault(call, Fault::Hangs);
-        let worker = scene.inbox.worker(|_| async { Ok(()) }).shutdown_grace(Duration::ZERO);
-        let called = until_true(|| scene.store.calls(call) == 1);
-        bounded(worker.run(called)).await.unwrap();
-    }
-}
-
-#[tokio::test]
 async fn entries_that_are_claimed_while_stopping_are_given_back() {
     let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;

@@ -1,7 +1,6 @@
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use article_webhook_inbox::{Failed, Inbox, State};
-use tokio::sync::Notify;
 
 use super::scene::{Count, HOUR, Scene, bounded, key, until_true};
 
@@ -60,34 +59,4 @@ async fn a_pause_that_another_process_ends_is_over_without_a_poll() {
         scene.until(State::Done, 1).await;
     };
     bounded(worker.run(shutdown)).await.unwrap();
-}
-
-/// Two workers on one inbox, one of which is stopping: it must not take the signal from the other.
-#[tokio::test]
-async fn a_delivery_wakes_the_worker_that_is_free() {
-    let scene = Scene::new();
-    let (finish, stop) = (Arc::new(Notify::new()), Notify::new());
-    let busy = scene.worker_until(&finish);
-    let free = scene.inbox.worker(|_| async { Ok(()) });
-    let all_done = Notify::new();
-    let story = async {
-        scene.deliver("job_0").await;
-        scene.until(State::Leased, 1).await;
-        stop.notify_one();
-        let claims = scene.store.calls("Claim");
-        until_true(|| scene.store.calls("Claim") > claims).await;
-        for job in 1..=5 {
-            scene.deliver(&format!("job_{job}")).await;
-            scene.until(State::Done, job).await;
-        }
-        finish.notify_one();
-        all_done.notify_one();
-    };
-    let late = async {
-        scene.until(State::Leased, 1).await;
-        free.poll(HOUR).run(all_done.notified()).await
-    };
-    let busy = busy.poll(HOUR).shutdown_grace(HOUR).run(stop.notified());
-    let (one, other, ()) = bounded(async { tokio::join!(busy, late, story) }).await;
-    assert!(one.is_ok() && other.is_ok());
 }
