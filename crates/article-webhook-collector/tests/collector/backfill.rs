@@ -82,16 +82,3 @@ async fn a_backfill_is_spread_at_the_rate() {
     assert_eq!(world.state("new").await, JobState::Collected, "due after ten minutes");
     assert_eq!(world.state("old_999").await, JobState::Expected);
 }
-
-/// What is not polled leaves no gap of more than a batch.
-#[tokio::test]
-async fn a_backfill_that_is_repeated_is_polled_from_now_on() {
-    let world = World::new();
-    let collector = world.builder().rate(30, 5).build().unwrap();
-    let deliveries = (0..500).map(|id| format!("old_{id}"));
-    for id in deliveries {
-        world.deliver(&id, None).await;
-    }
-    collector.expect_all(ids(505)).await.unwrap();
-    assert_eq!(world.job("old_504").await.at, world.clock.now(), "the first five tokens");
-}

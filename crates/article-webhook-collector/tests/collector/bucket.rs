@@ -1,9 +1,6 @@
 use article_webhook_client::NewArticle;
 use article_webhook_collector::OrderOutcome;
-use article_webhook_inbox::{
-    JobState, PauseReason,
-    store::{BucketEvent, Store},
-};
+use article_webhook_inbox::{JobState, PauseReason};
 use article_webhook_inbox_contract::faulty::Fault;
 use tokio::time::sleep;
 
@@ -38,34 +35,6 @@ async fn nothing_is_polled_within_a_retry_after() {
     for job in ["job_1", "job_2", "job_3"] {
         assert_eq!(world.state(job).await, JobState::Collected, "{job}");
     }
-}
-
-/// What a claim brings was read before that, and is no reason to wait, or to be idle.
-#[tokio::test(start_paused = true)]
-async fn a_pause_that_is_lifted_during_a_claim_is_over_at_once() {
-    let world = World::new();
-    let collector = world.collector();
-    world.api.on_poll(Reply::complete);
-    let pause = BucketEvent::RateLimited { retry_after: DAY };
-    let lifted = async || {
-        world.clock.advance(HOUR);
-        world.ledger.report(pause).await.unwrap();
-        world.ledger.fault("PollClaim", Fault::Replies(2 * SECOND));
-        let collector = collector.clone();
-        tokio::spawn(async move {
-            sleep(SECOND).await;
-            collector.resume().await.unwrap();
-        });
-    };
-    world.expect(&collector, &["job_1"]).await;
-    lifted().await;
-    collector.clone().run(sleep(3 * SECOND)).await.unwrap();
-    assert_eq!(world.api.polled(), ["job_1"]);
-
-    world.expect(&collector, &["job_2"]).await;
-    lifted().await;
-    collector.run_until_idle().await.unwrap();
-    assert_eq!(world.api.polled(), ["job_1", "job_2"]);
 }
 
 /// One try every five minutes, until the key is accepted. The jobs lose nothing by it.
@@ -166,44 +135,5 @@ async fn a_pause_that_cannot_be_stored_is_kept_until_it_is() {
     let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
     let late = pause.until.duration_since(polled_at + DAY).unwrap();
     assert!(late < 2 * SECOND, "{late:?} after the end of the pause");
-    running.abort();
-}
-
-/// The loop ended while the store was slow. Another of the same process knows of the pause.
-#[tokio::test(start_paused = true)]
-async fn a_pause_outlives_the_loop_that_received_it() {
-    let (world, collector) = World::expecting(&["job_1"]).await;
-    world.clock.advance(HOUR);
-    world.api.on_poll(|_| Reply::Says(503, "86400", String::new()));
-    world.ledger.fault("Report", Fault::Slow(HOUR));
-    collector.clone().run(sleep(SECOND)).await.unwrap();
-    assert_eq!(world.api.polled().len(), 1);
-
-    world.ledger.repair();
-    world.poll_after(HOUR, &collector).await;
-    let pause = collector.health().await.unwrap().ledger.paused.expect("it is stored now");
-    assert_eq!((world.api.polled().len(), pause.why), (1, PauseReason::Unavailable));
-}
-
-/// The pause came with the answer to a poll, while the intent was stored.
-#[tokio::test(start_paused = true)]
-async fn no_order_is_sent_in_a_pause_that_cannot_be_stored() {
-    let (world, collector) = World::expecting(&["job_1"]).await;
-    world.clock.advance(HOUR);
-    world.api.on_poll(|_| Reply::Says(429, "86400", String::new()));
-    world.ledger.fault("Report", Fault::DOWN);
-    world.ledger.fault("Intend", Fault::Slow(2 * SECOND));
-    let ordering = collector.clone();
-    let ordered = tokio::spawn(async move { order(&ordering, "post-17").await });
-    let running = tokio::spawn(collector.clone().run(sleep(HOUR)));
-    world.pass(3 * SECOND, SECOND).await;
-    let OrderOutcome::Paused(pause) = ordered.await.unwrap() else { panic!("it is paused") };
-    assert_eq!(pause.until.duration_since(pause.since).unwrap(), DAY);
-    assert_eq!((world.api.orders(), world.intent("post-17").await), (0, None));
-
-    collector.resume().await.unwrap_err();
-    world.ledger.repair();
-    collector.resume().await.unwrap();
-    assert!(order(&collector, "post-17").await.job_id().is_some());
     running.abort();
 }

@@ -1,9 +1,8 @@
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use article_webhook::{Sink as _, fixture::DeliveryRequest};
 use article_webhook_collector::Collector;
 use article_webhook_inbox::{EntryKey, JobState, State};
-use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     api::{Reply, Script, article},
@@ -191,31 +190,6 @@ async fn an_answer_that_must_be_repaired_is_collected_as_it_came_and_handled_rep
     assert_eq!(world.inbox.counts().await.unwrap().of(State::Done), 1);
 }
 
-/// As after a delivery, the worker does not wait until it polls the store.
-#[tokio::test]
-async fn a_collected_article_is_handled_at_once() {
-    let world = World::new();
-    let (handled, stop) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (notify, stopped) = (handled.clone(), stop.clone());
-    let worker = world.inbox.worker(move |_| {
-        notify.notify_one();
-        async { Ok(()) }
-    });
-    let working = tokio::spawn(worker.poll(HOUR).run(async move { stopped.notified().await }));
-    // It has looked, and found nothing.
-    while world.ledger.calls("Claim") == 0 {
-        tokio::task::yield_now().await;
-    }
-
-    let collector = world.collector();
-    world.expect(&collector, &["job_1"]).await;
-    world.api.on_poll(Reply::complete);
-    world.poll_after(HOUR, &collector).await;
-    timeout(Duration::from_secs(20), handled.notified()).await.unwrap();
-    stop.notify_one();
-    working.await.unwrap().unwrap();
-}
-
 /// A body that cannot be decoded is kept. It is no article: the job is polled each hour, and ends if nothing has changed
 /// in 72 hours. An outage of the API that is shorter does not end it.
 #[tokio::test]
@@ -237,30 +211,6 @@ async fn a_body_that_cannot_be_read_is_kept_for_a_person() {
     assert_eq!(world.stored(key("job_1")).await.unwrap(), unreadable);
     world.poll_after(30 * DAY, &collector).await;
     assert_eq!(world.api.polled().len(), 4);
-}
-
-/// How long the answer takes does not count, nor a clock that is set meanwhile.
-#[tokio::test]
-async fn a_job_is_not_found_too_early_because_its_answer_came_late() {
-    let (world, collector) = World::expecting(&["job_lost", "job_1"]).await;
-    for (time, took) in
-        [(DAY, Duration::ZERO), (DAY, Duration::ZERO), (2 * DAY - SECOND, 2 * SECOND)]
-    {
-        let clock = world.clock.clone();
-        world.api.on_poll(move |job| match job {
-            "job_lost" => {
-                clock.advance(took);
-                Reply::lost()
-            }
-            other => Reply::complete(other),
-        });
-        world.clock.advance(time);
-        world.expect(&collector, &["job_2"]).await;
-        collector.run_until_idle().await.unwrap();
-    }
-    let job = world.job("job_lost").await;
-    assert_eq!(job.missing.unwrap().times, 3);
-    assert_eq!(job.state, JobState::Expected);
 }
 
 /// It takes days, several answers, and other jobs that the service knows: a key of another environment knows none.

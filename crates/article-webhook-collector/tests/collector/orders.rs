@@ -134,35 +134,3 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     collector.resume().await.unwrap();
     assert!(order(&collector, "post-17").await.job_id().is_some());
 }
-
-/// An order tries the key. The service refuses the order for another reason, and so accepts the key: the polls go on.
-#[tokio::test]
-async fn a_refused_order_that_shows_that_the_key_is_accepted_ends_its_pause() {
-    for (body, is_accepted) in [(r#"{"error":"credits_exhausted"}"#, true), ("", false)] {
-        let world = World::new();
-        let collector = world.collector();
-        world.api.on_order(|| Reply::status(401));
-        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
-        world.clock.advance(5 * MINUTE);
-        world.api.on_order(move || Reply::Says(402, "", body.to_owned()));
-        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
-        let paused = collector.health().await.unwrap().ledger.paused;
-        assert_eq!(paused.is_none(), is_accepted, "{body}");
-    }
-}
-
-/// The store fails for seconds when the pause of the service is reported. The caller does not wait, and the pause is kept.
-#[tokio::test(start_paused = true)]
-async fn a_pause_is_kept_although_the_store_failed_first() {
-    for failing in [&["Report"][..], &["Report", "NotTaken"]] {
-        let world = World::new();
-        failing.iter().for_each(|call| world.ledger.fault(call, Fault::Fails(5)));
-        world.api.on_order(|| Reply::Says(429, "86400", String::new()));
-        let (collector, before) = (world.collector(), tokio::time::Instant::now());
-        assert!(matches!(order(&collector, "post-17").await, OrderOutcome::Refused(_)));
-        assert_eq!(before.elapsed().as_secs(), 0, "the caller does not wait");
-        tokio::time::sleep(MINUTE).await;
-        assert!(collector.health().await.unwrap().ledger.paused.is_some(), "{failing:?}");
-        assert_eq!(world.intent("post-17").await, None);
-    }
-}

@@ -177,18 +177,11 @@ async fn a_running_collector_finds_new_jobs() {
     assert_eq!(collector.health().await.unwrap().running, 0);
 }
 
-/// The pause of the loop, after which it looks for jobs that another process expects, is ten seconds.
+/// Once an hour, and at the end.
 #[tokio::test(start_paused = true)]
-async fn a_pause_that_is_shorter_than_that_of_the_loop_is_kept() {
+async fn a_collector_that_runs_counts_its_ledger_every_hour() {
     let world = World::new();
-    let schedule = Schedule::new(SECOND, 2 * SECOND).unwrap();
-    let collector = world.builder().schedule(schedule).rate(1_000_000, 1_000_000).build().unwrap();
-    world.expect(&collector, &["job_1"]).await;
-    world.api.on_poll(|_| Reply::queued());
-    let running = tokio::spawn(collector.clone().run(tokio::time::sleep(HOUR)));
-    world.pass(MINUTE, SECOND / 10).await;
-    // The longest pause is two seconds, and the clock moves in steps.
-    let polled = world.api.polled().len();
-    assert!((27..=60).contains(&polled), "polled {polled} times in a minute");
-    running.abort();
+    let before = world.ledger.calls("CountLedger");
+    world.collector().run(tokio::time::sleep(3 * HOUR + MINUTE)).await.unwrap();
+    assert_eq!(world.ledger.calls("CountLedger"), before + 4);
 }
