@@ -157,15 +157,6 @@ async fn a_synonym_of_complete_with_an_article_is_complete() {
 }
 
 #[tokio::test]
-async fn a_large_draft_is_whole() {
-    let title = format!("Shoes{}", " ".repeat(1 << 20));
-    let body = COMPLETE.replace("Shoes", &title).replace("complete", "writing");
-    let response = asked_once(json(200, &body)).await;
-    assert!(matches!(response.outcome, CallOutcome::Draft { .. }), "{response:?}");
-    assert!(response.unconfirmed() == Some(body.as_bytes()));
-}
-
-#[tokio::test]
 async fn an_order_whose_answer_must_be_repaired_has_its_job() {
     let service = Service::start([json(202, r#"{"job_id":"job_1","topic":"Run \ud83c"}"#)]);
     let created = service.client().create_article_once(&NewArticle::new("Run")).await.unwrap();

@@ -1,21 +1,13 @@
 //! For any job id, base URL and response: each request goes to one path, with the key in one header.
 
-use std::{
-    sync::LazyLock,
-    time::{Duration, SystemTime},
-};
+use std::{sync::LazyLock, time::Duration};
 
-use article_webhook_client::{
-    ApiKey, CallOutcome, Client, Created, JobId, NewArticle, RawResponse, Response, StatusCode,
-};
+use article_webhook_client::JobId;
 use percent_encoding::percent_decode_str;
 use proptest::{collection::vec, prelude::*};
 use tokio::runtime::Runtime;
 
-use crate::{
-    reads::COMPLETE,
-    service::{KEY, Line, Service, json},
-};
+use crate::service::{KEY, Line, Service, json};
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("there are threads"));
 
@@ -67,29 +59,6 @@ fn answers() -> impl Strategy<Value = Line> {
     })
 }
 
-/// Headers and a body, some of which mean something.
-fn responses() -> impl Strategy<Value = (Vec<(String, String)>, String)> {
-    let name = prop_oneof![Just("retry-after".to_owned()), Just("Date".to_owned()), "[a-z-]{1,9}"];
-    let date = any::<u32>().prop_map(|seconds| {
-        let seconds = Duration::from_secs(u64::from(seconds) * 50);
-        httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + seconds)
-    });
-    let value = prop_oneof![date, "[0-9]{0,30}", "\\PC{0,20}"];
-    let named =
-        |code| format!(r#"{{"error":"{code}","message":"{KEY}","details":{{"step":"{KEY}"}}}}"#);
-    let body = prop_oneof![
-        Just(COMPLETE.to_owned()),
-        Just(COMPLETE.replace("job_1", "job_2")),
-        Just(COMPLETE.replace("\"complete\"", &format!("\"{KEY}\""))),
-        Just(named("generation_failed")),
-        Just(named("job_not_found")),
-        Just(named(KEY)),
-        Just(KEY.to_owned()),
-        "[<{\\[]\\PC{0,40}",
-    ];
-    (vec((name, value), 0..4), body)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -128,48 +97,5 @@ proptest! {
             prop_assert!(head.contains(&host) && head.contains(&authorization), "{}", head);
         }
         prop_assert_eq!(TRAP.count(), 0);
-    }
-
-    #[test]
-    fn any_response_has_an_outcome_that_its_status_allows_and_shows_no_key(
-        status in prop_oneof![Just(200), Just(404), Just(500), 100..1000_u16],
-        (headers, body) in responses(),
-    ) {
-        let (key, asked) = (ApiKey::new(KEY).expect("it is a key"), "job_1".parse().expect("it is an id"));
-        let raw = RawResponse::new(StatusCode::from_u16(status).expect("it has three digits"), &headers, body.clone(), SystemTime::now());
-        let created = Created::classify(&key, &NewArticle::new("Shoes"), Ok(raw.clone()));
-        let response = Response::classify(&key, &asked, raw.clone());
-        let shown = format!("{response} {response:?} {raw:?} {created:?}");
-        prop_assert!(!shown.contains(KEY), "{}", shown);
-        prop_assert!(response.body == body, "{}", shown);
-        prop_assert_eq!(response.retry_after, raw.retry_after());
-        let allowed = match response.outcome {
-            CallOutcome::Complete(_) => (200..300).contains(&status) && body == COMPLETE,
-            CallOutcome::Unfinished { .. } => (200..300).contains(&status),
-            CallOutcome::Failed { .. } => status == 500,
-            CallOutcome::JobNotFound => status == 404,
-            _ => true,
-        };
-        prop_assert!(allowed, "{}", shown);
-        // What is certainly not taken was refused with a status that says so.
-        let refused = matches!(status, 301 | 307 | 308 | 400..=407 | 409..500);
-        if let Err(error) = created {
-            let failed = status == 500 && matches!(response.outcome, CallOutcome::Failed { .. });
-            prop_assert_eq!(error.is_outcome_unknown(), !refused && !failed, "{}", shown);
-        } else {
-            prop_assert!((200..300).contains(&status), "{}", shown);
-        }
-    }
-
-    #[test]
-    fn a_base_url_is_valid_or_refused(text in "\\PC{0,60}", scheme in "(https?|ftp|file|data)?:?/{0,3}") {
-        let key = ApiKey::new(KEY).expect("it is a key");
-        for url in [text.clone(), [&*scheme, &text].concat()] {
-            match Client::new(key.clone(), &url) {
-                Ok(client) => prop_assert!(format!("{client:?}").contains("https")
-                    || url.contains("localhost") || url.contains("127.") || url.contains("::1"), "{}", url),
-                Err(error) => prop_assert!(!error.to_string().is_empty() && !error.is_transient()),
-            }
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use article_webhook_client::{ApiKey, Client, ClientBuilder, Response};
@@ -26,7 +26,6 @@ pub(crate) struct Request {
     pub(crate) first_line: String,
     pub(crate) head: String,
     pub(crate) body: String,
-    pub(crate) at: SystemTime,
 }
 
 /// How a request is answered.
@@ -149,8 +148,8 @@ fn read(mut stream: &TcpStream) -> Request {
             let length = length.map_or(0, |length| length.parse().expect("a length is a number"));
             if body.len() >= length {
                 let first_line = head.lines().next().unwrap_or_default().to_owned();
-                let (head, body, at) = (head.to_owned(), body.to_owned(), SystemTime::now());
-                return Request { first_line, head, body, at };
+                let (head, body) = (head.to_owned(), body.to_owned());
+                return Request { first_line, head, body };
             }
         }
         match stream.read(&mut some) {

@@ -128,20 +128,3 @@ async fn no_call_is_made_within_a_retry_after() {
         assert_eq!(service.count(), 1, "{status}");
     }
 }
-
-#[tokio::test]
-async fn a_deadline_of_zero_has_passed() {
-    let service = Service::start([json(200, QUEUED)]);
-    assert!(waited(&service, 0).await.unwrap_err().is_deadline());
-}
-
-#[tokio::test]
-async fn a_first_pause_that_is_longer_than_the_longest_is_refused_before_the_first_call() {
-    let service = Service::start([json(200, QUEUED)]);
-    let client = service.client();
-    let job_id = "job_1".parse().unwrap();
-    let wait = client.wait(&job_id).pauses(Duration::from_secs(2), Duration::from_secs(1));
-    let error = wait.await.unwrap_err();
-    assert_eq!(error.to_string(), "the first pause must not be longer than the longest");
-    assert_eq!(service.count(), 0);
-}
