@@ -4,10 +4,10 @@
 //! ```text
 //! cargo bench -p article-webhook-inbox --bench inbox                      all of it, in minutes
 //! cargo bench -p article-webhook-inbox --bench inbox -- --long            more rounds, ten million tombstones, a million deliveries
-//! cargo bench -p article-webhook-inbox --bench inbox -- store receiver    some of: store, slow, receiver, work, many, tombstones, memory, start
+//! cargo bench -p article-webhook-inbox --bench inbox -- store work        some of: store, work, many, tombstones, memory, start
 //! ```
 
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // a benchmark prints its figures
 
 mod bodies;
 mod claims;
@@ -17,7 +17,6 @@ mod lines;
 mod load;
 mod many;
 mod memory;
-mod receiver;
 mod resident;
 mod scratch;
 mod start;
@@ -33,28 +32,16 @@ use form::Form;
 fn main() -> ExitCode {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if arguments.iter().any(|argument| argument == store::slow::CHILD) {
-        store::slow::child();
-        return ExitCode::SUCCESS;
-    }
-    if let [role, path, end] = &arguments[..]
+    if let [role, path] = &arguments[..]
         && role == start::CHILD
     {
-        start::child(path, end);
-        return ExitCode::SUCCESS;
-    }
-    if let [role, path] = &arguments[..]
-        && role == many::TOOL
-    {
-        many::tool(path);
+        start::child(path);
         return ExitCode::SUCCESS;
     }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
-    let parts: [Part; 8] = [
+    let parts: [Part; 6] = [
         ("store", store::run),
-        ("slow", store::slow::run),
-        ("receiver", receiver::run),
         ("work", work::run),
         ("many", many::run),
         ("tombstones", tombstones::run),

@@ -1,8 +1,6 @@
 use std::{
-    env,
     io::Cursor,
     path::Path,
-    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -20,9 +18,6 @@ use crate::{
     table::{Table, at_least, at_most, plain},
 };
 
-/// The argument that makes this program a tool beside the receiver, before the path of the inbox.
-pub(crate) const TOOL: &str = "--many-tool";
-
 /// How many entries a second are imported and requeued while deliveries arrive, compared with bare inserts.
 pub(crate) fn run(form: Form) {
     let entries = match form {
@@ -37,8 +32,7 @@ pub(crate) fn run(form: Form) {
         "entries of 2 KB a second, in pages of 250, beside a delivery every 10 ms : rows of a bare table, inserted in such pages",
         &["change", "entries", "seconds for 100,000", "a second", ": bare", "longest delivery"],
     );
-    let path = folder.path().join("inbox.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = SqliteStore::open(folder.path().join("inbox.db")).unwrap();
     let inbox = Inbox::new(store.clone());
     let lines = lines(entries, State::Dead);
     let mut row = |name: &str, change: &mut dyn FnMut()| {
@@ -63,27 +57,11 @@ pub(crate) fn run(form: Form) {
         assert_eq!(imported.added, u64::from(entries));
     });
     row("requeue", &mut || {
-        let requeued = runtime.block_on(inbox.requeue_all(of_state(State::Dead))).unwrap().count;
+        let dead = Filter { state: Some(State::Dead), ..Filter::default() };
+        let requeued = runtime.block_on(inbox.requeue_all(dead)).unwrap().count;
         assert_eq!(requeued, u64::from(entries));
     });
-    row("requeue by a tool in another process", &mut || {
-        let mut tool = Command::new(env::current_exe().unwrap());
-        assert!(tool.arg(TOOL).arg(&path).status().unwrap().success());
-    });
     println!("{table}");
-}
-
-/// Requeues all entries that wait, beside the process that has the inbox.
-pub(crate) fn tool(path: &str) {
-    let inbox = Inbox::new(SqliteStore::open_shared(path).unwrap());
-    crate::runtime().block_on(async {
-        inbox.requeue_all(of_state(State::Waiting)).await.unwrap();
-        inbox.close().await.unwrap();
-    });
-}
-
-fn of_state(state: State) -> Filter {
-    Filter { state: Some(state), ..Filter::default() }
 }
 
 fn rate(entries: u32, change: impl FnOnce()) -> f64 {

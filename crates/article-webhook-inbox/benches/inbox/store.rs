@@ -1,5 +1,3 @@
-pub(crate) mod slow;
-
 use std::{path::Path, sync::Arc};
 
 use article_webhook_inbox::SqliteStore;
@@ -21,7 +19,7 @@ const TARGETS: [(usize, Option<f64>, Option<f64>); 4] = [
 ];
 
 /// The store and the naive contender, each in a file of its own.
-pub(crate) fn contenders(folder: &Path) -> [Contender; 2] {
+fn contenders(folder: &Path) -> [Contender; 2] {
     let store = SqliteStore::open(folder.join("inbox.db")).unwrap();
     [Contender::Naive(Arc::new(Naive::open(folder))), Contender::Store(store)]
 }
