@@ -10,44 +10,7 @@ use article_webhook_inbox::{Inbox, store::Store};
 use article_webhook_postgres::PostgresStore;
 use tokio::{sync::Notify, task::JoinSet};
 
-use crate::{
-    bodies::workable,
-    form::{Form, median},
-    table::{Table, at_least, plain},
-};
-
-const ENTRIES: usize = 5_000;
-const TARGET: f64 = 5_000.0;
-
-/// How many entries per second a worker claims, reads and completes.
-pub(crate) fn run(form: Form) {
-    let Some(server) = crate::server() else { return };
-    let (runtime, url) = (crate::runtime(), server.url());
-    let mut table = Table::new(
-        "postgres: claims",
-        "entries of 16 KB a second, claimed and completed by one worker",
-        &["handlers at once", "a second"],
-    );
-    for concurrency in [4, 16, 64] {
-        let mut rates = Vec::new();
-        for round in 0..form.rounds() {
-            let schema = format!("claims_{concurrency}_{round}");
-            rates.push(runtime.block_on(async {
-                let store = crate::store(&url, &schema).await;
-                deliver(&store, ENTRIES, 16 * 1024).await;
-                let rate = rate(store.clone(), concurrency, ENTRIES).await;
-                store.close().await.unwrap();
-                let drop = format!("DROP SCHEMA {schema} CASCADE");
-                crate::connect(&url).await.batch_execute(&drop).await.unwrap();
-                rate
-            }));
-        }
-        let rate = median(rates);
-        let figure = if concurrency == 16 { at_least(rate, TARGET, "") } else { plain(rate, "") };
-        table.row(concurrency, [figure]);
-    }
-    println!("{table}");
-}
+use crate::bodies::workable;
 
 /// Stores that many entries that a worker can handle.
 pub(crate) async fn deliver(store: &PostgresStore, entries: usize, bytes: usize) {

@@ -4,20 +4,15 @@
 //! ```text
 //! cargo bench -p article-webhook-postgres --bench postgres                      all of it, in minutes
 //! cargo bench -p article-webhook-postgres --bench postgres -- --long            more rounds, ten million done entries
-//! cargo bench -p article-webhook-postgres --bench postgres -- record claims     some of: record, storage, axum, claims, many, flat, bloat,
-//!                                                                               nodes
+//! cargo bench -p article-webhook-postgres --bench postgres -- record many       some of: record, many, flat
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
-mod bloat;
 #[path = "../../../article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
-#[path = "../../../../tests/child.rs"]
-mod child;
 mod claims;
 mod contenders;
-mod fill;
 mod flat;
 #[path = "../../../article-webhook-inbox/benches/inbox/form.rs"]
 mod form;
@@ -26,17 +21,12 @@ mod lines;
 #[path = "../../../article-webhook-inbox/benches/inbox/load.rs"]
 mod load;
 mod many;
-mod nodes;
-mod receiver;
 mod record;
 #[expect(dead_code, reason = "a server makes its own folder")]
 #[path = "../../../article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
-#[path = "../../../article-webhook-inbox/benches/inbox/receiver/sender.rs"]
-mod sender;
 #[path = "../../tests/common/server.rs"]
 mod server;
-mod storage;
 #[path = "../../../article-webhook-inbox/benches/inbox/table.rs"]
 mod table;
 
@@ -49,28 +39,9 @@ use tokio_postgres::{Client, NoTls};
 fn main() {
     let arguments: Vec<String> =
         env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [argument] = arguments.as_slice()
-        && let Some((role, url)) = argument.split_once('=')
-    {
-        return receiver::serve(role, url);
-    }
-    if let [role, url, number] = arguments.as_slice()
-        && role == nodes::CHILD
-    {
-        return nodes::work(url, number);
-    }
     let form = Form::of(&arguments);
     type Part = (&'static str, fn(Form));
-    let parts: [Part; 8] = [
-        ("record", record::run),
-        ("storage", storage::run),
-        ("axum", receiver::run),
-        ("claims", claims::run),
-        ("many", many::run),
-        ("flat", flat::run),
-        ("bloat", bloat::run),
-        ("nodes", nodes::run),
-    ];
+    let parts: [Part; 3] = [("record", record::run), ("many", many::run), ("flat", flat::run)];
     let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
     let are_all = !parts.iter().any(|(name, _)| is_asked(name));
     for (name, run) in parts {
