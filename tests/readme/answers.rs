@@ -87,24 +87,11 @@ fn answers() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn every_row_of_the_table_is_an_answer_of_the_code() {
-    let answers = answers();
-    for row in rows().into_iter().filter(|(status, _)| status != "2xx") {
-        assert!(answers.contains(&row), "the guide promises {row:?}, which no code answers");
-    }
-}
-
-#[test]
-fn every_answer_of_the_code_is_a_row_of_the_table() {
-    let rows: BTreeSet<_> = rows().into_iter().collect();
-    for answer in answers() {
-        assert!(rows.contains(&answer), "the guide does not mention {answer:?}");
-    }
-}
-
-#[test]
-fn the_table_was_found_and_has_all_its_rows() {
-    assert_eq!(rows().len(), 20);
+fn the_table_has_every_answer_of_the_code_and_no_other() {
+    let mut rows: BTreeSet<_> = rows().into_iter().collect();
+    // A sink may choose the status of a success.
+    rows.retain(|(status, _)| status != "2xx");
+    assert_eq!(rows, answers());
 }
 
 /// The fixture named in the README's `curl` command has the job id that the command sends.

@@ -51,25 +51,6 @@ fn sections(text: &str) -> Vec<String> {
     sections
 }
 
-/// Names that lead nowhere: invariants by number, and a document that is not said to be the service's.
-fn nameless(text: &str) -> Vec<String> {
-    let is_number = |word: &&str| {
-        let number = word.strip_prefix('I').and_then(|number| number.parse::<u8>().ok());
-        number.is_some_and(|number| (1..=13).contains(&number))
-    };
-    let comments = text.lines().filter(|line| line.trim_start().starts_with("//"));
-    let numbers = comments.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
-    let mut nameless: Vec<_> = numbers.filter(is_number).map(str::to_owned).collect();
-    for (at, _) in text.match_indices("document, section") {
-        let mut before = text[..at].split_whitespace().rev().filter(|word| !word.starts_with("//"));
-        let whose = before.next().unwrap_or_default();
-        if !whose.to_ascii_lowercase().ends_with("service") {
-            nameless.push(format!("{whose} document, section"));
-        }
-    }
-    nameless
-}
-
 /// The pages and fragments after each `guide::`.
 fn references(text: &str) -> Vec<(String, Option<String>)> {
     let name = |text: &str| -> String {
@@ -111,7 +92,6 @@ fn what_refers_to_the_guide_finds_it() {
     for folder in ["crates", "examples"] {
         for (path, text) in sources(&Path::new(ROOT).join(folder)) {
             assert_eq!(faults(&text), [""; 0], "{}", path.display());
-            assert_eq!(nameless(&text), [""; 0], "{}", path.display());
             references_found += references(&text).len();
         }
     }
@@ -145,24 +125,4 @@ fn table_of_invariants(page: &str) -> BTreeSet<String> {
 fn every_invariant_stands_in_the_table() {
     let page = page("invariants").expect("the guide has a page of invariants");
     assert_eq!(table_of_invariants(&page), anchors(&page));
-    assert_ne!(table_of_invariants(&page), anchors(&format!("{page}\n# One more")));
-}
-
-#[test]
-fn a_wrong_reference_is_found_out() {
-    assert_eq!(nameless("/// I5: a lease (service document, section 6.2)\nlet x: I5;"), ["I5"]);
-    assert_eq!(nameless("/// A post (document, section 6.1)"), ["( document, section"]);
-    assert_eq!(nameless("/// IPv4 and I20, fencing (service\n/// document, section 6.1)"), [""; 0]);
-    assert_eq!(
-        faults(
-            "See the service document, sections 2.2 and 6.2, and [x](crate::guide::flow#answers)."
-        ),
-        [""; 0]
-    );
-    assert_eq!(
-        faults("/// (service\n/// document, section 6.4)"),
-        ["the service document has no section 6.4"]
-    );
-    assert_eq!(faults("crate::guide::flows"), ["the guide has no page flows"]);
-    assert_eq!(faults("article_webhook::guide::flow#answer"), ["flow has no heading #answer"]);
 }

@@ -6,7 +6,6 @@ mod evidence;
 mod files;
 mod futures;
 mod guide;
-mod host;
 mod names;
 mod pages;
 mod promises;
