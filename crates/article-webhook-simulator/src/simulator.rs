@@ -162,29 +162,6 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn orders_without_sockets_are_counted_charged_and_refused() {
-        let builder =
-            Simulator::builder().clock(SimulatorClock::stepped()).api_key("sk-1").credits(1);
-        let simulator = builder.brand("brand_1").start().await.unwrap();
-        assert!(simulator.jobs().is_empty() && simulator.attempts().is_empty());
-        assert_eq!((simulator.credits("sk-1"), simulator.credits("sk-2")), (Some(1), None));
-
-        let job = simulator.order("Shoes").await.unwrap();
-        assert_eq!((simulator.job(&job.job_id), simulator.job("job_1")), (Some(job), None));
-        assert_eq!(simulator.order("Hats").await.unwrap_err().status(), 402);
-
-        let request = Request::get("/v1/content/articles/job_1").body(Bytes::new()).unwrap();
-        assert_eq!(simulator.call(request).await.status(), 401);
-        let calls = simulator.drain_calls().into_iter();
-        let calls: Vec<_> =
-            calls.map(|call| (call.method, call.path, call.status.as_u16())).collect();
-        let order = |status| ("POST".to_owned(), "/v1/content/articles".to_owned(), status);
-        let get = ("GET".to_owned(), "/v1/content/articles/job_1".to_owned(), 401);
-        assert_eq!(calls, [order(202), order(402), get]);
-        assert!(simulator.drain_calls().is_empty());
-    }
-
-    #[tokio::test]
     async fn faults_can_be_replaced_and_attempts_drained() {
         let builder = Simulator::builder().clock(SimulatorClock::stepped());
         let builder = builder.publish_target("https://localhost/", "Bearer secret");

@@ -62,16 +62,3 @@ impl<T: Clone> Latest<T> {
         std::mem::take(&mut self.0).into()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_latest_are_kept_until_they_are_drained() {
-        let mut latest = Latest::default();
-        (0..MAX_KEPT + 2).for_each(|item| latest.add(item));
-        assert_eq!(latest.all(), (2..MAX_KEPT + 2).collect::<Vec<_>>());
-        assert_eq!((latest.drain().len(), latest.drain().len()), (MAX_KEPT, 0));
-    }
-}

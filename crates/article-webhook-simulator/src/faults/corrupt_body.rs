@@ -46,22 +46,3 @@ fn without_optional_fields(body: Bytes) -> Bytes {
     }
     Value::Object(result).to_string().into()
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook::{ArticleResult, fixture};
-
-    use super::*;
-
-    fn after(fault: Fault) -> Bytes {
-        corrupt_body(fixture::complete().bytes().clone().trim_ascii_end().to_vec().into(), fault)
-    }
-
-    #[test]
-    fn an_oversized_body_is_the_article_with_padding() {
-        let body = after(Fault::Oversized(100_000));
-        assert_eq!(body.len(), 100_000);
-        assert!(ArticleResult::from_json(&body).is_ok());
-        assert_eq!(after(Fault::Oversized(1)), after(Fault::Chunked));
-    }
-}

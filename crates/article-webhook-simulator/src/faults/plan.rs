@@ -81,25 +81,4 @@ mod tests {
             assert_eq!(count(rule.clone(), FaultSite::Delivery, delivery), times, "{rule:?}");
         }
     }
-
-    #[test]
-    fn a_probability_is_met_in_its_share_of_cases_and_always_in_the_same_ones() {
-        let rule = || Rule::new(Fault::Duplicate).probability(0.1);
-        assert!((70..130).contains(&count(rule(), FaultSite::Delivery, delivery)));
-        let times = |seed| {
-            let mut plan = Plan::new(seed, vec![rule()]);
-            (0..1000)
-                .map(|n| plan.draw_faults(FaultSite::Delivery, &delivery(n)).len())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(times(1), times(1));
-        assert_ne!(times(1), times(2));
-    }
-
-    #[test]
-    fn two_rules_may_apply_at_once() {
-        let rules = vec![Rule::new(Fault::WrongToken), Rule::new(Fault::Chunked)];
-        let faults = Plan::new(7, rules).draw_faults(FaultSite::Delivery, &delivery(0));
-        assert_eq!(faults, [Fault::WrongToken, Fault::Chunked]);
-    }
 }

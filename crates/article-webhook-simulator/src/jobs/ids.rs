@@ -25,28 +25,3 @@ impl JobIds {
 
 /// Separates these draws from others of the same seed.
 const IDS: u64 = 2;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_identifies_its_job_and_no_other_text_does() {
-        let ids = JobIds::new(7);
-        for job in [0, 1, 999_999] {
-            assert_eq!(ids.job(&ids.id(job)), Some(job));
-        }
-        let first = ids.id(0);
-        for other in [
-            "",
-            "job_1",
-            &first.replace("_1", "_01"),
-            &first.replace("_1", "_0"),
-            &first.replace("_1", "_+1"),
-            &first.to_uppercase(),
-            &JobIds::new(8).id(0),
-        ] {
-            assert_eq!(ids.job(other), None, "{other}");
-        }
-    }
-}

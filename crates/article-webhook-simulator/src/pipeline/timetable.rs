@@ -43,33 +43,3 @@ impl Timetable {
 
 /// Separates these draws from others about the same job.
 const TIMETABLE: u64 = 1;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn a_timetable_depends_on_the_seed_and_on_the_job() {
-        let draw = |seed, job| Timetable::draw(seed, job, &(30 * SECOND..=180 * SECOND));
-        assert_eq!(draw(7, 1), draw(7, 1));
-        assert_ne!(draw(7, 1), draw(7, 2));
-        assert_ne!(draw(7, 1), draw(8, 1));
-    }
-
-    #[test]
-    fn steps_follow_each_other_within_the_set_time() {
-        for job in 0..1000 {
-            let timetable = Timetable::draw(7, job, &(30 * SECOND..=180 * SECOND));
-            assert!(timetable.0.is_sorted(), "{timetable:?}");
-            assert!((30 * SECOND..=180 * SECOND).contains(&timetable.end()));
-            assert_eq!(timetable.step_at(Duration::ZERO), None);
-            for &step in Step::ALL {
-                let end = timetable.end_of(step);
-                assert_eq!(timetable.step_at(end - Duration::from_nanos(1)), Some(step));
-            }
-            assert_eq!(timetable.step_at(timetable.end()), Some(Step::Social));
-        }
-    }
-}

@@ -58,23 +58,3 @@ impl<T> PartialEq for Event<T> {
 }
 
 impl<T> Eq for Event<T> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_come_in_order_of_time_and_then_of_addition() {
-        let second = Duration::from_secs;
-        let mut queue = EventQueue::new();
-        for (at, what) in [(3, 1000), (1, 0)].into_iter().chain((1..100).map(|what| (2, what))) {
-            queue.add(second(at), what);
-        }
-        assert_eq!(queue.next_at(), Some(second(1)));
-        assert_eq!(queue.take_due(second(0)), None);
-        assert_eq!(queue.take_due(second(2)), Some((second(1), 0)));
-        let due = std::iter::from_fn(|| queue.take_due(second(2)));
-        assert!(due.eq((1..100).map(|what| (second(2), what))));
-        assert_eq!(queue.next_at(), Some(second(3)));
-    }
-}

@@ -96,35 +96,3 @@ impl Default for SimulatorClock {
         Self::real()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn a_stepped_clock_moves_only_forwards_and_only_by_steps() {
-        let clock = SimulatorClock::stepped();
-        clock.step_to(3 * SECOND);
-        clock.step_to(SECOND);
-        assert_eq!(clock.now(), 3 * SECOND);
-        assert_eq!(clock.real_time_until(9 * SECOND), None);
-    }
-
-    #[test]
-    fn an_accelerated_clock_sleeps_for_a_fraction_of_its_time() {
-        let clock = SimulatorClock::accelerated(1000);
-        let real = clock.real_time_until(3600 * SECOND).unwrap();
-        assert!((SECOND..4 * SECOND).contains(&real), "{real:?}");
-        clock.step_to(7200 * SECOND);
-        assert!(clock.now() < 3600 * SECOND, "it runs by itself");
-    }
-
-    #[test]
-    fn a_fast_clock_stops_after_a_hundred_years() {
-        let start = Instant::now().checked_sub(2 * SECOND).unwrap();
-        let clock = SimulatorClock(Kind::Running { start, times: u32::MAX });
-        assert_eq!(clock.now(), END);
-    }
-}

@@ -71,35 +71,3 @@ async fn whole(body: impl Body<Data = Bytes, Error = std::io::Error>) -> Option<
     let body = Limited::new(body, MAX_BODY).collect();
     Some(timeout(BODY_DEADLINE, body).await.ok()?.ok()?.to_bytes())
 }
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-
-    use http_body::Frame;
-    use tokio::time::Instant;
-
-    use super::*;
-
-    /// The chunk, and then no end.
-    struct Unfinished(Option<Bytes>);
-
-    impl Body for Unfinished {
-        type Data = Bytes;
-        type Error = io::Error;
-
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-            self.0.take().map_or(Poll::Pending, |chunk| Poll::Ready(Some(Ok(Frame::data(chunk)))))
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_without_an_end_is_waited_for_30_seconds() {
-        let start = Instant::now();
-        assert_eq!(whole(Unfinished(Some(Bytes::from_static(b"{")))).await, None);
-        assert_eq!(start.elapsed(), Duration::from_secs(30));
-    }
-}

@@ -1,7 +1,5 @@
 //! Deliveries and their retries (service document, section 6), with the service without sockets.
 
-use std::time::Duration;
-
 use article_webhook_simulator::{DeliveryOutcome, Settings, StatusCode, Tenant};
 use serde_json::json;
 
@@ -128,36 +126,6 @@ fn new_targets_replace_the_old_but_retries_carry_the_old_token() {
         .collect();
     assert_eq!(tokens.iter().filter(|token| *token == TOKEN).count(), 3);
     assert_eq!(tokens.iter().filter(|token| *token == "Bearer new").count(), 4);
-}
-
-#[test]
-fn every_attempt_is_logged_with_its_answer() {
-    let mut api = Api::delivering();
-    let job_id = api.ordered(&shoes());
-    api.run(seconds(3600), |push| {
-        if push.attempt() == 1 {
-            DeliveryOutcome::failed("connection refused")
-        } else {
-            DeliveryOutcome::status(StatusCode::OK)
-        }
-    });
-    let attempts = api.service.drain_attempts();
-    let ends_at = api.service.job(api.now, &job_id).unwrap().ends_at;
-    let seen: Vec<_> = attempts
-        .iter()
-        .map(|attempt| {
-            assert_eq!((&*attempt.job_id, &*attempt.url), (&*job_id, URL));
-            (attempt.number, attempt.at - ends_at, attempt.outcome.clone())
-        })
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            (1, Duration::ZERO, DeliveryOutcome::failed("connection refused")),
-            (2, seconds(10), DeliveryOutcome::status(StatusCode::OK)),
-        ]
-    );
-    assert!(api.service.attempts().is_empty());
 }
 
 #[test]

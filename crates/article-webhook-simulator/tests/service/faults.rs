@@ -1,9 +1,7 @@
 //! Faults of deliveries, with the service without sockets and the receiver of the core.
 
-use std::time::Duration;
-
 use article_webhook::{AuthToken, Receiver};
-use article_webhook_simulator::{DeliveryOutcome, Fault, Rule, SendMode, Settings, StatusCode};
+use article_webhook_simulator::{DeliveryOutcome, Fault, Rule, Settings, StatusCode};
 
 use crate::common::{Api, Sent, TOKEN, seconds, settings, shoes};
 
@@ -52,12 +50,6 @@ fn after_a_fault_of_the_first_attempt_the_second_succeeds() {
 }
 
 #[test]
-fn a_fault_of_every_attempt_uses_all_four_up() {
-    assert_eq!(statuses(Rule::new(Fault::WrongToken)), [401; 4]);
-    assert_eq!(statuses(Rule::new(Fault::AnswerLost)), [200; 4]);
-}
-
-#[test]
 fn a_duplicate_comes_at_the_same_time_and_is_not_retried() {
     let mut api =
         Api::new(Settings { faults: vec![Rule::new(Fault::Duplicate).attempt(1)], ..settings() });
@@ -86,20 +78,6 @@ fn an_unknown_event_changes_the_header_and_nothing_else() {
 }
 
 #[test]
-fn a_push_has_the_send_mode_of_its_fault() {
-    for (fault, mode) in [
-        (Fault::Chunked, SendMode::Chunked),
-        (Fault::Slow(Duration::from_millis(5)), SendMode::Slow(Duration::from_millis(5))),
-        (Fault::Cut, SendMode::Cut),
-        (Fault::Duplicate, SendMode::Whole),
-    ] {
-        let (_, sent) = deliveries(Rule::new(fault));
-        assert_eq!(sent[0].push.send_mode(), mode);
-        assert_eq!(sent[0].push.faults(), [fault]);
-    }
-}
-
-#[test]
 fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
     let struck = |extra: usize| {
         let faults = vec![Rule::new(Fault::WrongToken).probability(0.5)];
@@ -113,14 +91,4 @@ fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
     };
     assert!((10..40).contains(&struck(0).len()));
     assert_eq!(struck(0), struck(30));
-}
-
-#[test]
-fn a_late_call_of_due_does_not_delay_a_late_delivery_further() {
-    let faults = vec![Rule::new(Fault::Late(seconds(7200)))];
-    let mut api = Api::new(Settings { faults, ..settings() });
-    api.ordered(&shoes());
-    let ends_at = api.service.next_due().unwrap();
-    assert!(api.service.due(ends_at + seconds(3600)).is_empty());
-    assert_eq!(api.service.next_due(), Some(ends_at + seconds(7200)));
 }

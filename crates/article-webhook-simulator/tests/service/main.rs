@@ -7,4 +7,3 @@ mod articles;
 mod common;
 mod deliveries;
 mod faults;
-mod openapi;

@@ -1,11 +1,6 @@
-use std::{
-    num::NonZeroU32,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use article_webhook_simulator::{
-    DeliveryOutcome, Push, Sender, Sending, Simulator, SimulatorClock, StatusCode,
-};
+use article_webhook_simulator::{Simulator, SimulatorClock};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -16,34 +11,6 @@ use crate::receiver::Receiver;
 
 const TOKEN: &str = "Bearer secret";
 const HOUR: Duration = Duration::from_secs(3600);
-
-/// A sender without sockets, for a receiver that refuses the first two attempts of each delivery.
-#[derive(Debug)]
-struct Reluctant;
-
-impl Sender for Reluctant {
-    fn send<'a>(&'a self, push: &'a Push) -> Sending<'a> {
-        let status =
-            if push.attempt() < 3 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-        Box::pin(async move { DeliveryOutcome::status(status) })
-    }
-}
-
-#[tokio::test]
-async fn a_clock_can_be_advanced_to_its_end() {
-    let simulator = Simulator::builder()
-        .clock(SimulatorClock::stepped())
-        .rate_limit(NonZeroU32::MIN, HOUR)
-        .publish_target("http://receiver.test/", TOKEN)
-        .sender(Reluctant)
-        .start()
-        .await
-        .unwrap();
-    simulator.order("Shoes").await.unwrap();
-    simulator.advance(Duration::MAX).await;
-    assert_eq!(simulator.attempts().len(), 3);
-    assert!(simulator.order("Shoes").await.is_ok());
-}
 
 #[tokio::test]
 async fn with_a_stepped_clock_nothing_happens_by_itself() {
