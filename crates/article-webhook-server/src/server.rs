@@ -218,20 +218,3 @@ impl ServerBuilder {
         Ok(Server { listener, settings })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_server_takes_a_listening_socket() -> io::Result<()> {
-        let listener = || TcpListener::bind("127.0.0.1:0");
-        let (one, two) = (listener().await?, listener().await?);
-        let addresses = (one.local_addr()?, two.local_addr()?);
-        let servers = (Server::new(one), Server::builder().build(two)?);
-        assert_eq!((servers.0.local_addr()?, servers.1.local_addr()?), addresses);
-        let zero = Server::builder().head_deadline(Duration::ZERO);
-        assert!(zero.build(listener().await?).is_err());
-        Ok(())
-    }
-}

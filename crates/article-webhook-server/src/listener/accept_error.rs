@@ -23,21 +23,3 @@ impl From<io::Error> for AcceptError {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn an_accept_error_says_what_to_do() {
-        use rustix::io::Errno;
-
-        let error = |errno: Errno| AcceptError::from(io::Error::from(errno));
-        assert_eq!(error(Errno::MFILE), AcceptError::NoDescriptor);
-        assert_eq!(error(Errno::NFILE), AcceptError::NoDescriptor);
-        assert_eq!(error(Errno::CONNABORTED), AcceptError::Closed);
-        assert_eq!(error(Errno::NOBUFS), AcceptError::Other);
-        assert_eq!(error(Errno::PERM), AcceptError::Other);
-    }
-}

@@ -41,16 +41,6 @@ fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn port_0_is_a_free_port_and_a_port_in_use_is_an_error() -> io::Result<()> {
-        let listener = bind("127.0.0.1:0", &Settings::default()).await?;
-        let address = listener.local_addr()?;
-        assert_ne!(address.port(), 0);
-        let error = bind(address, &Settings::default()).await.map(|_| ()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
-        Ok(())
-    }
-
     #[test]
     fn as_many_connections_wait_as_the_server_has_room_for() {
         assert_eq!([1, 500, 4_096, usize::MAX].map(backlog), [128, 500, 4_096, 4_096]);

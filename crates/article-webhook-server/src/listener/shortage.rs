@@ -44,13 +44,4 @@ mod tests {
         });
         assert_eq!(reports.collect::<Vec<_>>(), [(0, 0), (10, 10), (20, 20)]);
     }
-
-    #[test]
-    fn a_shortage_that_was_over_begins_again() {
-        let (mut shortage, start) = (Shortage::default(), Instant::now());
-        assert_eq!(shortage.continues(start), Some(Duration::ZERO));
-        assert_eq!(shortage.continues(start + Duration::from_secs(5)), None);
-        let later = start + Duration::from_secs(60);
-        assert_eq!(shortage.continues(later), Some(Duration::ZERO));
-    }
 }

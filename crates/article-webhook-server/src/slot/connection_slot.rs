@@ -110,20 +110,3 @@ impl ConnectionSlot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connection_is_counted_until_it_has_ended_even_if_its_body_is_kept() {
-        let activities = Activities::new();
-        let slot = ConnectionSlot::take(&activities, Settings::default());
-        slot.head_received(BodyState::Incomplete);
-        assert_eq!(activities.to_string(), "1 without a complete body");
-        slot.release();
-        assert_eq!(activities.to_string(), "");
-        slot.body_complete();
-        assert_eq!(activities.to_string(), "");
-    }
-}

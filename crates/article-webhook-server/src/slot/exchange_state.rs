@@ -177,23 +177,6 @@ mod tests {
     }
 
     #[test]
-    fn each_state_says_what_its_connection_waits_for() {
-        let now = Instant::now();
-        let mut state = ExchangeState::new(now);
-        assert_eq!(state.activity(), Some(Activity::Head));
-        state.head_received(BodyState::Incomplete);
-        assert_eq!(state.activity(), Some(Activity::Body));
-        state.body_complete();
-        assert_eq!(state.activity(), Some(Activity::Processing));
-        state.write_stalled(now);
-        assert_eq!(state.activity(), Some(Activity::Unread));
-        state.close(now);
-        assert_eq!(state.activity(), Some(Activity::Closing));
-        state.end();
-        assert_eq!((state.activity(), deadline(&state)), (None, None));
-    }
-
-    #[test]
     fn without_a_good_response_the_next_head_has_three_seconds_from_the_last_byte_of_the_last() {
         let start = Instant::now();
         let mut state = ExchangeState::new(start);
@@ -245,22 +228,6 @@ mod tests {
         refuse(&mut stranger);
         assert_eq!(deadline(&shared), Some(after(start, 75)));
         assert_eq!(deadline(&stranger), Some(after(start, 3)));
-    }
-
-    #[test]
-    fn a_refused_peer_has_three_seconds_whether_it_reads_and_sends_or_not() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(BodyState::Incomplete);
-        state.refused(after(start, 1));
-        assert_eq!(deadline(&state), Some(after(start, 4)));
-        state.write_stalled(after(start, 2));
-        assert_eq!(deadline(&state), Some(after(start, 4)));
-        state.write_resumed();
-        state.response_complete();
-        state.flushed(after(start, 3));
-        state.close(after(start, 3));
-        assert_eq!(deadline(&state), Some(after(start, 4)));
     }
 
     #[test]

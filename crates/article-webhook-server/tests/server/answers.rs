@@ -1,16 +1,11 @@
 use std::{
     future::{Ready, ready},
-    pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
 };
 
-use article_webhook::{Delivery, Reply, adapter, fixture};
 use article_webhook_server::ServerBody;
 use axum::{Router, routing::get};
-use bytes::Bytes;
 use http::{Request, Response};
-use http_body::Frame;
 use tower_service::Service;
 
 use crate::common::*;
@@ -73,49 +68,5 @@ async fn a_panic_after_the_call_and_a_service_that_is_never_ready_get_a_500_too(
     ] {
         let mut peer = running.send(GET).await;
         assert_internal(&peer.rest().await);
-    }
-}
-
-#[tokio::test]
-async fn the_500_of_the_server_is_the_500_of_the_core() {
-    let receiver = fixture::receiver();
-    let request = fixture::minimal();
-    let received = receiver
-        .open(request.headers())
-        .and_then(|envelope| envelope.read(request.bytes().clone()));
-    let sink = Arc::new(async |_: Delivery| Reply::Stored);
-    let panics = |_| ready(Err::<Reply, ()>(()));
-    let never = |_| std::future::pending::<()>();
-    let answer = adapter::dispatch(&receiver, received, sink, panics, never).await;
-    assert_eq!((answer.status().as_u16(), answer.body()), (500, INTERNAL));
-}
-
-#[tokio::test]
-async fn a_response_that_fails_in_its_middle_ends_only_its_own_connection() {
-    let broken = get(async || {
-        let frames = [Ok("half"), Err("a secret of the answer")];
-        axum::body::Body::new(Frames(frames.into_iter()))
-    });
-    let app = Router::new().route("/broken", broken).route("/", get(async || "well"));
-    let running = Running::start(server(), app);
-    let mut peer = running.send(GET.replace("GET /", "GET /broken")).await;
-    let rest = peer.rest().await;
-    assert!(!rest.ends_with("0\r\n\r\n") && !rest.contains("secret"), "{rest}");
-    let mut next = running.send(GET).await;
-    assert!(next.answer().await.ends_with("well"));
-}
-
-struct Frames(std::array::IntoIter<Result<&'static str, &'static str>, 2>);
-
-impl http_body::Body for Frames {
-    type Data = Bytes;
-    type Error = &'static str;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
-        let next = self.0.next();
-        Poll::Ready(next.map(|next| next.map(|text| Frame::data(text.into()))))
     }
 }

@@ -2,7 +2,6 @@ use std::io::ErrorKind;
 
 use axum::Router;
 use http::Request;
-use http_body::Body as _;
 use http_body_util::BodyExt;
 use tokio::{net::TcpSocket, sync::mpsc, time::sleep};
 
@@ -38,25 +37,6 @@ async fn a_body_that_ends_early_is_an_unexpected_eof() {
     let peer = running.send(post(1000) + "abc").await;
     drop(peer);
     assert_eq!(soon(ends.recv()).await, Some(Some(ErrorKind::UnexpectedEof)));
-}
-
-#[tokio::test]
-async fn a_body_is_complete_after_its_declared_length_and_the_connection_stays_open() {
-    let service = Router::new().fallback(async |request: Request<axum::body::Body>| {
-        let mut body = request.into_body();
-        while !body.is_end_stream() {
-            body.frame().await.expect("there is more").expect("it is whole");
-        }
-    });
-    let running = Running::start(server(), service);
-    let mut peer = running.connect().await;
-    for _ in 0..2 {
-        peer.send(post(3)).await;
-        assert!(peer.is_open().await);
-        peer.send("abc").await;
-        let answer = peer.answer().await;
-        assert!(answer.starts_with("HTTP/1.1 200") && !answer.contains("close"), "{answer}");
-    }
 }
 
 #[tokio::test]

@@ -53,14 +53,3 @@ async fn a_far_proxy_loses_no_delivery_on_a_connection_that_it_keeps_idle_for_un
         }
     }
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_proxy_that_keeps_a_connection_for_75_s_loses_the_next_delivery() {
-    let running = Running::start(Server::builder(), counting());
-    let mut sender = Peer::connect(far_from(running.address).await).await;
-    sender.send(post(3) + "abc").await;
-    assert!(sender.answer().await.starts_with("HTTP/1.1 200"));
-    sleep(Duration::from_millis(74_990)).await;
-    sender.send(post(3) + "abc").await;
-    sender.closed_after().await;
-}

@@ -76,15 +76,6 @@ async fn a_head_without_an_end_after_16_kib_and_too_many_headers_are_refused() {
     }
 }
 
-#[tokio::test]
-async fn anything_but_http_1_is_refused() {
-    let running = Running::start(server(), counting());
-    for greeting in ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\0\x01\r\n\r\n"] {
-        let mut peer = running.send(greeting).await;
-        assert!(!peer.rest().await.contains(" 200 "));
-    }
-}
-
 const HOSTS: [&str; 2] = [
     "GET / HTTP/1.1\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: receiver.test\r\nHost: receiver.test\r\n\r\n",

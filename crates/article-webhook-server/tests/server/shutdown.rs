@@ -100,11 +100,3 @@ async fn requests_that_outlast_the_grace_period_are_cut() {
     assert!(soon(served).await.expect("no panic").is_ok());
     assert_near(start.elapsed(), grace);
 }
-
-#[tokio::test]
-async fn a_server_without_connections_stops_at_once() {
-    let running = Running::start(server(), counting());
-    let start = Instant::now();
-    assert!(soon(running.stop()).await.expect("no panic").is_ok());
-    assert!(start.elapsed() < TIMEOUT / 2, "it does not wait for the grace period");
-}
