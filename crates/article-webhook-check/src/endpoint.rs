@@ -109,12 +109,6 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_no_receiver_accepts_is_refused() {
-        let refused = Endpoint::new("http://127.0.0.1:3000", "");
-        assert!(matches!(refused, Err(CheckError::Token(_))));
-    }
-
-    #[test]
     fn the_loopback_is_recognised_by_name_and_address() {
         for (host, is_loopback) in [
             ("localhost", true),
@@ -126,11 +120,5 @@ mod tests {
             let endpoint = Endpoint::new(&format!("http://{host}:3000/"), TOKEN).unwrap();
             assert_eq!(endpoint.is_loopback(), is_loopback, "{host}");
         }
-    }
-
-    #[test]
-    fn a_header_name_is_kept_as_it_is_given_or_refused() {
-        assert_eq!(header_name("X-Acme-Job-Id").unwrap(), "X-Acme-Job-Id");
-        assert!(matches!(header_name("X Acme Event"), Err(CheckError::HeaderName(_))));
     }
 }

@@ -95,11 +95,4 @@ mod tests {
             assert_eq!(expect.verdict(&observed, Fail), verdict, "{expect:?} {observed:?}");
         }
     }
-
-    #[test]
-    fn a_case_with_the_severity_of_advice_is_no_failure() {
-        assert_eq!(Accepted.verdict(&status(400), Advice), Advice);
-        assert_eq!(Refused(400).verdict(&status(200), Advice), Advice);
-        assert_eq!(Refused(400).verdict(&Observed::InvalidResponse(""), Advice), Fail);
-    }
 }
