@@ -102,7 +102,7 @@ impl Browser {
     }
 
     /// The same. An error: the script failed, as it does while the page is left for another.
-    pub(crate) async fn try_run(&self, script: &str) -> Result<Value, String> {
+    async fn try_run(&self, script: &str) -> Result<Value, String> {
         let url = format!("{}/execute/sync", self.session);
         call(&self.http, &url, &json!({ "script": script, "args": [] })).await
     }
@@ -146,41 +146,6 @@ impl Browser {
         let element = self.post("element", json!({ "using": "css selector", "value": css })).await;
         let element = element[ELEMENT].as_str().unwrap().to_owned();
         self.post(&format!("element/{element}/click"), json!({})).await;
-    }
-
-    /// Enters the first frame of the page.
-    pub(crate) async fn enter_frame(&self) {
-        self.post("frame", json!({ "id": 0 })).await;
-    }
-
-    /// Clicks all that CSS finds, in the frame that was entered, and returns to the page. What cannot be clicked is left out.
-    /// Returns how many clicks there were.
-    pub(crate) async fn click_all(&self, css: &str) -> usize {
-        let all = json!({ "using": "css selector", "value": css });
-        let all = call(&self.http, &format!("{}/elements", self.session), &all).await;
-        let mut clicks = 0;
-        for element in all.unwrap_or_default().as_array().into_iter().flatten() {
-            let element = element[ELEMENT].as_str().unwrap();
-            let click = format!("{}/element/{element}/click", self.session);
-            clicks += usize::from(call(&self.http, &click, &json!({})).await.is_ok());
-        }
-        // The page may be gone.
-        let _ = call(&self.http, &format!("{}/frame", self.session), &json!({ "id": null })).await;
-        clicks
-    }
-
-    /// Closes all tabs but this one. Returns how many there were.
-    pub(crate) async fn close_others(&self) -> usize {
-        let own = self.get("window").await;
-        let all = self.get("window/handles").await;
-        let others: Vec<_> = all.as_array().unwrap().iter().filter(|it| **it != own).collect();
-        for other in &others {
-            self.post("window", json!({ "handle": other })).await;
-            let closed = self.http.delete(format!("{}/window", self.session)).send().await;
-            closed.unwrap();
-        }
-        self.post("window", json!({ "handle": own })).await;
-        others.len()
     }
 
     /// Presses keys, one after the other.

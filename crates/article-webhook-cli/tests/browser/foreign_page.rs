@@ -20,15 +20,14 @@ async fn no_other_page_presses_a_button_or_reads_the_inbox() {
         "<form method=post action=\"{entry}/requeue\" target=TARGET><input name=token value=\"{token}\"></form>\
          <iframe name=inside></iframe><script>document.forms[0].submit()</script>"
     );
-    foreign.serve("/form", "", &form.replace("TARGET", "_self"));
+    foreign.serve("/form", &form.replace("TARGET", "_self"));
     // A group of causes.
     let group = format!("{}/requeue?state=dead", page.base);
     let of_group = form.replace("TARGET", "_self").replace(&format!("{entry}/requeue"), &group);
-    foreign.serve("/group", "", &of_group);
-    foreign.serve("/hidden", "", &form.replace("TARGET", "inside"));
+    foreign.serve("/group", &of_group);
+    foreign.serve("/hidden", &form.replace("TARGET", "inside"));
     foreign.serve(
         "/fetch",
-        "",
         &format!(
             "<script>window.got = []; for (const mode of ['cors', 'no-cors']) \
              fetch('{entry}/requeue', {{ method: 'POST', mode, credentials: 'include', \
@@ -87,7 +86,6 @@ async fn another_server_on_this_machine_does_not_get_the_cookie() {
     // The cookie is for the host, whatever the port.
     foreign.serve(
         "/",
-        "",
         "<script>fetch('/asked', { credentials: 'include' })</script><img src=/loaded><iframe src=/framed></iframe>",
     );
     browser.open(&format!("{}/", foreign.url)).await;

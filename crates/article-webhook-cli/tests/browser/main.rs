@@ -12,8 +12,6 @@ mod scene;
 
 #[path = "../cli/deliver.rs"]
 mod deliver;
-#[path = "../page/picture.rs"]
-mod picture;
 #[allow(dead_code, reason = "the commands' tests use more of it")]
 #[path = "../cli/running.rs"]
 mod process;

@@ -60,47 +60,6 @@ fn again(cause: String) -> Result<(), Failed> {
 }
 
 #[tokio::test]
-async fn a_group_is_tried_and_its_result_is_seen_as_it_happens() {
-    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
-    browser.open_live(&page.url).await;
-    let first = browser.run("return document.querySelector('main').innerText").await;
-    let (alarm, list) =
-        (first.as_str().unwrap().find("13 dead"), first.as_str().unwrap().find("Entries"));
-    assert!(alarm.unwrap() < list.unwrap(), "{first}");
-    assert_eq!(browser.count(".groups li").await, 2);
-    browser.click(".choice button[name=first]").await;
-    let figures = "Object.fromEntries([...document.querySelectorAll('.result .figures div')].map(e => [...e.children].map(c => c.textContent)))";
-    browser.wait(&format!("return {figures}['waiting'] === '5'")).await;
-    browser.wait(IS_LIVE).await;
-    assert_eq!(browser.count("#list tbody tr").await, 5);
-    // A worker has them now. The page is not loaded again.
-    browser.run("window.isTheSame = true").await;
-    let publish = async |job: Job| match job.job_id().as_str() {
-        "job_00" => Err(Failed::because("HTTP 503 still")),
-        _ => Ok(()),
-    };
-    inbox.worker(publish).attempts(1).run_until_idle().await.unwrap();
-    browser
-        .wait(&format!(
-            "return {figures}['published'] === '4' && {figures}['failed again'] === '1'"
-        ))
-        .await;
-    browser
-        .wait("return document.querySelector('.result .cause')?.textContent === 'HTTP 503 still'")
-        .await;
-    assert_eq!(browser.run("return window.isTheSame").await, true);
-    // The address is of this result.
-    let url = browser.url().await;
-    browser.open("about:blank").await;
-    browser.open(&url).await;
-    browser.wait(&format!("return {figures}['published'] === '4'")).await;
-    browser.click(".result > p a").await;
-    browser.wait_for_count(".groups li", 3).await;
-    inbox.close().await.unwrap();
-    browser.end_without_errors().await;
-}
-
-#[tokio::test]
 async fn keys_go_through_the_entries_and_requeue_at_the_second_press() {
     let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
     browser.open_live(&page.url).await;
@@ -174,54 +133,4 @@ async fn an_entry_and_a_group_are_requeued_and_followed_without_javascript() {
     assert!(shown.contains("published12"), "{shown}");
     inbox.close().await.unwrap();
     browser.end().await;
-}
-
-#[tokio::test]
-async fn the_cause_of_an_entry_is_in_the_first_screen_of_a_phone() {
-    let Some(Scene { browser, inbox, page, folder: _folder }) = scene().await else { return };
-    browser.size(360, 640).await;
-    browser.open_live(&page.url).await;
-    browser.open(&format!("{}/entry/job_01/article.complete", page.base)).await;
-    let place = "return document.querySelector('#why .cause')?.getBoundingClientRect().bottom";
-    let bottom = browser.wait(place).await.as_f64().unwrap();
-    assert!(bottom < 640.0, "{bottom}");
-    let folded = browser.run("return document.querySelector('#attempts summary').innerText").await;
-    assert!(folded.as_str().unwrap().starts_with("3 ×"), "{folded}");
-    // What is open stays open when the page is read again.
-    browser.run("document.querySelector('#attempts details').open = true; refresh()").await;
-    browser.run("return new Promise(resolve => setTimeout(resolve, 700))").await;
-    assert_eq!(browser.run("return document.querySelector('#attempts details').open").await, true);
-    inbox.close().await.unwrap();
-    browser.end().await;
-}
-
-#[tokio::test]
-async fn what_is_refused_appears_by_itself_and_its_quarantine_can_be_opened() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let listening = Running::listen(&folder.path().join("inbox.db"));
-    browser.open_live(&listening.url).await;
-    browser.open_live(&format!("{}/refused", listening.base)).await;
-    let before = browser.text("#refused").await;
-    assert_eq!(browser.count("#refused tbody tr").await, 0, "{before}");
-    refused(&listening).await;
-    browser.wait_for_count("#refused section:first-of-type tbody tr", 2).await;
-    let shown = browser.run("return document.querySelector('#refused').innerText").await;
-    let shown = shown.as_str().unwrap();
-    assert!(shown.contains("not an accepted token") && shown.contains("malformed JSON"), "{shown}");
-    assert!(!shown.contains("0000"), "{shown}");
-    browser.click("#refused section:last-of-type td.what a").await;
-    browser.wait("return document.querySelector('#why')?.textContent.includes('The entry is quarantined: the body is malformed')").await;
-    let button = browser.wait("return document.querySelector('#state button')?.textContent").await;
-    assert_eq!(button, "Read again");
-    browser.click("#state button").await;
-    browser.wait("return document.querySelector('.notice')?.textContent.startsWith('Nothing was changed')").await;
-    browser.open(&format!("{}/", listening.base)).await;
-    let alarm = browser.wait("return document.querySelector('.alarm')?.textContent").await;
-    assert!(alarm.as_str().unwrap().starts_with("1 quarantined"), "{alarm}");
-    browser.click(".choice .primary").await;
-    browser
-        .wait("return document.querySelector('#result')?.textContent === 'Nothing was requeued'")
-        .await;
-    browser.end_without_errors().await;
 }

@@ -1,4 +1,4 @@
-//! What the page looks like: screenshots, and the picture of the README, which `PAGE_PICTURE=write` renews.
+//! What the page looks like. The picture of the README is one of the screenshots, `list_light_1280.png`, made smaller.
 
 use std::{
     env, fs,
@@ -12,7 +12,7 @@ use article_webhook_inbox::{
     store::{BucketSettings, Intended, PollClaim, PollOutcome, Store},
 };
 
-use crate::{axe::Axe, driver::Browser, operator, picture, running::Running, scene};
+use crate::{axe::Axe, driver::Browser, operator, running::Running, scene};
 
 #[tokio::test]
 async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
@@ -98,9 +98,6 @@ async fn the_page_is_shown_in_light_and_dark_wide_and_narrow() {
         }
     }
     assert_eq!(violations, [""; 0]);
-    if let Some(axe) = &axe {
-        harm_is_found(axe, &browser, &places[0].1).await;
-    }
     browser.end().await;
 }
 
@@ -114,33 +111,6 @@ async fn screenshot(browser: &Browser, width: u32, file: &Path) {
     browser.size(width, height.clamp(600, 2400)).await;
     browser.screenshot(file).await;
     browser.size(width, 900).await;
-}
-
-async fn harm_is_found(axe: &Axe, browser: &Browser, url: &str) {
-    let harm = "const main = document.querySelector('main'); const pale = document.createElement('h4'); \
-        pale.textContent = 'pale'; pale.style.color = '#999'; pale.style.background = '#fff'; \
-        const named = document.createElement('button'); named.textContent = 'Go'; named.ariaLabel = 'Stop'; \
-        main.append(document.createElement('input'), document.createElement('button'), named, pale);";
-    let more = "const twice = document.querySelector('[id]').cloneNode(); \
-        document.querySelector('main').append(twice, document.createElement('h1'), document.createElement('th'));";
-    browser.open(url).await;
-    browser.run(harm).await;
-    let mut violations = axe.violations(browser).await;
-    browser.run(more).await;
-    violations.extend(axe.violations(browser).await);
-    for rule in [
-        "label",
-        "button-name",
-        "label-content-name-mismatch",
-        "heading-order",
-        "color-contrast",
-        "twice",
-        "second h1",
-        "no scope",
-    ] {
-        let rule = format!("{rule}: ");
-        assert!(violations.iter().any(|it| it.starts_with(&rule)), "{rule}{violations:#?}");
-    }
 }
 
 /// A ledger of three orders: one is open, one ended without an article, and of one the outcome is unknown.
@@ -164,27 +134,4 @@ async fn orders(file: &Path) {
     let Intended::Begun(lease) = lost else { panic!("{lost:?}") };
     assert!(store.outcome_lost(lease).await.unwrap());
     store.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn the_picture_of_the_readme_is_small() {
-    let Some(browser) = Browser::start().await else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("inbox.db");
-    scene::inbox(&file).await;
-    let page = Running::page(&file, &[]);
-    browser.size(1000, 616).await;
-    browser.scheme("light").await;
-    browser.open_live(&page.url).await;
-    // The place of a temporary file says nothing, and a scroll bar neither.
-    browser.run("document.documentElement.style.overflow = 'hidden'").await;
-    let picture = folder.path().join("page.png");
-    browser.screenshot(&picture).await;
-    let length = fs::metadata(&picture).unwrap().len();
-    assert!(length < 100_000, "{length} bytes");
-    if env::var_os("PAGE_PICTURE").is_some_and(|value| value == "write") {
-        fs::copy(&picture, picture::PICTURE).unwrap();
-        fs::write(picture::DIGEST, picture::digest()).unwrap();
-    }
-    browser.end().await;
 }

@@ -7,8 +7,6 @@ mod answers;
 mod client;
 mod long_list;
 mod overview;
-mod picture;
-mod picture_age;
 mod running;
 
 #[path = "../cli/deliver.rs"]
