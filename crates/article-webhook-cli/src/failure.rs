@@ -198,26 +198,3 @@ impl From<Exit> for ExitCode {
         Self::from(exit as u8)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_of_an_inbox_is_split_before_what_fixes_it() {
-        let of = |error: article_webhook_inbox::Error| {
-            let failure = Failure::from(error);
-            (failure.text(), failure.fix_text().to_owned())
-        };
-        let (what, fix) = of(article_webhook_inbox::Error::unusable("a: b is a link: remove it"));
-        assert_eq!((&*what, &*fix), ("a: b is a link", "remove it"));
-        let (what, fix) = of(article_webhook_inbox::Error::unusable("it is unusable"));
-        assert_eq!(what, "it is unusable");
-        assert!(fix.contains("article-webhook doctor"), "{fix}");
-        // What follows the colon is the cause.
-        let (what, fix) = of(article_webhook_inbox::Error::invalid("line 3 is no entry: no key"));
-        assert_eq!((&*what, &*fix), ("line 3 is no entry: no key", AGAIN));
-        let (what, fix) = of(article_webhook_inbox::Error::unavailable("a is locked: end b"));
-        assert_eq!((&*what, &*fix), ("a is locked", "end b"));
-    }
-}

@@ -12,13 +12,3 @@ pub(crate) fn entries(count: u64) -> String {
 pub(crate) fn counted(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_is_no_plural() {
-        assert_eq!([0, 1, 2].map(entries), ["0 entries", "1 entry", "2 entries"]);
-    }
-}

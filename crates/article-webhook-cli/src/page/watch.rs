@@ -161,24 +161,3 @@ fn fingerprint(entries: &[Entry], seen: &Seen, panel: Option<&dyn Panel>) -> u64
     format!("{:?} {:?}", seen.ledger, seen.hours).hash(&mut hasher);
     hasher.finish()
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook_inbox::store::Expect;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_page_is_notified_of_a_job_that_is_expected() {
-        let inbox = Inbox::memory();
-        let watch = Watch::new(&inbox);
-        let mut changes = watch.changes();
-        tokio::spawn(watch.run(None, None));
-        // What was there before is reported once.
-        while timeout(10 * PACE, next(&mut changes)).await.is_ok() {}
-        let expect = Expect::job("job_1".parse().unwrap(), inbox.ledger().now());
-        inbox.ledger().expect(vec![expect]).await.unwrap();
-        let change = timeout(Duration::from_secs(30), next(&mut changes)).await;
-        assert!(matches!(change, Ok(Some(_))), "{change:?}");
-    }
-}

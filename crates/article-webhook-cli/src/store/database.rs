@@ -132,24 +132,3 @@ async fn answered<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T,
     })?;
     Ok(answer?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_schema_is_no_parameter_of_the_server() {
-        let of = |url: &str| Database::new(url).ok().map(|it| (it.url.to_string(), it.schema));
-        let server = "postgres://blog@db.example/blog";
-        assert_eq!(of(server), Some((server.to_owned(), "public".to_owned())));
-        let url = format!("{server}?connect_timeout=1&schema=inbox&sslmode=disable");
-        let asked = format!("{server}?connect_timeout=1&sslmode=disable");
-        assert_eq!(of(&url), Some((asked, "inbox".to_owned())));
-        assert_eq!(
-            of(&format!("{server}?schema=inbox")),
-            Some((server.to_owned(), "inbox".to_owned()))
-        );
-        assert!(of(&format!("{server}?schema=a;b")).is_none());
-        assert!(of("postgres://db.example/blog").is_none(), "without a user");
-    }
-}

@@ -54,25 +54,6 @@ async fn a_change_that_finds_the_inbox_locked_says_how_much_was_done() {
     assert!(error.ends_with("\nfix:   repeat the command for the others\n"), "{error}");
 }
 
-#[tokio::test]
-async fn a_change_that_is_interrupted_says_how_much_was_done() {
-    let (_folder, file) = sample::place();
-    let _other = locked(&file).await;
-    // On a busy machine it may take longer until it has selected them.
-    let (exit, error) = [1, 4, 16]
-        .into_iter()
-        .map(|seconds| {
-            let mut erase = Running::of(&mut change("erase", &file, &["--all"]));
-            thread::sleep(Duration::from_secs(seconds));
-            erase.interrupt();
-            erase.ended_with_error()
-        })
-        .find(|(_, error)| error.contains("erased"))
-        .expect("it is interrupted while it changes entries");
-    let says = "error: interrupted: erased at least 0 of 5 entries\nfix:   repeat the command for the others\n";
-    assert_eq!((exit, &*error), (Some(1), says));
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_takes_deliveries_beside_two_changes_in_bulk() {
     let (_folder, file) = sample::place();

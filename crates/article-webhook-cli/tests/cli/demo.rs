@@ -1,13 +1,10 @@
 //! The whole loop in one process.
 
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
 use crate::{
-    running::Running,
     sample,
-    tool::{run, text, tool},
+    tool::{run, text},
 };
 
 fn lines(out: &str) -> Vec<Value> {
@@ -89,20 +86,4 @@ fn the_pages_show_what_the_demo_prints() {
             assert!(printed.contains(&line), "a page shows {line:?}, and the demo prints {out}");
         }
     }
-}
-
-#[test]
-fn ctrl_c_ends_the_demo_in_order() {
-    let (_folder, file) = sample::place();
-    let mut demo = tool(["demo", "--headless", "--inbox", text(&file)]);
-    let mut demo = Running::of(demo.stdout(Stdio::piped()).stderr(Stdio::piped()));
-    while !demo.line().contains("  ordered  ") {}
-    demo.interrupt();
-    let rest = demo.lines.take().unwrap().count();
-    let interrupted = "error: interrupted\nfix:   repeat the command\n".to_owned();
-    assert_eq!(demo.ended_with_error(), (Some(1), interrupted));
-    assert!(rest < 20, "{rest} lines came after Ctrl-C");
-
-    // The file can be opened, and is not damaged.
-    assert_eq!(run(&["inbox", "status", "--full", text(&file)]).0, Some(0));
 }

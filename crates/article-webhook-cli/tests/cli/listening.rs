@@ -9,7 +9,6 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -20,7 +19,7 @@ use article_webhook_tower::{AuthToken, Receiver, receive};
 use rustix::process::Signal;
 use serde_json::Value;
 use tokio::{
-    sync::{Barrier, mpsc, watch},
+    sync::{mpsc, watch},
     task::JoinHandle,
     time::timeout,
 };
@@ -29,7 +28,7 @@ use crate::{
     deliver::deliver,
     free_port::free_port,
     running::{Running, TIMEOUT, until},
-    sample, taking_over,
+    sample,
     tool::{TOKEN, run, text, tool},
 };
 
@@ -156,27 +155,6 @@ async fn what_arrives_is_passed_on_once_the_application_is_there_although_the_to
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
-#[test]
-fn deliveries_at_once_are_each_shown_on_a_line_of_their_own() {
-    const DELIVERIES: usize = 40;
-    let folder = tempfile::tempdir().unwrap();
-    let mut listening = Listening::start(&folder.path().join("inbox.db"), free_port(), &[]);
-    let url = &listening.url;
-    thread::scope(|scope| {
-        for number in 0..DELIVERIES {
-            scope.spawn(move || taking_over::deliver(url, &format!("job_{number:02}")));
-        }
-    });
-    let mut seen = Vec::new();
-    while seen.len() < DELIVERIES {
-        let line = listening.next_where(|line| line["type"] != "forward");
-        seen.push([&line["delivered"], &line["reply"]].map(|it| it.as_str().unwrap().to_owned()));
-    }
-    seen.sort();
-    let each = (0..DELIVERIES).map(|number| [format!("job_{number:02}"), "stored".to_owned()]);
-    assert_eq!(seen, each.collect::<Vec<_>>());
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_refused_is_passed_on_four_times_then_dead_and_again_after_a_requeue() {
     let (_folder, file) = sample::place();
@@ -231,37 +209,6 @@ async fn an_application_that_never_answers_in_time_gets_a_delivery_four_times() 
     let cause = "the application did not answer: operation timed out".to_owned();
     assert_eq!(entry(&file, "dead"), (4, cause));
     assert_eq!(tries.load(Ordering::SeqCst), 4);
-    assert_eq!(listening.end(Signal::INT), Some(0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_slow_application_gets_eight_jobs_at_a_time() {
-    let (_folder, file) = sample::place();
-    // It answers once it has eight.
-    let (eight, at_once) = (Arc::new(Barrier::new(8)), Arc::new(AtomicUsize::new(0)));
-    let most = Arc::new(AtomicUsize::new(0));
-    let sink = {
-        let most = Arc::clone(&most);
-        move |_: Delivery| {
-            let (eight, at_once, most) = (eight.clone(), at_once.clone(), most.clone());
-            async move {
-                most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                eight.wait().await;
-                at_once.fetch_sub(1, Ordering::SeqCst);
-                Reply::Stored
-            }
-        }
-    };
-    let address = free_port();
-    application(address, sink).await;
-    let mut listening = Listening::start(&file, address, &["--forward-timeout", "10s"]);
-    for number in 0..16 {
-        assert_eq!(send(&listening.url, &format!("job_{number}")), Some(0));
-    }
-    for _ in 0..16 {
-        assert_eq!(listening.next_forwarded()["status"], 200, "it waits for eight");
-    }
-    assert_eq!(most.load(Ordering::SeqCst), 8);
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 

@@ -7,24 +7,20 @@ mod deliver;
 mod demo;
 mod doctor;
 mod echoed;
-mod endless;
 mod examples;
 mod forwarding;
 mod forwarding_order;
 mod free_port;
-mod helped;
 mod listening;
 mod odd_answers;
 mod pipes;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod progress;
 mod refused;
 mod running;
 mod sample;
 mod server;
 mod signals;
-mod starting;
 #[cfg(feature = "postgres")]
 mod take_over;
 mod taking_over;

@@ -12,7 +12,6 @@ use article_webhook_inbox::{Inbox, SqliteStore, store::Store};
 use serde_json::Value;
 
 use crate::{
-    running::Running,
     sample,
     tool::{fails, run, seen, text, tool},
 };
@@ -92,18 +91,6 @@ async fn what_cannot_be_written_is_a_failure() {
         let fix = "make room for the output; if the command changes something, see first whether it is done";
         assert!(error.contains(fix), "{arguments:?}: {error}");
     }
-}
-
-#[test]
-fn a_topic_is_escaped_once() {
-    const TOPIC: &str = "a\u{202e}\u{1b}[2Jb";
-    let mut simulate = tool(["simulate", "--json", "--order", TOPIC]);
-    let (mut process, _) = Running::start(&mut simulate);
-    let ordered = process.lines.take().unwrap().map(Result::unwrap);
-    let ordered = ordered.into_iter().find(|line| line.contains("ordered")).unwrap();
-    assert!(!ordered.chars().any(is_hostile), "{ordered}");
-    let ordered: Value = serde_json::from_str(&ordered).unwrap();
-    assert_eq!(ordered["topic"], TOPIC);
 }
 
 #[tokio::test]

@@ -298,34 +298,8 @@ async fn an_operator_changes_entries_and_moves_them() {
     SqliteStore::open(&file).unwrap();
     let imported = done(&["inbox", "import", text(&file), text(&lines)]);
     assert_eq!(imported[0]["added"], 299, "into a file");
-    let imported = done(&["inbox", "import", &url, text(&lines)]);
-    assert_eq!((&imported[0]["added"], &imported[0]["present"]), (&0.into(), &299.into()));
-    inbox.close().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_is_remembered_and_its_article_collected() {
-    let Some((url, inbox)) = inbox().await else { return };
-    let service = sample::service().await;
-    let with_key = |arguments: &[&str]| {
-        let out = run_with_key(&[arguments, &["--inbox", &url, "--json"]].concat(), &service);
-        serde_json::from_str::<Value>(out.lines().next().unwrap()).unwrap()
-    };
-    let ordered = with_key(&["order", "Shoes", "--intent", "post-17"]);
-    let again = with_key(&["order", "Shoes", "--intent", "post-17"]);
-    assert_eq!(
-        (&again["outcome"], &again["job_id"]),
-        (&"ordered before".into(), &ordered["job_id"])
-    );
-    assert_eq!(with_key(&["collect", "--dry-run", "job_9"])["no_trace"], 1);
-
-    // Ordered elsewhere, and complete.
-    let job = service.order("Socks").await.unwrap().job_id;
-    run_with_key(&["get", &job, "--wait"], &service);
-    assert_eq!(with_key(&["collect", &job])["state"], "collected");
-    let collected = done(&["inbox", "jobs", &url, "--state", "collected"]);
-    assert_eq!(collected[0]["job_id"], *job);
-    assert_eq!(inbox.counts().await.unwrap().of(State::Waiting), 1);
+    let copied = done(&["inbox", "copy", text(&file), &url]);
+    assert_eq!((&copied[0]["added"], &copied[0]["present"]), (&0.into(), &299.into()), "and back");
     inbox.close().await.unwrap();
 }
 

@@ -1,8 +1,6 @@
 //! Settings and arguments that are refused before anything is done.
 
-use serde_json::Value;
-
-use crate::tool::{run, seen, text, tool};
+use crate::tool::{seen, text, tool};
 
 /// The commands that deliver to a URL, or have the service deliver to it.
 fn delivering<'a>(url: &'a str, inbox: &'a str) -> [Vec<&'a str>; 5] {
@@ -125,26 +123,4 @@ fn a_secret_in_the_wrong_place_is_not_repeated() {
             );
         }
     }
-}
-
-#[test]
-fn an_error_of_the_command_line_is_one_object_with_json() {
-    let refused = |arguments: &[&str]| {
-        let (exit, out, error) = run(arguments);
-        assert_eq!((exit, &*out), (Some(2), ""), "{arguments:?}: {error}");
-        let error: Value = serde_json::from_str(&error).unwrap();
-        assert_eq!(error["exit"], 2);
-        [&error["error"], &error["fix"]].map(|it| it.as_str().unwrap().to_owned())
-    };
-    let [what, fix] = refused(&["get", "--json"]);
-    assert_eq!(what, "the following required arguments were not provided: <JOB>");
-    assert_eq!(fix, "Usage: article-webhook get --json <JOB>; For more information, try '--help'.");
-    let [what, _] = refused(&["--json", "send", "http://127.0.0.1:9/", "--fault", "\u{202e}"]);
-    assert!(what.starts_with("invalid value ") && !what.contains('\u{202e}'), "{what}");
-    for arguments in [&["--json"][..], &["inbox", "--json"], &["--json", "lisst"]] {
-        let [what, fix] = refused(arguments);
-        assert!(!what.contains("error") && fix.contains("--help"), "{what}: {fix}");
-    }
-    let (_, _, error) = run(&["get", "--", "job_1", "--json"]);
-    assert!(error.starts_with("error: unexpected argument"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C: while a command waits, writes or serves, and after something may have been done already.
 
 use std::{
-    io::{PipeReader, PipeWriter, Read, Write, pipe},
+    io::Read,
     net::TcpListener,
     process::{ChildStdin, Stdio},
     thread,
@@ -9,7 +9,6 @@ use std::{
 };
 
 use reqwest::{Client, Response};
-use rustix::fs::{OFlags, fcntl_setfl};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
@@ -85,32 +84,6 @@ async fn a_command_that_waits_for_input_ends_at_ctrl_c_at_once_and_says_so() {
     }
 }
 
-/// The reader of the first line may end the process at once.
-#[test]
-fn a_signal_right_after_the_first_line_ends_in_order() {
-    let (folder, file) = sample::place();
-    let commands: [&[&str]; 3] = [
-        &["simulate", "--json"],
-        &["listen", "--no-page", "--port", "0", "--json", "--inbox", text(&file)],
-        &["demo", "--page", "127.0.0.1:0"],
-    ];
-    for command in commands {
-        for _ in 0..5 {
-            let mut tool = tool([]);
-            tool.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-            tool.env("TMPDIR", folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
-            let mut process = Running::of(&mut tool);
-            process.line();
-            process.interrupt();
-            process.lines.take().unwrap().for_each(drop);
-            assert_eq!(process.ended(), Some(0), "{command:?}");
-        }
-    }
-    let left = folder.path().read_dir().unwrap().map(|it| it.unwrap().file_name());
-    let left: Vec<_> = left.filter(|name| name != "inbox.db" && name != "inbox.db-lock").collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
 #[tokio::test]
 async fn an_order_that_is_interrupted_is_reported_with_an_unknown_outcome() {
     let (_folder, file) = sample::inbox().await;
@@ -138,53 +111,6 @@ async fn an_order_that_is_interrupted_is_reported_with_an_unknown_outcome() {
             "error: interrupted: it is not known whether the service took the order\nfix:   ";
         assert_eq!(exit, Some(1), "{error}");
         assert!(error.starts_with(&format!("{says}{fix}")), "{error}");
-    }
-}
-
-/// What a pipe holds in one piece.
-const PAGE: usize = 4096;
-
-/// A pipe in which only `room` bytes are free.
-fn full_but_for(room: usize) -> (PipeReader, PipeWriter) {
-    let (mut reader, mut writer) = pipe().unwrap();
-    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
-    while writer.write(&[b'\n'; PAGE]).is_ok() {}
-    reader.read_exact(&mut [0; PAGE]).unwrap();
-    writer.write_all(&vec![b'\n'; PAGE - room]).unwrap();
-    fcntl_setfl(&writer, OFlags::empty()).unwrap();
-    (reader, writer)
-}
-
-#[test]
-fn ctrl_c_ends_a_simulated_service_and_a_demo_although_their_output_is_not_read() {
-    for (command, exit) in [
-        (
-            &[
-                "simulate",
-                "--speed",
-                "10000",
-                "--order",
-                "Shoes",
-                "--deliver-to",
-                "http://127.0.0.1:9/",
-            ][..],
-            0,
-        ),
-        (&["demo"], 0),
-        // It is not at its end.
-        (&["demo", "--headless"], 1),
-    ] {
-        // The room is enough for the first lines.
-        let (_reader, writer) = full_but_for(300);
-        let mut tool = tool(["--json"]);
-        tool.args(command).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(writer);
-        let mut running = Running::of(tool.stderr(Stdio::null()));
-        // The command holds the writing end.
-        drop(tool);
-        running.until_it_handles_ctrl_c();
-        thread::sleep(Duration::from_secs(2));
-        running.interrupt();
-        assert_eq!(running.ended(), Some(exit), "{command:?}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! A second receiver that waits for the end of the first one, as in a restart without a gap in which nothing answers.
 
 use std::{
-    io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
     sync::{Arc, Mutex},
@@ -29,7 +28,7 @@ const JOBS: usize = 60;
 const ENDS_AFTER: usize = JOBS / 3;
 
 /// Delivers once, and returns the response. Empty: no receiver was there.
-pub(crate) fn deliver(url: &str, job_id: &str) -> String {
+fn deliver(url: &str, job_id: &str) -> String {
     let sent = fixture::minimal().job_id(job_id).token(TOKEN);
     let headers = sent.headers().iter().map(|(name, value)| (&**name, &value[..]));
     post(url, headers, sent.bytes())
@@ -133,22 +132,6 @@ fn a_receiver_that_waits_ends_by_a_signal() {
     let second = Listening::with(&file, &["--no-page", "--wait"], Stdio::null());
     assert_eq!(second.end(Signal::TERM), Some(0));
     assert!(deliver(&first.url, "job_1").starts_with("HTTP/1.1 200 "));
-}
-
-#[test]
-fn a_receiver_that_waits_says_when_it_begins_to_store() {
-    let (_folder, file) = sample::place();
-    let first = Listening::with(&file, &["--no-page"], Stdio::null());
-    let mut second = Running::of(listen(&file).arg("--wait"));
-    let notes = BufReader::new(second.process.stderr.take().unwrap());
-    let mut notes = notes.lines().map(Result::unwrap);
-    assert!(
-        notes.any(
-            |note| note.contains("deliveries are answered 503 meanwhile: another process uses")
-        )
-    );
-    assert_eq!(first.end(Signal::TERM), Some(0));
-    assert!(notes.any(|note| note == "that process has ended: deliveries are stored"));
 }
 
 /// The old file was damaged by what came between.

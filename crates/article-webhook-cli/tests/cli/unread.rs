@@ -1,29 +1,12 @@
 //! A receiver whose output is read late, or not at all.
 
-use std::{
-    fs::{self, File},
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    process::Stdio,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
+use std::{io::Read, process::Stdio};
 
 use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{
-    deliver,
-    free_port::free_port,
-    listening::Listening,
-    running::{Running, until},
-    sample,
-    tool::{TOKEN, tool},
-};
+use crate::{deliver, listening::Listening, sample, tool::TOKEN};
 
 /// More than a pipe holds, and more than waits for it.
 const DELIVERIES: usize = 120;
@@ -99,43 +82,4 @@ async fn refusals_are_answered_although_the_log_is_not_read() {
     assert!(String::from_utf8_lossy(&some[..length]).contains("unauthorized"), "{some:?}");
     drop(log);
     assert_eq!(listening.end(Signal::INT), Some(0));
-}
-
-#[test]
-fn the_first_line_says_where_it_listens_although_deliveries_are_refused_already() {
-    let address = free_port();
-    let is_over = Arc::new(AtomicBool::new(false));
-    let refused = thread::spawn({
-        let is_over = Arc::clone(&is_over);
-        move || {
-            while !is_over.load(Ordering::Relaxed) {
-                deliver_wrongly(address);
-            }
-        }
-    });
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("output");
-    let file = File::create(&path).unwrap();
-    let port = address.port().to_string();
-    let mut listen = tool(["listen", "--json", "--no-page", "--port", &port, "--inbox"]);
-    listen.arg(folder.path().join("inbox.db")).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
-    let process = Running::of(listen.stdout(file.try_clone().unwrap()).stderr(file));
-    let lines = until("nothing is logged", || {
-        let lines: Vec<_> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
-        lines.iter().any(|line| line.contains("WARN")).then_some(lines)
-    });
-    is_over.store(true, Ordering::Relaxed);
-    refused.join().unwrap();
-    drop(process);
-    assert!(lines[0].contains("\"listening\""), "{lines:?}");
-    assert!(lines[1..].iter().any(|line| line.contains("unauthorized")), "{lines:?}");
-}
-
-/// A delivery with a wrong token, as soon as the port is open.
-fn deliver_wrongly(address: SocketAddr) {
-    let Ok(mut stream) = TcpStream::connect(address) else { return };
-    let head = "POST /webhooks/articles HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer no\r\n\
-                Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-    let _ = stream.write_all(head.as_bytes());
-    let _ = stream.read_to_end(&mut Vec::new());
 }

@@ -2,22 +2,20 @@
 
 use std::time::{Duration, SystemTime};
 
-use article_webhook::{
-    Reply, Sink,
-    fixture::{self, DeliveryRequest},
-};
-use article_webhook_inbox::{
-    Clock, EntryKey, Failed, Inbox, Reason, SqliteSettings, SqliteStore, Topic,
-    store::{Expect, Intended, Store},
-};
-use reqwest::Method;
-
 use crate::{
     client::{Visitor, shown},
     deliver::deliver,
     running::Running,
     sample,
     tool::{TOKEN, has},
+};
+use article_webhook::{
+    Reply, Sink,
+    fixture::{self, DeliveryRequest},
+};
+use article_webhook_inbox::{
+    Clock, EntryKey, Inbox, Reason, SqliteSettings, SqliteStore,
+    store::{Expect, Store},
 };
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -116,21 +114,6 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
 }
 
 #[tokio::test]
-async fn empty_pages_say_what_to_do() {
-    let (_folder, file) = sample::place();
-    let page = Running::listen(&file);
-    let visitor = Visitor::of(&page).await;
-    let list = visitor.get("/").await.text;
-    assert!(list.contains("Nothing has arrived yet"));
-    assert!(list.contains(&format!("article-webhook send {}", page.receiver)), "{list}");
-    assert!(visitor.get("/ledger").await.text.contains("No job is expected"));
-    assert!(visitor.get("/?state=dead").await.text.contains("No entry matches"));
-    let long = format!("/?q={}", "x".repeat(3000));
-    assert!(visitor.get(&long).await.text.contains("No entry matches"));
-    assert_eq!(visitor.get("/entry/job_1/article.complete").await.status, 404);
-}
-
-#[tokio::test]
 async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
     for (age, says) in [(30, "The service tries again at these times"), (400, "its last attempt")] {
         let (_folder, file) = sample::place();
@@ -153,32 +136,6 @@ async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
         let (_, shown) = ledger.split_once("The last refused delivery: ").unwrap();
         assert!(shown.starts_with("<bdi>job_late</bdi>") && shown.contains(says), "{shown}");
     }
-}
-
-#[tokio::test]
-async fn the_ledger_shows_what_was_ordered() {
-    let (_folder, file) = sample::place();
-    let store = SqliteStore::open(&file).unwrap();
-    let (minute, now) = (Duration::from_secs(60), SystemTime::now());
-    let key = sample::BUCKET.key;
-    let ordered = async |name, topic| match store.intend(name, minute, key, Topic::of(topic)).await
-    {
-        Ok(Intended::Begun(lease)) => lease,
-        other => panic!("{other:?}"),
-    };
-    ordered("post-17", "Running <b>shoes</b>").await;
-    store.ordered("post-17", "job_1".parse().unwrap(), now + minute, key).await.unwrap();
-    let lease = ordered("post-18", "Hats").await;
-    assert!(store.outcome_lost(lease).await.unwrap());
-    store.close().await.unwrap();
-    let ledger = shown(&file, "/ledger").await;
-    has(
-        &ledger,
-        &[
-            "<bdi>job_1</bdi> <bdi>Running &lt;b&gt;shoes&lt;/b&gt;</bdi>",
-            "<strong><bdi>post-18</bdi></strong> <bdi>Hats</bdi>",
-        ],
-    );
 }
 
 #[tokio::test]
@@ -212,53 +169,6 @@ async fn a_done_entry_is_replayed_and_a_leased_one_is_left() {
     assert!(visitor.get(done).await.text.contains("data-state=\"waiting\""));
     assert_eq!(visitor.post("/entry/job_9/article.complete/requeue", &token).await.status, 404);
     assert_eq!(visitor.post("/panel/order", &token).await.status, 404);
-}
-
-#[tokio::test]
-async fn what_the_framework_refuses_has_the_form_of_the_page() {
-    let (_folder, file) = sample::inbox().await;
-    let (_page, visitor) = Visitor::at(&file).await;
-    let done = "/entry/job_done/article.complete";
-    let own = [("sec-fetch-site", "same-origin")];
-    for (method, path, form, status) in [
-        (Method::GET, &*format!("{done}/requeue"), String::new(), 405),
-        (Method::POST, "/", "token=0".to_owned(), 405),
-        (Method::DELETE, done, String::new(), 405),
-        (Method::PUT, "/assets/page.css", "a".to_owned(), 405),
-        (Method::POST, &format!("{done}/replay"), format!("token={}", "0".repeat(5000)), 413),
-        (Method::GET, "/entry/%ff/article.complete", String::new(), 400),
-        (Method::GET, &format!("{done}/body/first"), String::new(), 400),
-        (Method::GET, &format!("{done}/body/0"), String::new(), 404),
-        (Method::GET, &format!("{done}/body/99999999999999999999"), String::new(), 400),
-        (Method::GET, &format!("{done}/nothing"), String::new(), 404),
-    ] {
-        let answer = visitor.send(method.clone(), path, &own, &form).await;
-        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
-        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8", "{method} {path}");
-        assert!(answer.text.contains("<h1>"), "{method} {path}: {}", answer.text);
-        assert_eq!(answer.header("content-security-policy"), POLICY, "{method} {path}");
-        assert_eq!(status == 405, !answer.header("allow").is_empty(), "{method} {path}");
-    }
-}
-
-#[tokio::test]
-async fn a_long_title_is_cut_and_the_state_is_a_sentence() {
-    let long = "x".repeat(1000);
-    let body = serde_json::json!({
-        "job_id": "job_1", "status": "complete",
-        "article": {
-            "title": long, "html": "<p>a</p>", "meta_title": long, "meta_description": long
-        },
-        "featured_image": { "url": format!("https://example.com/{long}") },
-    });
-    let request = DeliveryRequest::new(body.to_string()).job_id("job_1");
-    let (_folder, _page, visitor) = Visitor::after([request]).await;
-    let list = visitor.get("/").await.text;
-    assert!(list.contains(&"x".repeat(200)) && !list.contains(&"x".repeat(201)), "{list}");
-    let entry = visitor.get("/entry/job_1/article.complete").await.text;
-    let (above, json) = entry.split_once("id=\"body\"").unwrap();
-    assert!(above.contains("xxx…") && !above.contains(&"x".repeat(201)), "{above}");
-    assert!(json.contains("waiting, due <time"), "{json}");
 }
 
 #[tokio::test]
@@ -322,79 +232,6 @@ async fn a_search_finds_parts_of_job_ids_titles_and_causes_within_a_state() {
             "name=\"cause\" value=\"no article\"",
             "No entry matches",
         ],
-    );
-}
-
-#[tokio::test]
-async fn a_column_in_which_all_rows_say_the_same_is_left_out() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
-    for job in ["job_1", "job_2"] {
-        sample::deliver(&inbox, fixture::complete().job_id(job)).await;
-    }
-    let (_page, visitor) = Visitor::at(&file).await;
-    let columns = async || {
-        let list = visitor.get("/").await.text;
-        ["event", "source", "size"].map(|it| list.contains(&format!("<th class=\"{it}\"")))
-    };
-    assert_eq!(columns().await, [false; 3]);
-    let other = fixture::minimal().job_id("job_3").header("X-Service-Event", "article.other");
-    sample::deliver(&inbox, other).await;
-    assert_eq!(columns().await, [true, false, true]);
-    inbox.close().await.unwrap();
-}
-
-#[tokio::test]
-async fn an_entry_leads_to_those_beside_it_in_its_list_and_back() {
-    let jobs = ["job_1", "job_2x", "job_3x", "job_4", "job_5x"];
-    let deliveries = jobs.map(|job| fixture::complete().job_id(job));
-    let (_folder, _page, visitor) = Visitor::after(deliveries).await;
-    let list = visitor.get("/?q=x&state=waiting").await.text;
-    let link = list.split("href=\"").find(|rest| rest.contains("job%5F3x")).unwrap();
-    let link = link.split('"').next().unwrap();
-    assert!(link.ends_with("?list=state%3Dwaiting%26q%3Dx"), "{link}");
-    let beside = async |link: &str| {
-        let entry = visitor.get(visitor.below(link)).await;
-        let (_, shown) = entry.text.split_once("class=\"neighbours\">").unwrap();
-        let (shown, _) = shown.split_once("</span>").unwrap();
-        let of = |rel: &str| {
-            let before = shown.split_once(&format!("\" rel=\"{rel}\""))?.0;
-            Some(before.rsplit_once("href=\"")?.1.to_owned())
-        };
-        (of("prev"), of("next"), entry)
-    };
-    let (newer, older, entry) = beside(link).await;
-    let (newer, older) = (newer.unwrap(), older.unwrap());
-    assert!(
-        newer.contains("/job%5F5x/") && newer.ends_with("?list=state%3Dwaiting%26q%3Dx"),
-        "{newer}"
-    );
-    assert!(older.contains("/job%5F2x/"), "{older}");
-    assert_eq!((beside(&newer).await.0, beside(&older).await.1), (None, None));
-    has(&entry.text, &["/?state=waiting&amp;q=x\">Back to the list"]);
-    let requeue = "/entry/job_3x/article.complete/requeue?list=state%3Dwaiting%26q%3Dx";
-    let answer = visitor.post(requeue, &entry.token()).await;
-    assert!(answer.header("location").ends_with("?done=requeued&list=state%3Dwaiting%26q%3Dx"));
-}
-
-#[tokio::test]
-async fn equal_failures_are_folded_and_the_cause_comes_first() {
-    let (_folder, file) = sample::place();
-    let inbox = Inbox::open(&file).await.unwrap();
-    sample::deliver(&inbox, fixture::complete().job_id("job_1")).await;
-    let publish = async |job: article_webhook_inbox::Job| match job.attempt() {
-        1 => Err(Failed::retry_after("connection refused", Duration::ZERO)),
-        attempt => Err(Failed::retry_after(format!("HTTP 503 after {attempt} s"), Duration::ZERO)),
-    };
-    inbox.worker(publish).attempts(4).run_until_idle().await.unwrap();
-    inbox.close().await.unwrap();
-    let entry = shown(&file, "/entry/job_1/article.complete").await;
-    let why =
-        entry.find("<strong>The entry is dead: </strong><span><bdi>HTTP 503 after 4 s").unwrap();
-    assert!(why < entry.find("The article</h2>").unwrap());
-    has(
-        &entry,
-        &["attempt 1</span>", "<summary><span class=\"nth\">3 ×</span>", "HTTP 503 after 2 s"],
     );
 }
 

@@ -153,37 +153,3 @@ impl Record {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_reported_before_its_order_is_kept_until_the_order_comes() {
-        let record = Record::default();
-        let at = Duration::ZERO;
-        let published = |job: &str| Happening::Published {
-            at,
-            published: job.parse().unwrap(),
-            title: String::new(),
-            source: Source::Webhook,
-        };
-        record.add(&published("job_1"));
-        record.add(&published("job_2"));
-        assert!(record.orders().is_empty());
-        for (count, job) in [(1, "job_2"), (2, "job_1")] {
-            record.add(&Happening::Ordered {
-                at,
-                ordered: job.parse().unwrap(),
-                topic: String::new(),
-            });
-            let orders = record.orders();
-            let order = orders.iter().find(|order| order.job_id == job).unwrap();
-            assert_eq!((orders.len(), &*order.published), (count, &[Source::Webhook][..]));
-        }
-        for number in 0..2 * MAX_ORDERS {
-            record.add(&published(&format!("job_x{number}")));
-        }
-        assert_eq!(record.lock().len(), MAX_ORDERS);
-    }
-}

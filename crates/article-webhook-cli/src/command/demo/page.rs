@@ -215,20 +215,3 @@ fn now(order: &Order) -> (Tone, String) {
         },
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn two_presses_at_once_order_twice() {
-        let running = Running::start(None, 1200).await.ok().unwrap();
-        let buttons = Buttons::new(Arc::clone(&running.demo));
-        let pressed = tokio::join!(buttons.press("order-ten"), buttons.press("order-ten"));
-        assert_eq!(pressed, (Ok(()), Ok(())));
-        let ended = running.stop().await.ok().unwrap();
-        let jobs: std::collections::BTreeSet<_> =
-            ended.iter().map(|ended| &ended.order.job_id).collect();
-        assert_eq!((ended.len(), jobs.len()), (20, 20));
-    }
-}

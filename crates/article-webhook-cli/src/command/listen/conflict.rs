@@ -49,38 +49,3 @@ impl OtherBody {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook::{Sink, fixture::DeliveryRequest};
-
-    use super::*;
-
-    const ARTICLE: &str =
-        r#"{"job_id":"job_1","status":"complete","article":{"title":"a","html":"<p>a</p>"}}"#;
-
-    async fn deliver(inbox: &Inbox, body: &str) {
-        let request = DeliveryRequest::new(body.to_owned()).header("X-Service-Job-Id", "job_1");
-        inbox.accept(request.delivery().unwrap()).await;
-    }
-
-    #[tokio::test]
-    async fn a_repeat_of_the_first_is_none_and_any_other_is_reported_with_what_becomes_of_it() {
-        let key = EntryKey::article("job_1".parse().unwrap());
-        let no_article = r#"{"job_id":"job_1"}"#;
-        for (is_done, of_article) in [(false, OtherBody::HandedOut), (true, OtherBody::Kept)] {
-            let inbox = Inbox::memory();
-            deliver(&inbox, no_article).await;
-            if is_done {
-                let worker = inbox.worker(async |_| Ok(())).on_undecodable(async |_| Ok(()));
-                worker.run_until_idle().await.unwrap();
-            }
-            deliver(&inbox, ARTICLE).await;
-            let of = async |body: &str| other_body(&inbox, &key, body.as_bytes()).await;
-            assert_eq!(of(no_article).await, None);
-            assert_eq!(of(ARTICLE).await, Some(of_article), "{is_done}");
-            assert_eq!(of("{}").await, Some(OtherBody::NotKept), "it was never stored");
-        }
-        assert_eq!(other_body(&Inbox::memory(), &key, b"{}").await, None);
-    }
-}

@@ -101,18 +101,3 @@ pub(super) fn command(command: &str) -> Markup {
 pub(super) fn pattern(command: &str) -> Markup {
     html! { div.command { code { (escape::line(command)) } } }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_in_groups() {
-        assert_eq!(number(1), "1");
-        assert_eq!(number(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(
-            [999, 1_516, 262_144, 8_388_608].map(size),
-            ["999 bytes", "1.5 KB", "262 KB", "8.3 MB"]
-        );
-    }
-}

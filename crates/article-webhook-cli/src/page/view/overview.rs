@@ -247,27 +247,3 @@ fn bar(parts: &[(&str, &str, u64)], all: u64) -> Markup {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_chart_has_a_bar_for_each_hour_and_the_highest_for_most() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(100 * 3_600_000 + 1_800_001);
-        let hours = HourCount::collect(Vec::new(), vec![(77, 1), (100, 96)]);
-        let drawn = charts(Some(&hours), now).into_string();
-        assert_eq!(drawn.matches("<rect").count(), 48);
-        assert!(drawn.contains("<strong>97</strong> died in 24 hours"), "{drawn}");
-        assert!(
-            drawn.contains("y=\"46\" width=\"8\" height=\"2\"><title>05:00 UTC: 1 died"),
-            "{drawn}"
-        );
-        assert!(
-            drawn.contains("x=\"231\" y=\"0\" width=\"8\" height=\"48\"><title>04:00 UTC: 96 died"),
-            "{drawn}"
-        );
-    }
-}

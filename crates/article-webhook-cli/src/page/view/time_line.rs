@@ -105,38 +105,3 @@ fn place(since: Duration) -> f64 {
 fn as_f64(seconds: u64) -> f64 {
     Duration::from_secs(seconds).as_secs_f64()
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook_inbox::{EntryKey, store::Arrival};
-
-    use super::*;
-
-    #[test]
-    fn what_was_polled_has_no_line_of_attempts() {
-        let now = SystemTime::UNIX_EPOCH;
-        let body = |source| {
-            let sent = Arrival {
-                key: EntryKey::article("job_1".parse().unwrap()),
-                source,
-                target: "t".into(),
-                intent: None,
-                digest: article_webhook_inbox::Digest::of(b"a"),
-                bytes: "a".into(),
-            };
-            vec![sent.into_body(now)]
-        };
-        let drawn = |source| time_line(&Delivered::Bodies(&body(source)), now).into_string();
-        assert!(!drawn(Source::Api).contains("<svg"), "{}", drawn(Source::Api));
-        assert!(drawn(Source::Webhook).contains("an attempt before it"));
-    }
-
-    #[test]
-    fn a_time_stands_between_the_attempts_that_it_is_between() {
-        let at = |seconds| place(Duration::from_secs(seconds));
-        assert_eq!(ATTEMPTS.map(at), PLACES);
-        assert_eq!(at(5), 16.0);
-        assert_eq!(at(40), 40.0);
-        assert_eq!(at(100_000), 94.0);
-    }
-}
