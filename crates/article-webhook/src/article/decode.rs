@@ -6,17 +6,19 @@
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess},
+    de::{Error, MapAccess, SeqAccess},
 };
 
 use super::{
     Article, ArticleResult, DecodeError, Drift, FeaturedImage, InvalidJobId, JobId, SocialPost,
     SocialPosts, Status, UntrustedHtml,
     drift::{ReportDrift, UnknownFields},
-    featured_image::ImageValue,
     status::{ErrorCode, reported_failure},
 };
-use crate::json::{self, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt};
+use crate::json::{
+    self, Elements, Entries, Field, FromJson, Kind, MalformedJson, ObjectFields, RepairAt, Skipped,
+    skip_array,
+};
 
 pub(super) fn decode_with_drift(body: &[u8]) -> Result<(ArticleResult, Vec<Drift>), DecodeError> {
     let parsed = ParsedResult::parse(body).map_err(DecodeError::of_malformed)?;
@@ -186,12 +188,59 @@ impl ArticleDraft {
 }
 
 impl ImageDraft {
-    pub(super) fn of_url(url: &str) -> Self {
+    fn of_url(url: &str) -> Self {
         Self { url: Field::Value(url.to_owned()), ..Self::default() }
     }
 
     pub(super) fn finish(self) -> FeaturedImage {
         FeaturedImage { url: self.url.optional(), alt_text: self.alt_text.optional() }
+    }
+}
+
+/// An image as an object, or as something else that can be understood.
+pub(crate) struct ImageValue {
+    fields: ImageDraft,
+    /// The kind of the value, where it is not an object.
+    other_kind: Option<Kind>,
+}
+
+impl FromJson for ImageValue {
+    const EXPECTED: &'static str = "an object";
+
+    fn text(url: &str) -> Option<Self> {
+        let image = || Self { fields: ImageDraft::of_url(url), other_kind: Some(Kind::String) };
+        (!url.is_empty()).then(image)
+    }
+
+    /// An array of one, which is no array itself.
+    fn array<'de, A: SeqAccess<'de>>(
+        mut elements: Elements<'_, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        let first = elements.next()?;
+        let is_one = elements.next::<Skipped>()?.is_none();
+        skip_array(elements)?;
+        Ok(match first {
+            Some(Field::Value(Self { fields, other_kind })) => {
+                let is_image = is_one && other_kind != Some(Kind::Array);
+                is_image.then_some(Self { fields, other_kind: Some(Kind::Array) })
+            }
+            _ => None,
+        })
+    }
+
+    fn object<'de, A: MapAccess<'de>>(
+        entries: Entries<'_, 'de, A>,
+    ) -> Result<Option<Self>, A::Error> {
+        Ok(ImageDraft::object(entries)?.map(|fields| Self { fields, other_kind: None }))
+    }
+}
+
+impl ReportDrift for ImageValue {
+    fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
+        if self.other_kind.is_some() {
+            drift.push(Drift::unexpected(path, Self::EXPECTED, self.other_kind));
+        }
+        self.fields.report_drift(path, drift);
     }
 }
 

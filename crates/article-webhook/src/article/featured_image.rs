@@ -1,12 +1,8 @@
 use std::fmt;
 
-use serde::{
-    Serialize,
-    de::{MapAccess, SeqAccess},
-};
+use serde::Serialize;
 
-use super::{Drift, article::Size, decode::ImageDraft, drift::ReportDrift};
-use crate::json::{Elements, Entries, Field, FromJson, Kind, Skipped, skip_array};
+use super::article::Size;
 
 /// A picture (service document, section 2.1).
 ///
@@ -61,53 +57,6 @@ impl fmt::Debug for FeaturedImage {
             .field("url", &self.url.as_deref().map(Size))
             .field("alt_text", &self.alt_text.as_deref().map(Size))
             .finish()
-    }
-}
-
-/// An image as an object, or as something else that can be understood.
-pub(crate) struct ImageValue {
-    pub(super) fields: ImageDraft,
-    /// The kind of the value, where it is not an object.
-    other_kind: Option<Kind>,
-}
-
-impl FromJson for ImageValue {
-    const EXPECTED: &'static str = "an object";
-
-    fn text(url: &str) -> Option<Self> {
-        let image = || Self { fields: ImageDraft::of_url(url), other_kind: Some(Kind::String) };
-        (!url.is_empty()).then(image)
-    }
-
-    /// An array of one, which is no array itself.
-    fn array<'de, A: SeqAccess<'de>>(
-        mut elements: Elements<'_, A>,
-    ) -> Result<Option<Self>, A::Error> {
-        let first = elements.next()?;
-        let is_one = elements.next::<Skipped>()?.is_none();
-        skip_array(elements)?;
-        Ok(match first {
-            Some(Field::Value(Self { fields, other_kind })) => {
-                let is_image = is_one && other_kind != Some(Kind::Array);
-                is_image.then_some(Self { fields, other_kind: Some(Kind::Array) })
-            }
-            _ => None,
-        })
-    }
-
-    fn object<'de, A: MapAccess<'de>>(
-        entries: Entries<'_, 'de, A>,
-    ) -> Result<Option<Self>, A::Error> {
-        Ok(ImageDraft::object(entries)?.map(|fields| Self { fields, other_kind: None }))
-    }
-}
-
-impl ReportDrift for ImageValue {
-    fn report_drift(&self, path: &'static str, drift: &mut Vec<Drift>) {
-        if self.other_kind.is_some() {
-            drift.push(Drift::unexpected(path, Self::EXPECTED, self.other_kind));
-        }
-        self.fields.report_drift(path, drift);
     }
 }
 
