@@ -30,3 +30,22 @@ async fn jobs_beside_a_receiver_stay_in_the_ledger_and_are_polled_after_it() {
     let (out, _) = collect(&["--json"]);
     assert!(out.ends_with(&format!("\"job_id\":\"{job}\",\"state\":\"collected\"}}\n")), "{out}");
 }
+
+/// A person does not wait for the schedule.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_named_is_polled_now_although_it_is_due_later() {
+    let (_folder, file) = sample::place();
+    let service = sample::service().await;
+    let job = service.order("Shoes").await.unwrap().job_id;
+    SqliteStore::open(&file).unwrap().close().await.unwrap();
+    let collect = |url: &str, arguments: &[&str]| {
+        run_at(url, &[&["collect", "--inbox", text(&file)], arguments].concat())
+    };
+    // Nothing listens there.
+    let (exit, _, note) = collect("http://127.0.0.1:1", &[&job]);
+    assert!(exit == Some(1) && note.contains("have no article yet"), "{note}");
+    let (exit, _, note) = collect(&service.base_url(), &[]);
+    assert!(exit == Some(3) && note.contains("the next is due"), "{note}");
+    let (exit, out, note) = collect(&service.base_url(), &[&job]);
+    assert!(exit == Some(0) && out.contains("collected"), "{out}{note}");
+}
