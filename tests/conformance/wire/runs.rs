@@ -155,6 +155,21 @@ fn another_body_of_the_job_waits_and_another_job_does_not() {
 }
 
 #[test]
+fn urls_that_differ_in_their_query_have_handlers_of_their_own() {
+    for framework in Framework::ALL {
+        let scene = Scene::new(framework, Reply::Stored);
+        let path = scene.site.path(scene.style);
+        for query in ["", "?shop=1", "?shop=2"] {
+            let mut connection = scene.server.connect();
+            connection.send(delivery().wire(&[&*path, query].concat()));
+            scene.begins();
+            scene.end();
+            assert!(status(&mut connection) < 300, "{framework:?}, {query}");
+        }
+    }
+}
+
+#[test]
 fn a_handler_that_is_late_is_not_run_again_by_the_retries() {
     for framework in Framework::ALL {
         let scene = Scene::at(Site::Late, framework, Reply::Stored);

@@ -46,3 +46,11 @@ async fn a_question_is_repeated_until_it_is_answered() {
         assert_eq!(service.count(), 4, "{line:?}");
     }
 }
+
+#[tokio::test]
+async fn a_pause_that_is_longer_than_the_deadline_is_not_waited_for() {
+    let service = Service::start([answer(503, "retry-after: 30\r\n", "")]);
+    let client = service.builder("").deadline(Duration::from_secs(20)).build().unwrap();
+    let error = client.article(&"job_1".parse().unwrap()).await.unwrap_err();
+    assert_eq!((error.retry_after(), service.count()), (Some(Duration::from_secs(30)), 1));
+}

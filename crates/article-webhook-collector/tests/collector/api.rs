@@ -29,8 +29,8 @@ pub(crate) enum Reply {
     Panics,
     /// The call does not end.
     Hangs,
-    /// The call waits for a notification, and then is answered.
-    Waits(Arc<Notify>, String),
+    /// The call waits for a notification, and then is answered with this status, `Retry-After` and body.
+    Waits(Arc<Notify>, u16, &'static str, String),
 }
 
 impl Reply {
@@ -121,7 +121,7 @@ impl Script {
     pub(crate) fn orders_wait(&self, body: &'static str) -> Arc<Notify> {
         let answered = Arc::new(Notify::new());
         let until = answered.clone();
-        self.on_order(move || Reply::Waits(until.clone(), body.to_owned()));
+        self.on_order(move || Reply::Waits(until.clone(), 200, "", body.to_owned()));
         answered
     }
 
@@ -167,9 +167,9 @@ impl Script {
             Reply::Unanswered => Err(Error::unanswered("planted")),
             Reply::Panics => panic!("planted"),
             Reply::Hangs => pending().await,
-            Reply::Waits(until, body) => {
+            Reply::Waits(until, status, retry_after, body) => {
                 until.notified().await;
-                Ok(self.raw(200, "", body))
+                Ok(self.raw(status, retry_after, body))
             }
         }
     }

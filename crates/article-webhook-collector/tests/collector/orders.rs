@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use article_webhook_collector::OrderOutcome;
 use article_webhook_inbox::{IntentState, JobState, PauseReason, Reason, store::Store};
 use article_webhook_inbox_contract::faulty::Fault;
+use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     api::Reply,
@@ -133,4 +134,39 @@ async fn an_answer_401_pauses_orders_until_a_person_resumes() {
     world.api.on_order(|| Reply::created("job_1"));
     collector.resume().await.unwrap();
     assert!(order(&collector, "post-17").await.job_id().is_some());
+}
+
+/// The pause comes with the answer of one of two orders that were sent at once. The other is answered with a shorter pause.
+#[tokio::test(start_paused = true)]
+async fn the_longest_pause_holds_although_the_store_cannot_keep_it() {
+    let world = World::new();
+    world.ledger.fault("Report", Fault::DOWN);
+    let (first, second) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let mut replies = [(first.clone(), "86400"), (second.clone(), "60")].into_iter();
+    world.api.on_order(move || {
+        let (until, pause) = replies.next().expect("there are two orders");
+        Reply::Waits(until, 429, pause, String::new())
+    });
+    let collector = world.collector();
+    let ordering = ["post-17", "post-18"].map(|intent| {
+        let collector = collector.clone();
+        tokio::spawn(async move { order(&collector, intent).await })
+    });
+    world.pass(SECOND, SECOND).await;
+    assert_eq!(world.api.orders(), 2);
+    for (answered, ordering) in [first, second].into_iter().zip(ordering) {
+        answered.notify_one();
+        let before = Instant::now();
+        assert!(matches!(ordering.await.unwrap(), OrderOutcome::Refused(_)));
+        assert_eq!(before.elapsed().as_secs(), 0, "the caller does not wait");
+    }
+    world.pass(HOUR, MINUTE).await;
+    collector.order("post-19", &shoes()).await.unwrap_err();
+    assert_eq!((world.api.orders(), world.intent("post-19").await), (2, None));
+
+    world.ledger.repair();
+    let OrderOutcome::Paused(pause) = order(&collector, "post-19").await else {
+        panic!("it is paused")
+    };
+    assert!(pause.until.duration_since(world.clock.now()).unwrap() > 22 * HOUR);
 }

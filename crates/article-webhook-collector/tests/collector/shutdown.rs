@@ -19,7 +19,7 @@ async fn a_call_that_is_under_way_may_end() {
     let answered = Arc::new(Notify::new());
     let until = answered.clone();
     world.api.on_poll(move |job| match job {
-        "job_1" => Reply::Waits(until.clone(), article("job_1")),
+        "job_1" => Reply::Waits(until.clone(), 200, "", article("job_1")),
         _ => Reply::Hangs,
     });
     let (stop, stopped) = oneshot::channel::<()>();

@@ -4,11 +4,11 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use article_webhook_inbox::{
-    Inbox, IntentState, JobFilter, JobState, SqliteStore, State,
-    store::{Expect, Intended, Outcome, Store},
+    Inbox, IntentState, JobFilter, JobState, Prune, SqliteStore, State,
+    store::{Expect, Intended, Outcome, Recorded, Store},
 };
 
-use super::{CLAIM, FILES, Fixture, alter, copy, key, record, spoil_page, within};
+use super::{CLAIM, FILES, Fixture, alter, arrival, copy, key, record, spoil_page, within};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -164,6 +164,32 @@ async fn what_was_acknowledged_since_is_expected_and_the_ledger_is_carried_over(
     restored.copy_from(&old).await.unwrap();
     assert_eq!(store.show(key("job_0")).await.unwrap().unwrap().0.state, State::Done);
     assert_eq!(store.counts().await.unwrap().of(State::Waiting), 4);
+}
+
+#[tokio::test]
+async fn what_was_done_and_removed_since_is_not_handled_again() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..1).await;
+    SqliteStore::backup(&fixture.path, fixture.backup()).unwrap();
+    record(&store, 1..2).await;
+    for claimed in store.claim(CLAIM).await.unwrap().claimed {
+        store.settle(claimed.lease, Outcome::Done).await.unwrap();
+    }
+    let now = fixture.clock.now() + MINUTE;
+    let prune = Prune { bodies_before: now, entries_before: now, limit: 100, ..Prune::default() };
+    while store.prune(prune).await.unwrap().more {}
+    assert_eq!(store.counts().await.unwrap().total(), 0);
+    store.close().await.unwrap();
+    drop(store);
+
+    SqliteStore::restore(fixture.backup(), &fixture.path).unwrap();
+    let store = fixture.open();
+    let again = store.record(arrival("job_1", &[b'a'; 4000])).await.unwrap();
+    assert_eq!(again, Recorded::Duplicate);
+    // What the backup has waits again: the old file has its end, and is copied next.
+    let waiting = store.claim(CLAIM).await.unwrap().claimed;
+    assert_eq!(waiting.iter().map(|it| it.key.clone()).collect::<Vec<_>>(), [key("job_0")]);
 }
 
 #[tokio::test]

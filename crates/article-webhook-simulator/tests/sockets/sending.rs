@@ -124,9 +124,12 @@ async fn a_receiver_that_is_down_or_does_not_speak_http_is_retried() {
 
 #[tokio::test]
 async fn deliveries_go_to_this_machine_only() {
-    let (_, attempts) = day_of(stepped("http://receiver.invalid/")).await;
-    assert_eq!(
-        why(&attempts[0]),
-        "the simulator delivers to this machine only: allow_network lifts this"
-    );
+    for fault in [Fault::AnswerLost, Fault::Chunked, Fault::Cut] {
+        let simulator = stepped("http://receiver.invalid/").fault(Rule::new(fault));
+        let (_, attempts) = day_of(simulator).await;
+        assert_eq!(
+            why(&attempts[0]),
+            "the simulator delivers to this machine only: allow_network lifts this"
+        );
+    }
 }
