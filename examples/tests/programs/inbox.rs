@@ -108,37 +108,6 @@ fn a_signal_ends_it_in_order_and_nothing_is_printed_twice() {
 }
 
 #[test]
-fn an_inbox_that_cannot_be_opened_is_reported() {
-    for example in RECEIVERS {
-        let output = command(example)
-            .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
-            .env("ARTICLE_INBOX_DB", "no/such/folder/inbox.db")
-            .output()
-            .unwrap();
-        let error = String::from_utf8(output.stderr).unwrap();
-        let expected = "error: cannot open the inbox: the folder no/such/folder does not exist or cannot be \
-                        entered: create it, or name another file\n\nTo keep it in another file, set \
-                        ARTICLE_INBOX_DB, as in ARTICLE_INBOX_DB=/var/lib/articles/inbox.db\n\n";
-        assert_eq!((output.status.code(), error.as_str()), (Some(2), expected), "{example}");
-    }
-}
-
-#[test]
-fn two_receivers_do_not_share_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("articles.db");
-    let _first = start("inbox_axum", &path);
-    let output = command("inbox_actix_web")
-        .env("ARTICLE_WEBHOOK_TOKEN", fixture::TOKEN)
-        .env("ARTICLE_INBOX_DB", &path)
-        .output()
-        .unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    let expected = "error: cannot open the inbox: another process uses ";
-    assert_eq!((output.status.code(), error.starts_with(expected)), (Some(2), true), "{error}");
-}
-
-#[test]
 fn a_job_that_is_handed_over_twice_is_in_the_queue_once() {
     let expected = "\
 delivered  job_1  Stored

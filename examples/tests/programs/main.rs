@@ -3,11 +3,7 @@
 #![allow(clippy::print_stderr)] // what is skipped is reported
 #![allow(clippy::unwrap_used)] // a test's unwrap is an assertion, and so is that of its helpers
 
-mod blog;
-#[path = "../../blog/images.rs"]
-mod images;
 mod inbox;
 mod program;
 mod receivers;
 mod service;
-mod start;

@@ -2,7 +2,7 @@ use std::{
     env::{self, consts::EXE_SUFFIX},
     io::{BufRead, BufReader, Lines, Read, Write},
     net::{SocketAddr, TcpStream},
-    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
 
@@ -16,7 +16,6 @@ pub(crate) struct Program {
     pub(crate) address: SocketAddr,
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
-    log: Lines<BufReader<ChildStderr>>,
     /// Its working directory, and the default place of its files.
     _folder: TempDir,
 }
@@ -33,9 +32,8 @@ impl Program {
             .env("ARTICLE_WEBHOOK_ADDR", "127.0.0.1:0");
         let folder = tempfile::tempdir().unwrap();
         let command = command.current_dir(&folder);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = output.next().unwrap().unwrap();
         let address = line
@@ -43,7 +41,7 @@ impl Program {
             .and_then(|line| line.strip_suffix("/webhooks/articles"))
             .unwrap();
         let address = address.parse().unwrap();
-        Self { address, child, output, log, _folder: folder }
+        Self { address, child, output, _folder: folder }
     }
 
     /// Sends it this signal. Returns its exit code and the rest of its output.
@@ -60,12 +58,6 @@ impl Program {
         line.expect("the program goes on printing").unwrap()
     }
 
-    /// The next line of its log.
-    pub(crate) fn log(&mut self) -> String {
-        let line = self.log.next();
-        line.expect("the program goes on logging").unwrap()
-    }
-
     /// The next lines it prints, as one text.
     pub(crate) fn lines(&mut self, count: usize) -> String {
         let lines: Vec<_> = (0..count).map(|_| self.line()).collect();
@@ -74,10 +66,6 @@ impl Program {
 
     pub(crate) fn deliver(&self, post: &DeliveryRequest) -> Response {
         self.request("POST /webhooks/articles", post.headers(), post.bytes())
-    }
-
-    pub(crate) fn get(&self, path: &str) -> Response {
-        self.request(&format!("GET {path}"), &[], b"")
     }
 
     pub(crate) fn request(
@@ -101,11 +89,7 @@ impl Program {
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
         let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        Response {
-            status: head[9..12].parse().unwrap(),
-            head: head.to_ascii_lowercase(),
-            body: body.to_owned(),
-        }
+        Response { status: head[9..12].parse().unwrap(), body: body.to_owned() }
     }
 }
 
@@ -119,8 +103,6 @@ impl Drop for Program {
 
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// In lower case.
-    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -137,8 +119,6 @@ pub(crate) fn command(example: &str) -> Command {
     command
         .env_remove("ARTICLE_WEBHOOK_TOKEN")
         .env_remove("ARTICLE_WEBHOOK_ADDR")
-        .env_remove("ARTICLE_BLOG_DIR")
-        .env("ARTICLE_BLOG_FETCH", "loopback")
         .env_remove("ARTICLE_INBOX_DB");
     command
 }
