@@ -6,10 +6,8 @@
 mod answers;
 mod application;
 mod call_log;
-mod counts;
 mod exchange;
 mod request;
-mod retries;
 mod row;
 mod run;
 mod site;
@@ -21,7 +19,6 @@ mod tokens_refused;
 mod wire;
 
 use std::{
-    collections::BTreeSet,
     io::{self, Write},
     thread,
 };
@@ -50,14 +47,6 @@ fn axum_actix_web_and_tower_answer_as_the_table_says() {
         "conformance: answers: {rows} situations x axum ({axum}), actix-web ({actix_web}), tower ({tower}): sink + extractor + layer"
     ));
     assert!(rows >= 150, "the table has lost rows: {rows}");
-}
-
-#[test]
-fn each_situation_is_in_the_table_once() {
-    let mut situations = BTreeSet::new();
-    for row in table::rows() {
-        assert!(situations.insert(row.situation), "{:?}", row.situation);
-    }
 }
 
 /// Unlike what `println!` writes, it is seen when the tests pass.

@@ -13,11 +13,10 @@ use crate::{
     text::{Situation, bytes, situations, text},
 };
 
-const AUTHORIZATIONS: [&str; 2] =
-    [include_str!("table/tokens.txt"), include_str!("table/forgeries.txt")];
-
-/// All that comes before the body, but `Authorization`.
-const HEADS: [&str; 8] = [
+const TOPICS: [&str; 23] = [
+    include_str!("table/tokens.txt"),
+    include_str!("table/forgeries.txt"),
+    // All that comes before the body, but `Authorization`.
     include_str!("table/methods.txt"),
     include_str!("table/content_types.txt"),
     include_str!("table/encodings.txt"),
@@ -26,9 +25,7 @@ const HEADS: [&str; 8] = [
     include_str!("table/events.txt"),
     include_str!("table/lengths.txt"),
     include_str!("table/check_order.txt"),
-];
-
-const BODIES: [&str; 11] = [
+    // Bodies.
     include_str!("table/json.txt"),
     include_str!("table/formats.txt"),
     include_str!("table/numbers.txt"),
@@ -40,29 +37,12 @@ const BODIES: [&str; 11] = [
     include_str!("table/job_ids_in_bodies.txt"),
     include_str!("table/results.txt"),
     include_str!("table/kinds.txt"),
+    include_str!("table/capabilities.txt"),
+    include_str!("table/replies.txt"),
 ];
 
-const OTHERS: [&str; 2] =
-    [include_str!("table/capabilities.txt"), include_str!("table/replies.txt")];
-
 pub(crate) fn rows() -> Vec<Row> {
-    [authorizations(), heads(), bodies(), read(&OTHERS)].concat()
-}
-
-pub(crate) fn authorizations() -> Vec<Row> {
-    read(&AUTHORIZATIONS)
-}
-
-pub(crate) fn heads() -> Vec<Row> {
-    read(&HEADS)
-}
-
-pub(crate) fn bodies() -> Vec<Row> {
-    read(&BODIES)
-}
-
-fn read(topics: &[&'static str]) -> Vec<Row> {
-    topics.iter().flat_map(|topic| situations(topic)).map(row).collect()
+    TOPICS.into_iter().flat_map(situations).map(row).collect()
 }
 
 fn row(situation: Situation) -> Row {

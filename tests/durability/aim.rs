@@ -5,24 +5,10 @@ use std::path::Path;
 use fastrand::Rng;
 
 use crate::{
-    role::{self, Role},
+    role::Role,
     runs,
     strace::{self, Strace},
-    trace::{self, Call},
 };
-
-/// The names of all points, in the order of a delivery's life.
-pub(crate) const POINTS: [&str; 9] = [
-    "before the insert",
-    "in the insert, before the commit",
-    "at the sync of the commit",
-    "after the commit, before the answer",
-    "after the answer",
-    "claimed, before the handler",
-    "in the handler",
-    "before it is complete",
-    "after it is complete",
-];
 
 #[derive(Debug)]
 pub(crate) struct Aim {
@@ -62,52 +48,5 @@ impl Aim {
             Some(file) => strace.on_file(&folder.join(file)),
             None => strace,
         }
-    }
-
-    /// Which point that was, by what the trace shows before the call in which the receiver died.
-    pub(crate) fn point(&self, trace: &Path) -> &'static str {
-        let calls = trace::read(trace);
-        let is_fatal = |call: &Call| strace::lists(self.call, &call.name) && call.end.is_none();
-        let Some(last) = calls.iter().rposition(is_fatal) else {
-            return "unknown";
-        };
-        let fatal = &calls[last];
-        let before = &calls[..last];
-        match fatal.name.as_str() {
-            "write" if fatal.text().starts_with(b"began") => "claimed, before the handler",
-            "write" => "in the handler",
-            send if strace::lists(strace::SENDS, send) => "after the commit, before the answer",
-            "epoll_wait" => {
-                let previous = before.iter().rfind(|call| call.thread == fatal.thread);
-                if previous.is_some_and(|call| call.peer().is_some()) {
-                    "after the answer"
-                } else {
-                    "while it waits"
-                }
-            }
-            _ if fatal
-                .file()
-                .is_none_or(|file| !file.ends_with(role::FILE.to_owned() + "-wal")) =>
-            {
-                "in a checkpoint"
-            }
-            _ if !self.with_deliveries => Self::point_of_work(before),
-            sync if strace::lists(strace::SYNCS, sync) => "at the sync of the commit",
-            _ => {
-                let previous = before.iter().rfind(|call| call.thread == fatal.thread);
-                let is_first = previous.is_none_or(|call| call.name != "pwrite64");
-                if is_first { "before the insert" } else { "in the insert, before the commit" }
-            }
-        }
-    }
-
-    /// Without deliveries, the log is written to when entries are claimed and when they are complete.
-    fn point_of_work(before: &[Call]) -> &'static str {
-        let noted = before.iter().rposition(|call| call.text().starts_with(b"ended"));
-        let Some(noted) = noted else { return "before the claim" };
-        let synced = before[noted..]
-            .iter()
-            .any(|call| strace::lists(strace::SYNCS, &call.name) && call.end.is_some());
-        if synced { "after it is complete" } else { "before it is complete" }
     }
 }

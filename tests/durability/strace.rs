@@ -69,11 +69,6 @@ impl Strace {
     }
 }
 
-/// Whether a call is one of those in a list such as [`SYNCS`].
-pub(crate) fn lists(calls: &str, name: &str) -> bool {
-    calls.split(',').any(|call| call == name)
-}
-
 /// Why nothing can be traced here, and what to do about it.
 pub(crate) fn obstacle() -> Option<&'static str> {
     let run = |arguments: &[&str]| {

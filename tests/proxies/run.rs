@@ -101,11 +101,6 @@ impl Run {
             Outcome::NotAcknowledged => {
                 status.is_none_or(|status| status >= 400) && taken.is_empty()
             }
-            Outcome::Unheard(expected) => {
-                status == Some(expected)
-                    && taken.is_empty()
-                    && !self.record.is_notified_of(&job_id, Duration::ZERO)
-            }
         };
         if !is_right {
             let (form, framework, situation) = (site.form.name, site.framework, situation.name);

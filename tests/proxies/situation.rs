@@ -50,8 +50,6 @@ pub(crate) enum Outcome {
     RefusedByEither,
     /// The same, or there is no answer.
     NotAcknowledged,
-    /// The proxy answers with this status, and the receiver never hears of it.
-    Unheard(u16),
 }
 
 /// A small delivery as the service sends it.
@@ -83,17 +81,10 @@ const STRANGER_OF_8_MIB: Situation = Situation {
 };
 
 /// A request with a wrong token.
-pub(crate) const STRANGER: Situation = Situation {
+const STRANGER: Situation = Situation {
     name: "a wrong token",
     tokens: &[WRONG],
     outcome: Outcome::Unauthorized,
-    ..DELIVERY
-};
-
-const ANOTHER_PATH: Situation = Situation {
-    name: "another path",
-    path: "/articles",
-    outcome: Outcome::RefusedByEither,
     ..DELIVERY
 };
 
@@ -134,7 +125,12 @@ pub(crate) const TABLE: &[Situation] = &[
         framing: Framing::Chunks,
         ..STRANGER_OF_8_MIB
     },
-    ANOTHER_PATH,
+    Situation {
+        name: "another path",
+        path: "/articles",
+        outcome: Outcome::RefusedByEither,
+        ..DELIVERY
+    },
     Situation {
         name: "half of the body, then the end of the stream",
         end: SendingEnds::InTheBody,
@@ -146,21 +142,6 @@ pub(crate) const TABLE: &[Situation] = &[
         tokens: &[WRONG],
         end: SendingEnds::AfterTheRequest,
         outcome: Outcome::NotAcknowledged,
-        ..DELIVERY
-    },
-];
-
-/// What Caddy does unless a block handles every path.
-pub(crate) const DEFAULT_ANSWER_OF_CADDY: &[Situation] =
-    &[DELIVERY, Situation { outcome: Outcome::Unheard(200), ..ANOTHER_PATH }];
-
-/// What nginx does unless `client_max_body_size` is set.
-pub(crate) const DEFAULT_LIMIT_OF_NGINX: &[Situation] = &[
-    Situation { name: "1 MiB", length: 1 << 20, ..DELIVERY },
-    Situation {
-        name: "1 MiB and a byte",
-        length: (1 << 20) + 1,
-        outcome: Outcome::Unheard(413),
         ..DELIVERY
     },
 ];

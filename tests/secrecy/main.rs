@@ -7,7 +7,6 @@
 
 mod canary;
 mod client;
-mod core;
 mod observe;
 mod servers;
 mod site;
@@ -24,22 +23,6 @@ use situation::situations;
 
 /// The statuses that the situations at the sites come to, so that none is forgotten.
 const STATUSES: [u16; 9] = [200, 400, 401, 405, 413, 415, 422, 500, 503];
-
-#[test]
-fn the_core_shows_no_secret() {
-    observe();
-    let job_id = "job_core";
-    let canaries = canaries(job_id);
-    let (mut second, mut shown) = (0, String::new());
-    for site in Site::SINKS.into_iter().chain(Site::EXTRACTORS) {
-        for situation in situations(&canaries, job_id) {
-            second += 1;
-            shown += &core::shown(&canaries, site, &situation, second);
-        }
-    }
-    assert_eq!(canaries.shown_in(&shown), [""; 0]);
-    assert_log_is_secret(&canaries, job_id);
-}
 
 #[test]
 fn axum_shows_no_secret() {

@@ -71,20 +71,6 @@ fn what_is_refused_is_not_waited_for_and_the_sink_is_notified_of_a_delivery() {
     });
 }
 
-#[test]
-fn a_stranger_that_goes_away_in_the_middle_of_its_body_does_no_harm() {
-    on_each_server(|server, path, _| {
-        for request in [stranger().unsent(20), stranger().unfinished(), delivery().short(20)] {
-            let mut connection = server.connect();
-            connection.send(request.wire(path));
-            drop(connection);
-        }
-        let mut next = server.connect();
-        next.send(stranger().wire(path));
-        assert_eq!(next.response().map(|answer| answer.status), Ok(401));
-    });
-}
-
 /// The answer may be lost to the reset. A sender that announces such a body should ask first, with `Expect`.
 #[test]
 fn a_stranger_that_writes_on_is_cut_off() {

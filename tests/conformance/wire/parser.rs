@@ -1,7 +1,6 @@
 use crate::{
     call_log::Entry,
     connection::{Response, Silence},
-    print,
     request::{ARTICLE, TOKEN},
     site::{Site, Style},
     targets::server::{Framework, Server},
@@ -71,12 +70,7 @@ impl Row {
         Self { situation, text, end, axum: fates(0), actix_web: fates(1), tower: fates(2) }
     }
 
-    /// Whether any server refuses it.
-    pub(crate) fn is_refused(&self) -> bool {
-        [&self.axum, &self.actix_web].into_iter().any(|fates| *fates != [Fate::LetIn])
-    }
-
-    pub(super) fn request(&self, path: &str) -> Vec<u8> {
+    fn request(&self, path: &str) -> Vec<u8> {
         filled(&self.text, path, "job_1")
     }
 
@@ -130,10 +124,6 @@ fn no_malformed_request_reaches_the_application_and_the_next_delivery_is_stored(
         }
     }
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
-    let rows = rows.len();
-    print(&format!(
-        "conformance: {rows} rows of the HTTP parsers x axum, actix-web, tower: sink + extractor or layer"
-    ));
 }
 
 fn disagreement(server: &Server, style: Style, row: &Row) -> Option<String> {
