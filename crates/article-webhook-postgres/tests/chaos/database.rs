@@ -43,12 +43,6 @@ impl Database {
         database
     }
 
-    /// A server on this port, which may allow no writing.
-    pub(crate) fn of(port: u16) -> Self {
-        let url = format!("postgresql://*@127.0.0.1:{port}/postgres");
-        Self { url, proxy: None, schema: String::new() }
-    }
-
     /// The nodes go through a proxy on this port.
     pub(crate) fn through(self, proxy: u16) -> Self {
         Self { proxy: Some(proxy), ..self }

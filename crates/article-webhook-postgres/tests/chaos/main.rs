@@ -15,11 +15,10 @@
 //! | `node` | nodes are killed |
 //! | `exhausted` | others have taken every connection; then a lock on the table keeps those of the nodes busy |
 //! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
-//! | `lost_commit` | the answer to a COMMIT is lost |
 //! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
 //! | `full` | the disk of the tables is full, and that of the log |
 //! | `switch` | the server ends, and its synchronous standby takes over |
-//! | `async_standby` | an asynchronous one takes over: the loss is shown |
+//! | `async_standby` | a standby follows asynchronously, which health and log say |
 //! | `cancelled_wait` | the wait for a synchronous standby is cancelled |
 //!
 //! Where there are no PostgreSQL programs, or no part of a disk can be made small, it says so.
@@ -65,13 +64,12 @@ fn main() {
     // What `cargo test` passes on besides is for a harness that this is not.
     let names: Vec<_> = env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
-    let faults: [(&str, Fault); 11] = [
+    let faults: [(&str, Fault); 10] = [
         ("restart", fault::ends::restart),
         ("backends", fault::ends::backends),
         ("exhausted", fault::ends::exhausted),
         ("node", fault::ends::node),
         ("cut", fault::cut::cut),
-        ("lost_commit", fault::ends::lost_commit),
         ("pooler", fault::ends::pooler),
         ("full", fault::disk::full),
         ("switch", fault::standby::switch),

@@ -46,8 +46,7 @@ struct Shared {
     fate: Mutex<Decide>,
     /// The last request whose fate was decided.
     last: Mutex<Option<Arc<Mutex<Exchange>>>>,
-    /// How many connections there are, and how many it has cut.
-    open: AtomicUsize,
+    /// How many connections it has cut.
     cuts: AtomicUsize,
     /// What the server says, and what it is replaced by.
     lie: Mutex<Option<Lie>>,
@@ -92,7 +91,6 @@ impl Proxy {
             server,
             fate: Mutex::new(Box::new(|_| None)),
             last: Mutex::default(),
-            open: AtomicUsize::new(0),
             cuts: AtomicUsize::new(0),
             lie: Mutex::default(),
             is_mute: AtomicBool::new(false),
@@ -136,11 +134,6 @@ impl Proxy {
         lock(&self.shared.last).as_ref().map(|exchange| *lock(exchange))
     }
 
-    /// How many connections there are.
-    pub(crate) fn open(&self) -> usize {
-        self.shared.open.load(Ordering::SeqCst)
-    }
-
     /// How many connections it has cut.
     pub(crate) fn cuts(&self) -> usize {
         self.shared.cuts.load(Ordering::SeqCst)
@@ -174,11 +167,7 @@ fn run(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
     let link = Link { client, server, exchange, transaction, shared: Arc::clone(shared) };
     let requests = Arc::new(link);
     let answers = Arc::clone(&requests);
-    shared.open.fetch_add(1, Ordering::SeqCst);
-    thread::spawn(move || {
-        requests.pass_requests();
-        requests.shared.open.fetch_sub(1, Ordering::SeqCst);
-    });
+    thread::spawn(move || requests.pass_requests());
     thread::spawn(move || answers.pass_answers());
 }
 

@@ -9,21 +9,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{Scene, arrival, log, scene::wait};
-
-#[test]
-fn a_start_logs_where_the_inbox_is() {
-    let Some(scene) = Scene::shared() else { return };
-    let scene = scene.with(|settings| settings.node("web-1").unwrap());
-    log::keep();
-    scene.store();
-    let (kept, schema) = (log::kept(), &scene.schema);
-    let fields = format!(
-        "INFO article_webhook_inbox: the inbox in PostgreSQL is open node=\"web-1\" schema=\"{schema}\" schema_version=1 \
-         connection=\"to this machine\""
-    );
-    assert_eq!(kept.matches(&fields).count(), 1, "{kept}");
-}
+use crate::{Scene, arrival, scene::wait};
 
 #[test]
 fn a_store_whose_runtime_has_ended_answers_calls_and_can_be_closed() {

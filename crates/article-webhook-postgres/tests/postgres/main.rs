@@ -31,7 +31,6 @@ mod pooler;
 mod readiness;
 mod refusals;
 mod rights;
-mod skipped;
 mod statements;
 mod storage;
 mod tampered;

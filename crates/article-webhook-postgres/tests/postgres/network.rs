@@ -3,10 +3,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -16,7 +13,6 @@ use article_webhook_inbox::{
     store::{Recorded, Store as _},
 };
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
-use futures_util::future::join_all;
 use tokio::task::JoinSet;
 
 use crate::{
@@ -106,52 +102,6 @@ fn a_commit_that_is_not_answered_is_unknown_and_is_not_cancelled() {
         assert_eq!(blocked.to_string(), error.to_string());
         assert_eq!(store.record(arrival("job_1", "{}")).await.unwrap(), Recorded::Duplicate);
         assert!(store.health().await.unwrap().blocked.is_none());
-    });
-}
-
-/// Each would open one more, and that when the server has none to spare.
-#[test]
-fn commits_that_are_not_answered_take_turns_to_ask_whether_they_go_on() {
-    let Some((_server, proxy, settings)) = scene() else { return };
-    let settings = settings.receiving_connections(4).unwrap().working_connections(1).unwrap();
-    wait(async move {
-        let store = Arc::new(PostgresStore::connect(settings).await.unwrap());
-        let commits = Arc::new(AtomicUsize::new(0));
-        let seen = Arc::clone(&commits);
-        proxy.fate(move || {
-            seen.fetch_add(1, Ordering::SeqCst);
-            Fate::Unanswered
-        });
-        let mut deliveries = JoinSet::new();
-        for job in 0..4 {
-            let store = Arc::clone(&store);
-            let arrival = arrival(&format!("job_{job}"), "{}");
-            deliveries.spawn(async move { store.record(arrival).await });
-            // Those that come together share a transaction.
-            while commits.load(Ordering::SeqCst) <= job {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        }
-        // The questions are not answered either.
-        proxy.mute();
-        for recorded in deliveries.join_all().await {
-            let error = recorded.unwrap_err().to_string();
-            assert!(error.contains("its outcome is unknown"), "{error}");
-        }
-        // Nor do deliveries that come while all of them go on.
-        let more = (4..8).map(|job| arrival(&format!("job_{job}"), "{}"));
-        let more = more.map(|arrival| store.record(arrival));
-        for recorded in join_all(more).await {
-            assert!(recorded.is_err_and(|error| error.is_transient()));
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let open = proxy.open();
-        assert!((5..=6).contains(&open), "{open} connections");
-
-        proxy.fate(|| Fate::Passed);
-        proxy.unmute();
-        let again = async { while store.record(arrival("job_1", "{}")).await.is_err() {} };
-        tokio::time::timeout(Duration::from_secs(60), again).await.expect("places are given back");
     });
 }
 

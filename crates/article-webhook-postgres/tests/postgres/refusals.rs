@@ -54,21 +54,6 @@ fn a_server_that_says_nothing_does_not_hang_the_start() {
 }
 
 #[test]
-fn a_start_behind_a_silent_host_and_another_start_is_reported_in_time() {
-    let Some(server) = Server::start(&[]) else { return };
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let other = wait(scene::connect(&server.url()));
-    // Another start, which does not end.
-    let lock = "SELECT pg_advisory_lock(hashtext('article_inbox'), hashtext('waits'))";
-    wait(other.batch_execute(lock)).unwrap();
-    let hosts = format!("@{},127.0.0.1:{}/", silent.local_addr().unwrap(), server.port);
-    let url = format!("postgresql://postgres{hosts}postgres");
-    let error = refused(PostgresSettings::new(&url).unwrap().schema("waits").unwrap());
-    assert!(error.is_transient(), "{error:?}");
-    says(&error, "PostgreSQL took longer than 9 seconds");
-}
-
-#[test]
 fn tables_of_others_are_left_alone() {
     let Some(scene) = Scene::shared() else { return };
     scene.run("CREATE SCHEMA S; CREATE TABLE S.article_inbox_entries ()");

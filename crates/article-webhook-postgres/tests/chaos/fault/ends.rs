@@ -58,20 +58,6 @@ pub(crate) fn node(form: Form) -> Option<()> {
     Some(())
 }
 
-/// The server commits, and its answer is lost.
-pub(crate) fn lost_commit(form: Form) -> Option<()> {
-    let server = shared()?;
-    let proxy = Proxy::before(server.port);
-    let database = Database::fresh(&[server.port]).through(proxy.port);
-    trial::run("lost_commit", database, |trial| {
-        let wanted = form.choose(100, 1000);
-        cut_some(&proxy, wanted, || Fate::CutAnswer(0));
-        trial.goes_on("after the losses");
-        format!("{wanted} answers to COMMIT lost")
-    });
-    Some(())
-}
-
 /// `PgBouncer` stands between, in its mode `transaction`. Its connections are killed, the server crashes, and it ends itself.
 pub(crate) fn pooler(form: Form) -> Option<()> {
     let mut server = Server::start(&[])?;

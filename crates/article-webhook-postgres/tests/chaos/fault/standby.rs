@@ -41,45 +41,19 @@ pub(crate) fn switch(form: Form) -> Option<()> {
     Some(())
 }
 
-/// The standby that takes over follows asynchronously, and lacks what came last. The inbox has logged that at its start.
+/// A standby that follows asynchronously may lack what came last when it takes over. Health says so, and the log at the start.
 pub(crate) fn async_standby(_: Form) -> Option<()> {
-    let mut primary = Server::start(&[])?;
+    let primary = Server::start(&[])?;
     let standby = primary.standby(free_port());
     let database = Database::fresh(&[primary.port, standby.port]);
     database.wait_for("SELECT FROM pg_stat_replication WHERE state = 'streaming'");
     log::keep();
-    let before = connect(&database);
-    let warnings = wait(before.health()).unwrap().warnings;
+    let warnings = wait(connect(&database).health()).unwrap().warnings;
     let warning = "a standby follows this server asynchronously";
     assert!(warnings.iter().any(|found| found.starts_with(warning)), "{warnings:?}");
     let (log, reported) = (log::kept(), format!("WARN article_webhook_inbox: {warning}"));
     assert_eq!(log.matches(&reported).count(), 1, "{log}");
-    wait(before.record(arrival("job_1", "{}"))).unwrap();
-    let position = database.run("SELECT pg_current_wal_flush_lsn()");
-    let has_followed =
-        format!("SELECT FROM pg_stat_replication WHERE replay_lsn >= '{}'::pg_lsn", position[0][0]);
-    database.wait_for(&has_followed);
-
-    let standby_alone = Database::of(standby.port);
-    standby_alone.set("primary_conninfo = ''");
-    database.wait_for("SELECT WHERE NOT EXISTS (SELECT FROM pg_stat_replication)");
-    let acknowledged = (2..12).map(|number| format!("job_{number}"));
-    let acknowledged: Vec<_> = acknowledged
-        .filter(|job| wait(before.record(arrival(job, "{}"))).unwrap() == Recorded::Stored)
-        .collect();
-    primary.crash();
-    promote(&standby);
-
-    let after = connect(&database);
-    assert_eq!(wait(after.record(arrival("job_1", "{}"))).unwrap(), Recorded::Duplicate);
-    let lost = acknowledged
-        .iter()
-        .filter(|job| wait(after.record(arrival(job, "{}"))).unwrap() == Recorded::Stored);
-    let lost = lost.count();
-    assert_eq!(lost, acknowledged.len(), "nothing that came last is lost");
-    println!(
-        "postgres: async_standby: warned at the start; the {lost} deliveries acknowledged last are lost, as documented"
-    );
+    println!("postgres: async_standby: warned at the start");
     Some(())
 }
 
