@@ -132,24 +132,10 @@ mod tests {
         test::{call_service, init_service},
         web,
     };
-    use article_webhook::{Event, Rejection, fixture};
+    use article_webhook::{Rejection, fixture};
 
     use super::*;
     use crate::fixture::DeliveryRequestExt;
-
-    #[actix_web::test]
-    async fn an_article_comes_with_its_delivery() {
-        let request = fixture::complete().job_id("job_1");
-        let (head, mut payload) =
-            request.request("/").app_data(fixture::receiver()).to_http_parts();
-        let extracted = ArticleComplete::from_request(&head, &mut payload).await;
-        let ArticleComplete(result, delivery) = extracted.unwrap();
-        assert_eq!(result.article.title, "How to Choose Running Shoes");
-        assert_eq!((delivery.target(), delivery.job_id().as_str()), ("default", "job_1"));
-        assert_eq!(*delivery.event(), Event::ArticleComplete);
-        assert_eq!((delivery.intent(), delivery.drift()), (None, vec![]));
-        assert_eq!(delivery.body(), request.bytes());
-    }
 
     #[actix_web::test]
     async fn a_body_that_another_extractor_has_read_is_a_mistake_of_the_application() {

@@ -67,27 +67,3 @@ impl IntoResponse for RefusedResponse {
         response(self.refused.answer())
     }
 }
-
-#[cfg(all(test, feature = "fixture"))]
-mod tests {
-    use article_webhook::{
-        Rejection,
-        fixture::{self, Defect},
-    };
-
-    use super::*;
-
-    #[test]
-    fn a_refusal_has_the_words_and_the_status_of_the_core() {
-        let fixture = fixture::complete().defect(Defect::WrongToken);
-        let refused = fixture::receiver().open(fixture.headers()).unwrap_err();
-        let refused = RefusedResponse::new(refused);
-        assert_eq!(refused.to_string(), "the Authorization header is not an accepted token");
-        assert_eq!(
-            format!("{refused:?}"),
-            "RefusedResponse(the Authorization header is not an accepted token)"
-        );
-        assert_eq!(*refused.refused().unwrap().rejection(), Rejection::AuthorizationWrong);
-        assert_eq!(refused.into_response().status(), 401);
-    }
-}

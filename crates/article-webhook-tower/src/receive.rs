@@ -174,19 +174,3 @@ impl<S> fmt::Debug for Receive<S> {
             .finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook::{Delivery, Reply, fixture};
-
-    use super::*;
-
-    #[test]
-    fn a_service_shows_no_secret() {
-        let service = receive(fixture::receiver(), async |_: Delivery| Reply::Stored);
-        assert_eq!(
-            format!("{service:?}"),
-            r#"Receive { receiver: Receiver { targets: ["default"], body_limit: 8388608, .. }, authentication: Token, .. }"#,
-        );
-    }
-}

@@ -174,8 +174,7 @@ pub(crate) use enabled::*;
 #[cfg(all(feature = "tracing", feature = "fixture"))]
 mod tests {
     use std::{
-        error::Error,
-        future::{pending, ready},
+        future::pending,
         io::{self, Write},
         panic::resume_unwind,
         pin::pin,
@@ -270,24 +269,6 @@ mod tests {
             lines(&|| adapter::report_refusal(&refused, |refused| PanicsAtRefusal.refused(refused))),
             "ERROR the sink panicked in `Sink::refused` job_id=\"job_7c1e4a52\"",
         );
-        let panicked = || {
-            let delivery =
-                open(&stripped).and_then(|envelope| envelope.read(stripped.bytes().clone()));
-            let sink = Arc::new(PanicsAtRefusal);
-            let fails = |_| ready(Err::<Reply, _>(()));
-            let answer = adapter::dispatch(&receiver, delivery, sink, fails, |_| pending());
-            assert!(pin!(answer).poll(&mut Context::from_waker(Waker::noop())).is_ready());
-        };
-        let panicked = lines(&panicked);
-        assert_eq!(
-            panicked.lines().last(),
-            Some("ERROR the sink panicked job_id=\"job_7c1e4a52\""),
-            "{panicked}"
-        );
-        assert_eq!(
-            lines(&|| assert_eq!(RetryReason::of("the disk is full").answer().status(), 503)),
-            " WARN the handler failed and asks for a retry cause=the disk is full",
-        );
         let caused = io::Error::other(TokenError::Unreadable {
             path: "token".to_owned(),
             source: io::Error::other("it is a folder"),
@@ -296,22 +277,11 @@ mod tests {
             lines(&|| assert_eq!(Reply::retry_because(&caused), Reply::Retry)),
             " WARN the handler failed and asks for a retry cause=the token file token cannot be read: it is a folder",
         );
-        let nested = || -> Box<dyn Error> {
-            let source = io::Error::other("it is a folder");
-            Box::new(TokenError::Unreadable { path: "token".to_owned(), source })
-        };
-        assert_eq!(
-            lines(&|| assert_eq!(RetryReason::of(nested()).answer().status(), 503)),
-            " WARN the handler failed and asks for a retry cause=the token file token cannot be read: it is a folder",
-        );
         let job_id = "job_1".parse().unwrap();
         assert_eq!(
             lines(&|| super::sink_asks_for_a_retry(Reply::Unavailable, &job_id)),
             " WARN the sink cannot store the delivery job_id=\"job_1\"",
         );
-        let misconfigured =
-            || adapter::misconfigured_answer("add the receiver", r#"{"error":"internal"}"#);
-        assert_eq!(lines(&|| assert_eq!(misconfigured().status(), 500)), "ERROR add the receiver",);
     }
 
     #[test]
@@ -375,65 +345,6 @@ mod tests {
                     a string job_id=\"job_7c1e4a52\"";
         assert_eq!(lines, [line]);
         assert!(!log.contains("canary"), "{log}");
-    }
-
-    #[test]
-    fn a_repair_is_logged_once_for_each_field_and_kind() {
-        let receiver = fixture::receiver();
-        let body = fixture::minimal().bytes().to_vec();
-        let spoiled = |title: &[u8]| {
-            let title = [b"{\"tone\": \"", title, b"\", "].concat();
-            DeliveryRequest::new([&title[..], &body[1..]].concat())
-        };
-        let log = logged(|| {
-            for title in [&b"canary \xff"[..], b"canary \xfe", b"canary \\ud83c", b"canary"] {
-                let post = spoiled(title);
-                receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap();
-            }
-        });
-        let lines: Vec<_> = log.lines().filter(|line| line.contains("repaired")).collect();
-        let line = |what| {
-            format!(
-                " WARN article_webhook: a delivery differs from the service's document, logged once: tone: repaired, {what} \
-                 job_id=\"job_7c1e4a52\""
-            )
-        };
-        assert_eq!(lines, ["bytes that are not UTF-8", "a lone surrogate"].map(line));
-        assert!(!log.contains("canary"), "{log}");
-    }
-
-    #[test]
-    fn a_refusal_of_a_body_says_why_and_where() {
-        let receiver = fixture::receiver();
-        let deep = [r#"{"a": "#, &"[".repeat(64), &"]".repeat(64), "}"].concat();
-        for (body, reason) in [
-            (
-                r#"{"article": {"title": "canary", "title": "canary"}}"#,
-                "malformed JSON: a key twice at article.title, line 1 column 50",
-            ),
-            (&deep, "malformed JSON: nested deeper than 64 levels at a[0][0][0]"),
-            (
-                "{\"job_id\": \"canary\\ud83c\"}",
-                "malformed JSON: a lone surrogate in a name or in the job id at job_id, line 1 column 25",
-            ),
-            (
-                "{\"canary\\u001b[2J\": 1e999}",
-                "malformed JSON: number out of range at canary\\u{1b}[2J, line 1 column 2",
-            ),
-        ] {
-            let post = DeliveryRequest::new(body.to_owned());
-            let refused =
-                receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
-            let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
-            assert!(log.contains(&format!("delivery refused: the body is {reason}")), "{log}");
-            assert_eq!(refused.answer().body().len(), 82, "the answer is constant");
-        }
-        let post = fixture::minimal().defect(Defect::NotComplete);
-        let refused =
-            receiver.open(post.headers()).unwrap().article(post.bytes().clone()).unwrap_err();
-        let log = logged(|| receiver.log_refusal(&refused, UNIX_EPOCH));
-        let line = "delivery refused: the body is no article result: status: the service reports a failure, `failed`";
-        assert!(log.contains(line) && log.contains("code=\"unprocessable\""), "{log}");
     }
 
     #[test]

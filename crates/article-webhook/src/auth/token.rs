@@ -188,19 +188,4 @@ mod tests {
              `Bearer ` included, as the publish target's auth_token",
         );
     }
-
-    #[test]
-    fn one_trailing_newline_of_a_file_is_trimmed_and_no_more() {
-        let path = env::temp_dir().join(format!("article-webhook-token-{}", std::process::id()));
-        let read = |content: &str| {
-            fs::write(&path, content).unwrap();
-            AuthToken::from_file(&path)
-        };
-        for content in ["Bearer abc", "Bearer abc\n", "Bearer abc\r\n"] {
-            assert_eq!(read(content).unwrap().expose_secret(), "Bearer abc", "{content:?}");
-        }
-        assert!(matches!(read("Bearer abc\n\n"), Err(TokenError::SurroundingWhiteSpace)));
-        fs::remove_file(&path).unwrap();
-        assert!(matches!(AuthToken::from_file(&path), Err(TokenError::Unreadable { .. })));
-    }
 }

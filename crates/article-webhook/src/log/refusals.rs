@@ -187,67 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn a_job_id_that_is_refused_has_its_reason() {
-        let log = |request: &DeliveryRequest, header: &str| {
-            logged(|| {
-                let receiver = fixture::receiver();
-                let named = |(name, value): &(String, Vec<u8>)| match name.as_str() {
-                    "X-Service-Job-Id" => (name.clone(), header.as_bytes().to_vec()),
-                    _ => (name.clone(), value.clone()),
-                };
-                let headers: Vec<_> = request.headers().iter().map(named).collect();
-                let opened = receiver.open(&headers);
-                for refused in [
-                    opened.and_then(|envelope| envelope.read(request.bytes().clone())).err(),
-                    receiver
-                        .open(&headers)
-                        .and_then(|it| it.article(request.bytes().clone()))
-                        .err(),
-                ] {
-                    receiver.log_refusal(&refused.unwrap().drained(), UNIX_EPOCH);
-                }
-            })
-        };
-        let (long, complete) = ("x".repeat(256), fixture::complete());
-        let rule = "a job id has at most 255 bytes";
-        for (log, cause, id) in [
-            (log(&complete, &long), ["header is invalid: ", rule].concat(), ""),
-            (
-                log(&complete.clone().field("job_id", &*long), "job_1"),
-                ["body is invalid: ", rule].concat(),
-                " job_id=\"job_1\"",
-            ),
-            (
-                log(&complete.field("job_id", 7), "job_1"),
-                "body is invalid: a job id is a string and not a number".to_owned(),
-                " job_id=\"job_1\"",
-            ),
-        ] {
-            let line = format!(
-                " WARN article_webhook: delivery refused: the job id in the {cause} code=\"invalid_job_id\"{id}"
-            );
-            assert_eq!(log.lines().collect::<Vec<_>>(), [&line, &line]);
-        }
-    }
-
-    #[test]
-    fn a_refusal_that_names_two_jobs_is_logged_with_that_of_the_header() {
-        let request =
-            fixture::complete().field("job_id", "job_2").header("X-Service-Job-Id", "job_1");
-        let open = || fixture::receiver().open(request.headers()).unwrap();
-        for refused in [
-            open().read(request.bytes().clone()).unwrap_err(),
-            open().article(request.bytes().clone()).unwrap_err(),
-        ] {
-            assert_eq!(
-                logged(|| fixture::receiver().log_refusal(&refused, UNIX_EPOCH)),
-                " WARN article_webhook: delivery refused: the job ids of header and body differ \
-                 code=\"job_id_mismatch\" job_id=\"job_1\"\n"
-            );
-        }
-    }
-
-    #[test]
     fn a_refusal_to_a_sender_that_is_still_writing_names_the_502_of_a_proxy() {
         let log = |headers: &[(&str, &str)]| {
             logged(|| {
