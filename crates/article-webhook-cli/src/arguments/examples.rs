@@ -30,7 +30,9 @@ fn of(path: &str) -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use std::{fs, path::Path};
+
+    use clap::{CommandFactory, Parser, error::ErrorKind};
 
     use crate::arguments::Arguments;
 
@@ -53,5 +55,40 @@ mod tests {
                 panic!("{example}\n{error}");
             }
         }
+    }
+    /// The READMEs and the guide.
+    #[test]
+    fn each_command_of_the_pages_is_understood() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let within =
+            |folder: &str| fs::read_dir(root.join(folder)).unwrap().map(|it| it.unwrap().path());
+        let readmes = within("crates").map(|path| path.join("README.md"));
+        let guide = within("crates/article-webhook/src/guide");
+        let mut found = 0;
+        for page in readmes.chain(guide).chain([root.join("README.md")]) {
+            let text = fs::read_to_string(&page).unwrap_or_default().replace("\\\n", " ");
+            for (number, part) in text.split("```").enumerate() {
+                let is_block = number % 2 == 1;
+                let commands: Vec<_> = match is_block {
+                    true => part.lines().map(|line| line.trim_start_matches("$ ")).collect(),
+                    false => part.split('`').skip(1).step_by(2).collect(),
+                };
+                for command in commands.iter().filter(|it| it.starts_with("article-webhook ")) {
+                    let command = command.trim_end_matches(" &").trim_end_matches("help COMMAND");
+                    found += 1;
+                    let words = shlex::split(command).unwrap();
+                    let Err(error) = Arguments::try_parse_from(words) else { continue };
+                    let is_understood = match error.kind() {
+                        ErrorKind::DisplayHelp => true,
+                        // A sentence may leave arguments out.
+                        ErrorKind::MissingRequiredArgument
+                        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => !is_block,
+                        _ => false,
+                    };
+                    assert!(is_understood, "{}: {command}: {error}", page.display());
+                }
+            }
+        }
+        assert!(found >= 50, "only {found} commands were found");
     }
 }

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
 mod every_fix;
+mod fields;
 mod files;
 mod jobs;
 mod stage;

@@ -39,6 +39,10 @@ const AGO: &str = "sed -E \"s/1[0-9]{12}/$(($(date +%s) - $1))000/g\"\n";
 const AWAIT: &str =
     "for attempt in $(seq 300); do sh -c \"$1\" && exit; sleep 0.1; done; cat listens; exit 1\n";
 
+/// Runs a command with the other arguments until it has printed a word, and shows what it printed.
+const UNTIL: &str = "word=$1; shift; article-webhook \"$@\" --json >out & sh await \"grep -s '$word' out\" >&2\n\
+    kill $!; wait $! && cat out\n";
+
 /// Has a worker of an inbox pass on what is due.
 const WORK: &str = "article-webhook listen --port 0 --no-page $T --forward-to $RECEIVER --inbox=$1 >listens 2>&1 &\n\
     sh await \"article-webhook inbox status $1 | grep '^oldest due  *nothing waits for a worker$'\"\n\
@@ -113,6 +117,7 @@ impl Stage {
             ("receive", RECEIVE),
             ("work", WORK),
             ("await", AWAIT),
+            ("until", UNTIL),
             ("refused", REFUSED),
         ] {
             fs::write(stage.path(name), text).unwrap();
@@ -153,7 +158,7 @@ impl Stage {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    fn shell(&self, command: &str) -> Command {
+    pub(crate) fn shell(&self, command: &str) -> Command {
         let bin = PathBuf::from(env!("CARGO_BIN_EXE_article-webhook"));
         let path = format!("{}:{}", bin.parent().unwrap().display(), env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
@@ -238,6 +243,7 @@ fn odd() -> String {
             "later" => answer(status, "Retry-After: 3155760000\r\n", ""),
             "moved" => answer(status, "Location: /\r\n", ""),
             "code" => refusal(status, "internal"),
+            "unfinished" => answer(status, "", r#"{"job_id":"job_1","status":"writing"}"#),
             "text" => answer(status, "", "<h1>nothing here</h1>"),
             _ => answer(status, "Content-Type: text/html\r\n", "<h1>nginx</h1>"),
         }
