@@ -20,7 +20,6 @@ fn vectors(url: &str) -> Vec<(String, String)> {
 /// How long an attempt has to succeed. What a browser loads for a page, it asks for within this time.
 const GIVEN: Duration = Duration::from_millis(1500);
 
-/// The console would report what the policy of the frame refuses: the HTML is harmless without it.
 #[tokio::test]
 async fn a_hostile_article_runs_nothing_and_loads_nothing() {
     let Some(browser) = Browser::start().await else { return };
