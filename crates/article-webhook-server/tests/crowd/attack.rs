@@ -27,8 +27,6 @@ pub(crate) enum Attack {
     WrongToken,
     /// Requests that are refused with 405, one behind another, and no answer is read.
     Unread,
-    /// A head of which one byte comes each second: what holds a connection longest without a token.
-    SlowHead,
 }
 
 /// A connection that the server has not finished after this time is given up.
@@ -91,7 +89,6 @@ impl Attack {
                 delivery[..delivery.len() / 2].to_vec()
             }
             Self::Unread => b"GET / HTTP/1.1\r\nHost: receiver.test\r\n\r\n".repeat(300),
-            Self::SlowHead => b"POST / HTTP/1.1\r\nX-Slow: ".to_vec(),
         }
     }
 
@@ -116,11 +113,6 @@ impl Attack {
                 // The answers stay unread, so only another write shows that the server has closed.
                 Self::Unread => {
                     while written.is_ok() && stream.write_all(b"G").await.is_ok() {
-                        sleep(Duration::from_secs(1)).await;
-                    }
-                }
-                Self::SlowHead => {
-                    while stream.write_all(b"a").await.is_ok() {
                         sleep(Duration::from_secs(1)).await;
                     }
                 }

@@ -24,10 +24,6 @@ fn main() {
     }
     descriptors::raise_the_limit();
     // Arguments of `cargo test` are for its own harness, and are ignored.
-    if is_asked_for("shares") {
-        floods::shares();
-        return;
-    }
     if is_asked_for("crowd") {
         crowd::good_deliveries_go_on_and_the_crowd_is_closed();
         return;
@@ -40,7 +36,7 @@ fn main() {
     crowd::good_deliveries_go_on_and_the_crowd_is_closed();
 }
 
-/// Whether this word is among the arguments: `--long`, `crowd`, `floods` or `shares`.
+/// Whether this word is among the arguments: `--long`, `crowd` or `floods`.
 fn is_asked_for(word: &str) -> bool {
     std::env::args().any(|argument| argument == word)
 }
