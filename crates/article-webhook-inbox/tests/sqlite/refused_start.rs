@@ -7,9 +7,9 @@ use std::{
     path::Path,
 };
 
-use article_webhook_inbox::{Restored, SqliteStore};
+use article_webhook_inbox::{Restored, SqliteStore, store::Store};
 
-use super::{Fixture, copy, record};
+use super::{Fixture, alter, arrival, copy, record};
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -174,6 +174,22 @@ async fn a_file_with_two_names_is_refused_under_both() {
     }
     fs::remove_file(&other.path).unwrap();
     assert_eq!(fixture.total().await, 3);
+}
+
+/// With such a list a new delivery could overwrite another.
+#[tokio::test]
+async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    store.record(arrival("job_1", &vec![b'a'; 100_000])).await.unwrap();
+    store.erase(vec!["job_1".parse().unwrap()]).await.unwrap();
+    store.record(arrival("job_2", "{}")).await.unwrap();
+    let crashed = fixture.after_a_kill();
+    // The log is in the file.
+    crashed.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    alter(&crashed.path, |bytes| bytes[39] ^= 1); // the number of free pages
+    let refusal = refused(&crashed);
+    assert!(refusal.contains(" is damaged (Freelist: "), "{refusal}");
 }
 
 #[test]
