@@ -156,29 +156,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_of_one_kind() {
-        let all = [
-            Error::unavailable("a"),
-            Error::unusable("b"),
-            Error::damaged("c"),
-            Error::invalid("d"),
-            Error::closed(),
-        ];
-        let is = [
-            Error::is_transient,
-            Error::is_unusable,
-            Error::is_damaged,
-            Error::is_invalid,
-            Error::is_closed,
-        ];
-        for (index, error) in all.iter().enumerate() {
-            let found = is.map(|is| is(error));
-            assert_eq!(found, std::array::from_fn(|kind| kind == index), "{error}");
-        }
-        assert_eq!(Error::closed().to_string(), "the inbox is closed");
-    }
-
-    #[test]
     fn what_main_shows_of_it_is_its_text_with_the_causes() {
         let full = Error::unavailable("the disk is full");
         assert_eq!(format!("{full:?}"), "the disk is full");

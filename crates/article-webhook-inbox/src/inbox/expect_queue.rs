@@ -148,34 +148,4 @@ mod tests {
         [to_url(), to_url()].into_iter().for_each(|job| _ = jobs.push(job));
         assert_eq!(jobs.next(), Some(to_url()));
     }
-
-    #[test]
-    fn only_a_queue_with_other_jobs_is_kept_again() {
-        let mut jobs = ExpectQueue::default();
-        let kept = |jobs: &mut ExpectQueue, room: usize| {
-            let mut kept = None;
-            jobs.keep(|jobs| {
-                kept = Some(jobs.len());
-                jobs.len().min(room)
-            });
-            kept
-        };
-        assert_eq!(kept(&mut jobs, 2), None);
-        jobs.push(job(1));
-        assert_eq!(kept(&mut jobs, 2), None, "those of the last process are not known");
-        assert!(!jobs.add_kept(vec![job(1), job(2)]), "a writer was started before");
-        assert_eq!(kept(&mut jobs, 2), Some(2));
-        (1..=4).for_each(|number| _ = jobs.push(job(number)));
-        assert_eq!(kept(&mut jobs, 2), Some(4));
-        jobs.push(job(1));
-        assert_eq!(kept(&mut jobs, 2), None, "it waits already");
-        jobs.keep_last(|jobs| jobs.len() - 1);
-        assert_eq!(jobs.at_the_end(), (&[job(1), job(2), job(3)][..], &[job(4)][..]));
-        jobs.keep_last(|_| 2);
-        assert_eq!(jobs.at_the_end(), (&[job(1), job(2)][..], &[job(3), job(4)][..]));
-        jobs.stored();
-        assert_eq!(jobs.at_the_end(), (&[job(2)][..], &[job(3), job(4)][..]));
-        assert_eq!(kept(&mut jobs, 2), Some(3));
-        assert_eq!(jobs.at_the_end(), (&[job(2), job(3)][..], &[job(4)][..]));
-    }
 }

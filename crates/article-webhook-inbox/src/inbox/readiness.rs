@@ -132,29 +132,4 @@ mod tests {
         readiness.probed(now + SECOND * 30, Ok(()));
         assert_eq!(known(&readiness, now + SECOND * 31), Some(Ok(())));
     }
-
-    #[test]
-    fn a_probe_that_failed_as_deliveries_did_shows_at_once_that_the_cause_is_gone() {
-        let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.failed(now, &job(1), &down());
-        readiness.failed(now, &job(2), &down());
-        assert!(readiness.probed(now + SECOND, Err(down())), "it was not known");
-        assert!(!readiness.probed(now + SECOND * 2, Err(down())));
-        assert!(readiness.probed(now + SECOND * 5, Ok(())));
-        assert_eq!(known(&readiness, now + SECOND * 6), Some(Ok(())));
-        assert!(!readiness.probed(now + SECOND * 15, Ok(())));
-    }
-
-    #[test]
-    fn after_half_a_minute_of_failures_the_probe_alone_decides() {
-        let (mut readiness, now) = (Readiness::default(), Instant::now());
-        readiness.failed(now, &job(1), &down());
-        readiness.failed(now + SECOND * 31, &job(2), &down());
-        assert_eq!(known(&readiness, now + SECOND * 31), None);
-        readiness.probed(now + SECOND * 31, Ok(()));
-        assert_eq!(known(&readiness, now + SECOND * 32), Some(Ok(())));
-        readiness.failed(now + SECOND * 32, &job(1), &down());
-        readiness.failed(now + SECOND * 32, &job(2), &down());
-        assert!(readiness.known(now + SECOND * 32).is_some_and(|known| known.is_err()), "again");
-    }
 }

@@ -144,20 +144,3 @@ impl fmt::Debug for Failed {
             .finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_mark_converts_errors_of_many_types() {
-        fn boxed() -> Result<(), Box<dyn Error + Send + Sync>> {
-            Err("a text")?
-        }
-        fn handler() -> Result<(), Failed> {
-            boxed()?;
-            Ok(())
-        }
-        assert_eq!(handler().unwrap_err().to_string(), "a text");
-    }
-}

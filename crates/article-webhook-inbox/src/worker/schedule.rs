@@ -341,13 +341,12 @@ mod tests {
     const OTHER: Lease = Lease { id: 2, fence: 1 };
     const TIME: Duration = Duration::from_secs(60);
     const POLL: Duration = Duration::from_secs(5);
-    const GRACE: Duration = Duration::from_secs(25);
     const SOON: Duration = Duration::from_secs(1);
 
     /// A schedule of four handlers that has nothing to remove.
     fn schedule() -> (Schedule, Instant) {
         let now = Instant::now();
-        let settings = Settings { lease: TIME, grace: GRACE, ..Settings::default() };
+        let settings = Settings { lease: TIME, ..Settings::default() };
         let mut schedule = Schedule::new(&settings, POLL, now);
         assert_eq!(schedule.next(now), Step::Prune);
         schedule.pruned(now, &Removed::default());
@@ -361,21 +360,6 @@ mod tests {
     fn end(schedule: &mut Schedule, now: Instant, lease: Lease, again: Option<Duration>) {
         schedule.handled();
         schedule.settled(now, lease, again);
-    }
-
-    #[test]
-    fn the_next_is_claimed_while_outcomes_are_stored_but_not_more_than_as_many_again() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, leases(4), None);
-        for handled in 1..=4 {
-            schedule.handled();
-            assert_eq!(schedule.room(), handled);
-        }
-        schedule.claimed(now, leases(4), None);
-        schedule.handled();
-        assert_eq!(schedule.room(), 0);
-        schedule.settled(now, LEASE, None);
-        assert_eq!(schedule.room(), 1);
     }
 
     #[test]
@@ -444,23 +428,6 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_few_waits_twice_as_long_as_the_last_one_took() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        let ended = now + MAX_PAUSE_BEFORE_SMALL_CLAIM / 4;
-        schedule.claimed(ended, leases(3), Some(Duration::ZERO));
-        assert_eq!(
-            schedule.next(ended),
-            Step::Wait(Some(ended + MAX_PAUSE_BEFORE_SMALL_CLAIM / 2))
-        );
-        end(&mut schedule, ended, LEASE, None);
-        assert_eq!(schedule.next(ended), Step::Claim(2), "half of the handlers are free");
-        let late = ended + SOON;
-        schedule.claimed(late, [LEASE], Some(Duration::ZERO));
-        assert_eq!(schedule.next(late), Step::Wait(Some(late + MAX_PAUSE_BEFORE_SMALL_CLAIM)));
-    }
-
-    #[test]
     fn no_attempt_begins_under_a_lease_that_has_ended_or_while_it_stops() {
         let (mut schedule, now) = schedule();
         assert_eq!(schedule.next(now), Step::Claim(4));
@@ -496,45 +463,5 @@ mod tests {
         }
         schedule.prune_failed(now);
         assert_eq!(schedule.prune_at, now + PRUNE_PAUSE_AFTER_FAILURE);
-    }
-
-    #[test]
-    fn leases_are_extended_at_a_third_of_their_time() {
-        let (mut schedule, now) = schedule();
-        assert_eq!(schedule.next(now), Step::Claim(4));
-        schedule.claimed(now, [LEASE], Some(TIME * 2));
-        let third = now + TIME / 3;
-        schedule.claim_at = now + TIME * 9;
-        assert_eq!(schedule.next(now), Step::Wait(Some(third)));
-        assert_eq!(schedule.next(third), Step::Extend(vec![LEASE]));
-        assert_eq!(schedule.next(third), Step::Wait(Some(now + TIME)), "it ends meanwhile");
-        assert_eq!(schedule.extended(&[LEASE], &[LEASE]), []);
-        assert_eq!(schedule.next(third), Step::Wait(Some(third + TIME / 3)));
-    }
-
-    #[test]
-    fn a_store_that_is_down_is_called_again_soon_and_the_lease_ends_in_its_time() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, [LEASE], None);
-        let third = now + TIME / 3;
-        assert!(matches!(schedule.next(third), Step::Extend(_)));
-        schedule.extend_failed(third);
-        schedule.claim_at = now + TIME * 9;
-        assert_eq!(schedule.next(third), Step::Wait(Some(third + EXTEND_PAUSE_AFTER_FAILURE)));
-        assert_eq!(schedule.next(now + TIME), Step::GiveUp(vec![LEASE]));
-        assert_eq!(schedule.next(now + TIME), Step::Wait(Some(schedule.claim_at)));
-    }
-
-    #[test]
-    fn attempts_that_do_not_end_in_the_grace_are_cancelled_once_and_then_abandoned() {
-        let (mut schedule, now) = schedule();
-        schedule.claimed(now, leases(2), None);
-        schedule.stop(now);
-        assert!(matches!(schedule.next(now + TIME / 3), Step::Extend(_)), "leases are still held");
-        let over = now + GRACE;
-        assert_eq!(schedule.next(over), Step::Cancel);
-        assert_eq!(schedule.next(over), Step::Wait(Some(over + TIME_AFTER_GRACE)));
-        end(&mut schedule, over, LEASE, None);
-        assert_eq!(schedule.next(over + TIME_AFTER_GRACE), Step::End);
     }
 }

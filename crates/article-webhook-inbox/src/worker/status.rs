@@ -387,18 +387,3 @@ impl Drop for RunningWorker {
         self.registry.end_worker(self.events, Some(failure));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn one_worker_claims_at_a_time() {
-        let registry = Registry::default();
-        let turn = registry.turn().await;
-        let other = tokio::time::timeout(std::time::Duration::from_millis(10), registry.turn());
-        assert!(other.await.is_err());
-        drop(turn);
-        registry.turn().await;
-    }
-}

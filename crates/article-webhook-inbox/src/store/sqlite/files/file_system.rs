@@ -107,27 +107,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_on_a_disk_of_this_machine_is_accepted_and_not_warned_of() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let file = folder.path().join("inbox.db");
-        std::fs::write(&file, "").unwrap();
-        check_local(&file).unwrap();
-        assert_eq!(easily_lost(&file), None);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_file_in_memory_is_of_number() {
-        let memory = Path::new("/dev/shm");
-        if !memory.exists() {
-            return;
-        }
-        let file = tempfile::NamedTempFile::new_in(memory).unwrap();
-        assert!(easily_lost(file.path()).is_some());
-        assert!(easily_lost(&memory.join("no-inbox.db")).is_some());
-    }
-
-    #[test]
     fn a_network_file_system_is_refused_by_name() {
         assert_eq!(
             on_network(Path::new("/mnt/inbox.db"), "NFS").to_string(),

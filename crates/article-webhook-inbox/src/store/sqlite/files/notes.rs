@@ -103,30 +103,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_read_as_it_was_written_last_and_disturbs_no_other() {
-        let file = tempfile::tempfile().unwrap();
-        file.set_len(40).unwrap();
-        let notes = Notes::of_owner(&file).unwrap();
-        assert_eq!(file.metadata().unwrap().len(), END as u64);
-        assert_eq!(notes.read(Note::Failure), b"");
-        notes.write(Note::Failure, &vec![b'a'; Note::Failure.room()]).unwrap();
-        notes.write(Note::Jobs, b"job_1").unwrap();
-        assert_eq!(notes.read(Note::Failure).len(), Note::Failure.room());
-        notes.write(Note::Failure, b"the disk is full").unwrap();
-        let mut of_file = vec![0; END];
-        read_at(&file, 0, &mut of_file).unwrap();
-        assert!(!of_file.contains(&b'a'), "nothing is left of the note before");
-        assert_eq!(
-            (&*notes.read(Note::Failure), &*notes.read(Note::Jobs)),
-            (&b"the disk is full"[..], &b"job_1"[..])
-        );
-
-        let too_long = notes.write(Note::Jobs, &vec![b'a'; Note::Jobs.room() + 1]);
-        assert_eq!(too_long.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(notes.read(Note::Jobs), b"job_1");
-    }
-
-    #[test]
     fn a_note_with_a_flipped_bit_is_none() {
         let file = tempfile::tempfile().unwrap();
         let notes = Notes::of_owner(&file).unwrap();

@@ -272,7 +272,6 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
 
     use super::*;
 
@@ -354,51 +353,5 @@ mod tests {
         assert_eq!(refused.to_string(), "the inbox is closed");
         assert_eq!(next(&mut groups).len(), 1);
         assert!(matches!(groups.next(None), Next::End));
-    }
-
-    /// A channel whose writer has just answered two deliveries, and would wait long for the next ones.
-    fn answered() -> (Calls, Groups) {
-        let (calls, mut groups) = channel();
-        push(&calls, Effect::Adds(1)).unwrap();
-        push(&calls, Effect::Adds(1)).unwrap();
-        let group = next(&mut groups);
-        groups.answer(group, |_| None);
-        groups.gather_until += Duration::from_secs(60);
-        (calls, groups)
-    }
-
-    #[test]
-    fn deliveries_of_senders_that_were_just_answered_share_a_group() {
-        let (calls, mut groups) = answered();
-        push(&calls, Effect::Adds(1)).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| push(&calls, Effect::Adds(1)).unwrap());
-            assert_eq!(next(&mut groups).len(), 2);
-        });
-    }
-
-    #[test]
-    fn no_other_call_waits_for_deliveries() {
-        let (calls, mut groups) = answered();
-        push(&calls, Effect::Leases).unwrap();
-        assert_eq!(next(&mut groups).len(), 1);
-        let (calls, mut groups) = answered();
-        push(&calls, Effect::Adds(1)).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| push(&calls, Effect::Leases).unwrap());
-            assert_eq!(next(&mut groups).len(), 2);
-        });
-    }
-
-    #[test]
-    fn a_lone_sender_does_not_wait() {
-        let (calls, mut groups) = channel();
-        for _ in 0..2 {
-            push(&calls, Effect::Adds(1)).unwrap();
-            let group = next(&mut groups);
-            assert_eq!(group.len(), 1);
-            groups.answer(group, |_| None);
-            groups.gather_until += Duration::from_secs(60);
-        }
     }
 }

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use crate::{
         Clock,
-        store::sqlite::{change_counter, connection, damage::Findings, files::Lock, writer::calls},
+        store::sqlite::{connection, damage::Findings, files::Lock, writer::calls},
     };
 
     /// A writer whose thread is the test.
@@ -388,20 +388,6 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_one_transaction() {
-        let mut fixture = fixture();
-        fixture.probe().unwrap();
-        let changes = |tx: &mut Connection, _, _: &Findings| Ok(change_counter::read(tx)?.changes);
-        let callers = [probes; 3].map(|probes| fixture.call(probes));
-        let before = fixture.call(changes);
-        fixture.commit();
-        let after = fixture.call(changes);
-        fixture.commit();
-        assert_eq!(callers.map(|caller| caller.answer().unwrap()), [2, 3, 4]);
-        assert_eq!([before, after].map(|caller| caller.answer().unwrap()), [1, 2]);
-    }
-
-    #[test]
     fn a_call_that_fails_does_not_fail_its_group() {
         let mut fixture = fixture();
         let before = fixture.call(probes);
@@ -424,25 +410,6 @@ mod tests {
         let says = "the store is too busy, because the call waited too long for the disk";
         assert_eq!(late.answer().unwrap_err().to_string(), says);
         assert_eq!(other.answer().unwrap(), 1);
-    }
-
-    #[test]
-    fn each_call_of_a_group_waits_for_the_lock_as_long_as_it_may() {
-        let mut fixture = fixture();
-        fixture.probe().unwrap();
-        let other = Connection::open(fixture.path()).unwrap();
-        other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let (early, late) = (fixture.call(probes), fixture.call(probes));
-        let mut group = fixture.group();
-        group[0].since -= Duration::from_secs(1);
-        thread::scope(|scope| {
-            let commit = scope.spawn(|| fixture.writer.commit(group));
-            let early = early.0.blocking_recv().unwrap().unwrap_err().to_string();
-            assert_eq!(early, "the database is locked by another program");
-            other.execute_batch("COMMIT").unwrap();
-            commit.join().unwrap();
-        });
-        assert_eq!(late.answer().unwrap(), 2);
     }
 
     #[cfg(unix)]
@@ -503,29 +470,6 @@ mod tests {
         assert!(is_in_file(b'c'));
         fixture.probe().unwrap();
         assert_ne!(log(), begun);
-    }
-
-    #[test]
-    fn a_tool_that_empties_the_log_does_not_wait_for_what_is_copied_ahead() {
-        let mut fixture = fixture();
-        fixture.probe().unwrap();
-        let tool = Connection::open(fixture.path()).unwrap();
-        tool.busy_timeout(Duration::from_secs(10)).unwrap();
-        // No answer asks it to wait while a copy is being made, and it calls again.
-        let empties = thread::spawn(move || {
-            let (empty, began) = ("PRAGMA wal_checkpoint(TRUNCATE)", Instant::now());
-            while tool.query_row(empty, [], |row| row.get(0)) != Ok(0) {
-                if began.elapsed() > Duration::from_secs(30) {
-                    return false;
-                }
-            }
-            true
-        });
-        while !empties.is_finished() {
-            fixture.writer.connection.copy_ahead();
-            fixture.probe().unwrap();
-        }
-        assert!(empties.join().unwrap(), "the snapshot was in the way");
     }
 
     #[test]
