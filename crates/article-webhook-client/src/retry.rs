@@ -122,15 +122,4 @@ mod tests {
             assert!(between.contains(&seconds), "{asked:?}: {seconds}");
         }
     }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_permanent_error_is_not_repeated() {
-        let mut calls = 0;
-        let call = |_| {
-            calls += 1;
-            async { Err::<(), _>(Error::new(Kind::Path)) }
-        };
-        assert!(retry(PAUSES, DEADLINE, call, Error::is_transient).await.is_err());
-        assert_eq!(calls, 1);
-    }
 }

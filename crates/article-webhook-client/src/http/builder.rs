@@ -237,13 +237,6 @@ mod tests {
     }
 
     #[test]
-    fn a_user_agent_is_a_header_value() {
-        assert_eq!(error(|builder| builder.user_agent("my-shop/1.0")), None);
-        let refused = error(|builder| builder.user_agent("two\nlines"));
-        assert_eq!(refused.as_deref(), Some("the HTTP client cannot be set up"));
-    }
-
-    #[test]
     fn the_key_is_not_shown() {
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
         let builder = Client::builder(key, "http://127.0.0.1:3000");

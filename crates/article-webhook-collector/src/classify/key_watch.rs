@@ -84,29 +84,4 @@ mod tests {
         watch.knew(call());
         assert!(watch.has_known(since, call()));
     }
-
-    #[test]
-    fn what_was_known_before_the_machine_was_suspended_is_not_known_later() {
-        let (mut watch, mut call) = (KeyWatch::default(), calls());
-        let hour = Duration::from_secs(3600);
-        let ahead = |hours, began: CallStart| CallStart {
-            store_time: began.store_time + hours * hour,
-            ..began
-        };
-        let (known, missing) = (ahead(1, call()), ahead(1, call()));
-        watch.begins(known);
-        watch.knew(known);
-        watch.begins(missing);
-        // The clock is set back by an hour, and later the machine is suspended for two.
-        let since = missing.store_time - hour;
-        let late = call();
-        watch.begins(late);
-        let polled = ahead(2, call());
-        watch.begins(polled);
-        assert!(!watch.has_known(since, polled), "it was known before the job was missing");
-        watch.knew(known);
-        assert!(!watch.has_known(since, polled), "a late answer");
-        watch.knew(polled);
-        assert!(watch.has_known(since, ahead(2, call())));
-    }
 }

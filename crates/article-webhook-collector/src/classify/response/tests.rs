@@ -187,18 +187,6 @@ fn what_says_nothing_about_a_job_does_not_cost_it_a_day() {
     }
 }
 
-/// The document has 401 for a wrong key. A 403 is about one job: the plan, another account, or a proxy.
-#[test]
-fn a_401_alone_refuses_the_key() {
-    for (status, is_refused) in [(401, true), (403, false), (404, false)] {
-        let mut watch = KeyWatch::default();
-        for id in 1..=4 {
-            let meaning = meaning_of(&job(id), &response(status, "", ""), &mut watch);
-            assert_eq!(meaning.event.is_some(), is_refused, "{status}");
-        }
-    }
-}
-
 /// A key that knows other jobs, and not this one before, is that of another account.
 #[test]
 fn a_job_is_not_found_after_days_if_others_were_known_meanwhile_by_the_key_of_the_job() {
