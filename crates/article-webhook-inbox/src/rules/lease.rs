@@ -63,6 +63,13 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_names_the_node_that_has_it() {
+        let mut row = Row::new(START);
+        Claiming::new(CLAIM, START).of_node(Some("web-1")).decide(1, &mut row);
+        assert_eq!(row.node.as_deref(), Some("web-1"));
+    }
+
+    #[test]
     fn a_fence_does_not_come_again_where_claims_were_lost() {
         let now = START + Duration::from_secs(1_700_000_000);
         let before = Row::new(now);

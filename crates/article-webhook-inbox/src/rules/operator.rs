@@ -54,3 +54,19 @@ impl Row {
         can_be_doubtful
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    #[test]
+    fn only_a_done_entry_needs_bytes_to_begin_again() {
+        for &state in State::ALL {
+            let mut row = Row { state, ..Row::new(NOW) };
+            let expected = !matches!(state, State::Leased | State::Done | State::Quarantined);
+            assert_eq!(row.requeue(None, 0, NOW, NOW), expected, "{state}");
+        }
+    }
+}

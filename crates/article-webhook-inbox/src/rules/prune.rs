@@ -24,3 +24,24 @@ impl Prune {
         before.is_some_and(|before| row.at < rounded(before))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store looks for old entries by the same limits. A row that it has loaded is compared again.
+    #[test]
+    fn what_ended_at_the_limit_stays() {
+        let at = SystemTime::UNIX_EPOCH;
+        let prune = Prune {
+            bodies_before: at,
+            entries_before: at,
+            dead_before: Some(at),
+            ..Prune::default()
+        };
+        for &state in State::ALL {
+            let row = Row { state, ..Row::new(at) };
+            assert!(!prune.removes_entry(&row) && !prune.removes_bytes(&row, at), "{state}");
+        }
+    }
+}

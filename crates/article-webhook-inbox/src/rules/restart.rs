@@ -31,3 +31,53 @@ impl Row {
         is_too_late
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    /// When a wait ends that began and was to end this many seconds after the restart; negative: before it.
+    fn waits(began: i64, ends: i64) -> (SystemTime, bool) {
+        let start = NOW + MAX_WAIT * 100;
+        let time = |seconds: i64| match u64::try_from(seconds) {
+            Ok(after) => start + Duration::from_secs(after),
+            Err(_) => start - Duration::from_secs(seconds.unsigned_abs()),
+        };
+        let mut row = Row { at: time(ends), ..Row::new(time(began)) };
+        let changed = row.restart(start);
+        assert!(!row.restart(start), "a second restart changes nothing");
+        let at = NOW + row.at.duration_since(start).unwrap_or_default();
+        (at, changed)
+    }
+
+    #[test]
+    fn a_wait_under_a_clock_that_was_ahead_ends_after_its_pause() {
+        let seconds = |seconds| NOW + Duration::from_secs(seconds);
+        let (hours, year) = (36_000, 31_536_000);
+        assert_eq!(waits(-60, 30), (seconds(30), false), "the clock is right");
+        assert_eq!(waits(hours, hours), (NOW, true), "a new entry is due at once");
+        assert_eq!(waits(hours, hours + 30), (seconds(30), true), "a pause begins again");
+        assert_eq!(waits(year, year + 30), (seconds(30), true));
+        assert_eq!(waits(-60, -30), (NOW, false), "it is due");
+    }
+
+    #[test]
+    fn no_wait_is_longer_than_a_day() {
+        let day = NOW + MAX_WAIT;
+        assert_eq!(waits(-60, 31_536_000), (day, true));
+        assert_eq!(waits(31_536_000, 63_072_000), (day, true));
+        assert_eq!(waits(0, 86_400), (day, false));
+    }
+
+    #[test]
+    fn other_entries_stay_as_they_are() {
+        for state in [State::Done, State::Dead, State::Unhandled, State::Corrupt] {
+            let before = Row { state, ..Row::new(NOW + MAX_WAIT * 2) };
+            let mut after = before.clone();
+            assert!(!after.restart(NOW));
+            assert_eq!(after, before);
+        }
+    }
+}

@@ -168,7 +168,8 @@ pub struct Answered {
 mod tests {
     use std::time::Duration;
 
-    use super::*;
+    use super::{super::intent::NotOrdered, *};
+    use crate::Topic;
 
     const NAME: &str = "post-17";
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
@@ -190,6 +191,25 @@ mod tests {
             assert!(row.bind((NAME, None), &job(id), NOW).is_some(), "{id}");
         }
         row
+    }
+
+    /// Retention may have removed them from the ledger.
+    #[test]
+    fn the_url_is_good_for_its_jobs_and_no_other() {
+        let mut answered = delivered(1, &[]);
+        answered.answer((NAME, None), &job("job_1"), NOW);
+        assert!(answered.admits((NAME, None), &job("job_1")));
+        let bound = delivered(2, &["job_1", "job_2"]);
+        assert!(["job_1", "job_2"].iter().all(|id| bound.admits((NAME, None), &job(id))));
+        assert!(!bound.admits((NAME, None), &job("job_3")));
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_the_last_job_that_was_bound() {
+        let mut row = delivered(2, &["job_1", "forged"]);
+        let answered = row.answer((NAME, None), &job("job_2"), NOW);
+        assert!(!row.unbind(&job("job_2"), NOW), "it was named by an answer");
+        assert_eq!((answered.unbound, row.job_id), (Some(job("forged")), Some(job("job_1"))));
     }
 
     /// The service has taken an order of it, so no other may be placed.
@@ -247,7 +267,47 @@ mod tests {
         }
         let mut erased = row(1, 0, &[]);
         erased.erase(&job("job_1"));
-        erased.import_outcome(&row(1, 1, &["job_1"]));
+        let topic = Topic::of("Running shoes");
+        let there = IntentRow { topic: topic.clone(), ..row(1, 1, &["job_1"]) };
+        erased.import_outcome(&there);
         assert_eq!((erased.state, erased.job_id), (IntentState::Ordered, None));
+        assert_eq!(erased.topic, None);
+        let mut known = row(1, 0, &[]);
+        known.import_outcome(&there);
+        assert_eq!(known.topic, topic);
+        // Erased there, or another order there.
+        let open = IntentRow { topic: Topic::of("Knees"), ..row(1, 0, &[]) };
+        let mut erased_there = there.clone();
+        erased_there.erase(&job("job_1"));
+        for (there, expected) in [(&erased_there, None), (&there, topic)] {
+            let mut here = open.clone();
+            here.import_outcome(there);
+            assert_eq!(here.topic, expected);
+        }
+        let mut ordered = row(1, 1, &["job_2"]);
+        ordered.import_outcome(&there);
+        assert_eq!((ordered.job_id, ordered.topic), (Some(job("job_2")), None));
+    }
+
+    #[test]
+    fn a_call_that_took_nothing_takes_one_bound_job_away() {
+        for (calls, jobs, left, shown) in [
+            (2, &["job_1", "job_2"][..], &["job_1"][..], Some("job_1")),
+            (2, &["job_1"], &["job_1"], Some("job_1")),
+            (3, &["job_1", "job_2"], &["job_1", "job_2"], Some("job_1")),
+            (2, &[], &[], None),
+        ] {
+            let mut row = IntentRow { fence: 9, ..delivered(calls, jobs) };
+            let unbound = match row.not_ordered(row.lease(1), NOW) {
+                NotOrdered::Unknown { unbound } => unbound,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(ids(&row.provisional), left);
+            assert_eq!(unbound.is_some(), left.len() < jobs.len());
+            assert_eq!((row.calls, row.job_id), (calls - 1, shown.map(job)));
+        }
+        let mut only = delivered(1, &["job_1"]);
+        let unbound = vec![job("job_1")];
+        assert_eq!(only.not_ordered(only.lease(1), NOW), NotOrdered::Remove { unbound });
     }
 }

@@ -41,3 +41,49 @@ impl IntentRow {
 pub(super) fn digest(job_id: &JobId) -> Digest {
     Digest::of(job_id.as_str().as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn job(number: usize) -> JobId {
+        format!("job_{number}").parse().unwrap()
+    }
+
+    /// Whether the job of an answer is expected.
+    fn answer(row: &mut IntentRow, number: usize) -> bool {
+        row.answer(("post-17", None), &job(number), NOW).is_expected
+    }
+
+    #[test]
+    fn an_intent_remembers_the_last_erased_jobs() {
+        let mut row = IntentRow::new(Duration::from_secs(60), NOW);
+        for number in 0..=MAX_ERASED_JOBS {
+            row.erase(&job(number));
+            row.erase(&job(number));
+        }
+        assert_eq!(row.erased.len(), MAX_ERASED_JOBS);
+        assert!(answer(&mut row.clone(), 0));
+        assert!((1..=MAX_ERASED_JOBS).all(|number| !answer(&mut row.clone(), number)));
+    }
+
+    #[test]
+    fn a_job_without_an_intent_may_be_that_of_any_order_without_a_job() {
+        let row = IntentRow::new(Duration::from_secs(60), NOW);
+        assert!(row.may_have_ordered("post-17", &job(1), None));
+        assert!(row.may_have_ordered("post-17", &job(1), Some("post-17")));
+        assert!(!row.may_have_ordered("post-17", &job(1), Some("post-18")));
+        let mut ordered = row;
+        answer(&mut ordered, 1);
+        assert!(
+            ordered.may_have_ordered("post-17", &job(1), Some("post-18")),
+            "as the intent says"
+        );
+        assert!(ordered.may_have_ordered("post-17", &job(2), Some("post-17")), "as the job says");
+        assert!(!ordered.may_have_ordered("post-17", &job(2), None));
+    }
+}

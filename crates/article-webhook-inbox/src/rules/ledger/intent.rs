@@ -300,6 +300,21 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
     const WITHIN: Duration = Duration::from_secs(60);
 
+    fn job(id: &str) -> JobId {
+        id.parse().unwrap()
+    }
+
+    /// An intent in each state, at `NOW + WITHIN`.
+    fn in_state(state: IntentState) -> IntentRow {
+        let row = IntentRow::new(WITHIN, NOW);
+        match state {
+            IntentState::Ordering => IntentRow::new(WITHIN * 2, NOW),
+            IntentState::Unknown => row,
+            IntentState::Ordered => IntentRow { state, job_id: Some(job("job_1")), ..row },
+            IntentState::Abandoned => IntentRow { state, ..row },
+        }
+    }
+
     #[test]
     fn a_lease_of_an_intent_that_was_lost_is_not_that_of_the_next() {
         let created_at = NOW + WITHIN;
@@ -308,10 +323,48 @@ mod tests {
         assert_eq!(next.not_ordered(lost, created_at + WITHIN), NotOrdered::Nothing);
     }
 
-    /// The service may have taken an order of the other store.
     #[test]
-    fn the_end_of_a_call_removes_no_imported_intent() {
-        let mut row = IntentRow::new(WITHIN, NOW).imported(NOW);
-        assert_eq!(row.not_ordered(row.lease(7), NOW), NotOrdered::Unknown { unbound: None });
+    fn a_restart_shortens_a_deadline_that_a_wrong_clock_left() {
+        for ahead in [MAX_CALL_TIME * 100, MAX_CALL_TIME, WITHIN] {
+            let mut row = IntentRow::new(WITHIN, NOW + ahead);
+            assert!(row.restart(NOW) && !row.restart(NOW));
+            assert_eq!(row.at, NOW + WITHIN);
+        }
+        let mut again =
+            IntentRow { created_at: NOW, ..IntentRow::new(WITHIN, NOW + MAX_CALL_TIME) };
+        assert!(again.restart(NOW) && !again.restart(NOW));
+        assert_eq!(again.at, NOW + MAX_CALL_TIME);
+        let two_hours = Duration::from_secs(7200);
+        assert!(!IntentRow::new(two_hours, NOW).restart(NOW), "a call may last so long");
+        for state in [IntentState::Ordered, IntentState::Abandoned] {
+            let at = NOW + MAX_CALL_TIME * 100;
+            assert!(!IntentRow { at, ..in_state(state) }.restart(NOW), "{state}");
+        }
+    }
+
+    #[test]
+    fn an_imported_intent_is_as_it_was_shown() {
+        let now = NOW + WITHIN;
+        for &state in IntentState::ALL {
+            let shown = in_state(state).into_intent(7, "post-17".into(), now);
+            let there = IntentRow { state, ..in_state(state) };
+            let mut row = there.imported(now);
+            assert_eq!(row.clone().into_intent(7, "post-17".into(), now), shown);
+            let decision = row.not_ordered(row.lease(7), now);
+            assert!(!matches!(decision, NotOrdered::Remove { .. }), "{state}");
+        }
+    }
+
+    /// If it was stored while the export ran, the export has its job alone.
+    #[test]
+    fn the_intent_of_an_imported_job_is_as_certain_as_the_job_says() {
+        let intent = Some("post-17".into());
+        let known = JobRow { intent: intent.clone(), ..JobRow::unread() };
+        let doubted = JobRow { unproven: intent, ..known.clone() };
+        for (line, is_doubted) in [(known, false), (doubted, true)] {
+            let mut row = IntentRow::of_imported(&job("job_1"), &line, NOW);
+            assert_eq!(row.expects_refused(&job("job_2")), is_doubted, "a call has no answer");
+            assert_eq!(row.unbind(&job("job_1"), NOW), is_doubted, "a delivery bound it");
+        }
     }
 }

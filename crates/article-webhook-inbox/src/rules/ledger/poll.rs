@@ -197,4 +197,28 @@ mod tests {
             assert_eq!(row.intent.as_deref(), Some("post-17"));
         }
     }
+
+    /// The job was delivered to the URL of an order to which another job is bound, and no poll has decided yet which job is that of the order.
+    #[test]
+    fn a_job_that_may_be_that_of_an_order_is_open_until_it_ends_without_an_article() {
+        let cause = String::from("a cause");
+        let failed = PollOutcome::Failed { answer: answer("{}"), cause: cause.clone() };
+        let not_found = PollOutcome::NotFound { cause };
+        for (outcome, entry, state) in [
+            (PollOutcome::Answered(answer("{}")), Some(State::Done), JobState::Expected),
+            (PollOutcome::Answered(answer("{}")), Some(State::Unhandled), JobState::Expected),
+            (unfinished(), Some(State::Done), JobState::Expected),
+            (failed, None, JobState::Failed),
+            (not_found.clone(), None, JobState::NotFound),
+            (not_found, Some(State::Done), JobState::Arrived),
+        ] {
+            let mut row = JobRow { unproven: Some("post-17".into()), ..job() };
+            row.sync_with_entry(State::Done, Source::Api, START);
+            assert_eq!(row.state, JobState::Expected, "an article alone does not end it");
+            let lease = row.poll(7, LEASE, START);
+            let settled = row.settle(lease, &outcome, KEY, entry, START);
+            assert_eq!(settled, PollSettled::Settled(state), "{outcome:?} {entry:?}");
+            assert_eq!(row.unproven.is_some(), state.is_open(), "{outcome:?} {entry:?}");
+        }
+    }
 }

@@ -18,6 +18,10 @@ fn limited(seconds: u64) -> BucketEvent {
     BucketEvent::RateLimited { retry_after: Duration::from_secs(seconds) }
 }
 
+fn pause(from: u64, until: u64, why: PauseReason) -> Pause {
+    Pause { since: after(from), until: after(until), why }
+}
+
 /// Something that happens to a bucket.
 #[derive(Debug, Clone)]
 enum Step {
@@ -130,4 +134,63 @@ fn the_least_and_the_highest_rate_are_those_of_a_millisecond_and_a_minute() {
     let mut endless = Bucket::new();
     let settings = BucketSettings { per_minute: 1, burst: u32::MAX, key: 1 };
     assert!((0..1000).all(|_| endless.take(settings, START)));
+}
+
+#[test]
+fn a_429_without_a_time_is_no_pause() {
+    let mut bucket = Bucket::new();
+    bucket.report(limited(0), START);
+    assert_eq!(bucket, Bucket::new());
+}
+
+#[test]
+fn a_restart_shortens_what_a_wrong_clock_left() {
+    let year = 365 * 24 * 3600;
+    let mut bucket = Bucket::new();
+    while bucket.take(SETTINGS, after(year)) {}
+    bucket.report(limited(60), after(year));
+    assert!(bucket.restart(START) && !bucket.restart(START));
+    assert_eq!(bucket.pause, Some(pause(0, 60, PauseReason::RateLimited)));
+    // The rest of its tokens comes back from the first use on.
+    assert_eq!((bucket.tokens(SETTINGS, after(60)), bucket.take(SETTINGS, after(60))), (0, false));
+    assert_eq!(bucket.next_token(SETTINGS, after(60)), after(62));
+    assert!(bucket.take(SETTINGS, after(62)) && !bucket.take(SETTINGS, after(62)));
+}
+
+#[test]
+fn an_imported_bucket_allows_no_more_than_either() {
+    let mut there = Bucket::new();
+    assert!(there.take(SETTINGS, after(5)));
+    there.report(REFUSED, START);
+    there.report(limited(60), START);
+    let mut here = Bucket::new();
+    here.import(&there, after(5));
+    assert_eq!(here, there);
+    here.report(limited(90), after(5));
+    let before = here;
+    here.import(&there, after(5));
+    here.import(&Bucket::new(), after(5));
+    assert_eq!(here, before);
+
+    let ahead = Bucket { pause: Some(pause(900, 1000, PauseReason::Unavailable)), ..there };
+    let mut here = Bucket::new();
+    here.import(&ahead, after(5));
+    assert_eq!(here.pause, Some(pause(5, 105, PauseReason::Unavailable)));
+}
+
+#[test]
+fn a_bucket_is_kept_as_a_document() {
+    let mut bucket = Bucket::new();
+    assert_eq!(codec::document(&bucket), r#"{"full_at":0}"#);
+    bucket.report(REFUSED, after(1));
+    let document = r#"{"full_at":0,"pause":{"since":1000,"until":301000,"why":"key_refused","key":1},"key_refused_at":1000}"#;
+    assert_eq!((codec::document(&bucket).as_str(), codec::row(document)), (document, Some(bucket)));
+    for other in [
+        "",
+        "{}",
+        r#"{"full_at":"now"}"#,
+        r#"{"full_at":0,"pause":{"since":0,"until":0,"why":"lunch"}}"#,
+    ] {
+        assert_eq!(codec::row::<Bucket>(other), None, "{other}");
+    }
 }
