@@ -42,8 +42,6 @@ pub enum Fault {
     Late(Duration),
     /// Once, the clock shows so much more when it has worked.
     Takes(Duration),
-    /// Once, it works, and its result comes after a pause by a timer of Tokio.
-    Replies(Duration),
 }
 
 impl Fault {
@@ -59,8 +57,7 @@ impl Fault {
             | Self::Damaged(_)
             | Self::AnswerLost
             | Self::Late(_)
-            | Self::Takes(_)
-            | Self::Replies(_) => None,
+            | Self::Takes(_) => None,
             lasting => Some(lasting.clone()),
         }
     }
@@ -153,7 +150,6 @@ impl Faulty {
             match fault {
                 Some(Fault::AnswerLost) => return Err(Error::unavailable("the answer was lost")),
                 Some(Fault::Takes(time)) => self.clock.advance(time),
-                Some(Fault::Replies(pause)) => sleep(pause).await,
                 _ => {}
             }
             result
