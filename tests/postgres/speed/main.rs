@@ -27,7 +27,6 @@ use article_webhook_postgres::{PostgresSettings, PostgresStore};
 use form::{Form, median};
 use graphile::Way;
 use table::{Table, at_least, plain};
-use tokio_postgres::{Client, NoTls};
 
 const ENTRIES: usize = 5_000;
 
@@ -81,10 +80,4 @@ fn runtime() -> tokio::runtime::Runtime {
 async fn store(url: &str, schema: &str) -> PostgresStore {
     let settings = PostgresSettings::new(url).unwrap().schema(schema).unwrap();
     PostgresStore::connect(settings).await.unwrap()
-}
-
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
 }
