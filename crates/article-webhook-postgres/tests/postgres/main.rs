@@ -3,8 +3,6 @@
 #![allow(clippy::print_stderr)] // some times are printed
 #![allow(clippy::unwrap_used)] // a server that does not answer fails its tests
 
-#[path = "../common/bouncer.rs"]
-mod bouncer;
 #[path = "../common/log.rs"]
 mod log;
 #[path = "../common/proxy.rs"]
@@ -27,7 +25,6 @@ mod newer;
 mod nodes;
 mod notifications;
 mod outages;
-mod pooler;
 mod readiness;
 mod refusals;
 mod rights;
