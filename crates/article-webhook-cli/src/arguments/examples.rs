@@ -56,6 +56,7 @@ mod tests {
             }
         }
     }
+
     /// The READMEs and the guide.
     #[test]
     fn each_command_of_the_pages_is_understood() {
