@@ -55,11 +55,11 @@ fn door(inbox: &Inbox, collector: &Collector) -> Router {
     };
     let open = async move || {
         let counts = async {
+            // A job first: when it is no longer missing, its entry is there to be counted.
+            let missing = figures.health().await?.ledger.counts.open();
             let entries = inbox.counts().await?;
             let unfinished = entries.of(State::Waiting) + entries.of(State::Leased);
-            Ok::<_, article_webhook_inbox::Error>(
-                figures.health().await?.ledger.counts.open() + unfinished,
-            )
+            Ok::<_, article_webhook_inbox::Error>(missing + unfinished)
         };
         counts.await.map_or_else(|error| error.to_string(), |open| open.to_string())
     };
