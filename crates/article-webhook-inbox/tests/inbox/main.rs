@@ -9,8 +9,8 @@ mod operator;
 mod refusals;
 mod replies;
 mod scene;
-#[cfg(all(feature = "sqlite", not(unix)))]
-mod without_files;
+#[cfg(all(feature = "signal", unix))]
+mod stop_signal;
 #[allow(dead_code)] // `worker` uses all of it
 #[path = "../worker/scene.rs"]
 mod worker_scene;

@@ -4,7 +4,8 @@
 mod alone;
 mod attempts;
 mod blocking;
-mod dropped;
+#[cfg(feature = "tracing")]
+mod causes;
 mod failures;
 mod gate;
 mod idle;
