@@ -9,8 +9,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | `order` | a delivery is synced before it is answered |
-//! | `power_cut` | what was acknowledged survives a power cut |
+//! | `power_cut` | what was acknowledged survives a power cut: a delivery is synced before it is answered |
 //! | `kills` | a receiver that is killed loses nothing and does nothing twice |
 //! | `orders` | an application that is killed, or whose power is cut, orders nothing twice and loses no order |
 //! | `faults` | a write or sync that fails, or a full disk, acknowledges nothing that is not there |
@@ -41,7 +40,6 @@ mod service;
 mod store;
 mod story;
 mod strace;
-mod sync_order;
 mod trace;
 
 use std::env;
@@ -71,11 +69,9 @@ fn main() {
             _ => prove(),
         }
     };
-    proof("order", Needs::Strace, &sync_order::the_sync_returns_before_the_answer_is_written);
     proof("power_cut", Needs::Strace, &|| power_cut::nothing_acknowledged_is_lost(form));
     proof("kills", Needs::Nothing, &|| kills::lose_nothing_and_double_nothing(form, obstacle));
     proof("orders", Needs::Strace, &|| orders::cuts::no_order_is_lost(form));
-    proof("orders", Needs::Nothing, &|| orders::kills::lose_no_order(form, obstacle));
     proof("faults", Needs::Nothing, &|| faults::a_small_disk_fills_and_empties());
     proof("faults", Needs::Strace, &|| {
         faults::a_disk_that_fails_for_a_while(form);

@@ -2,9 +2,7 @@
 
 mod api;
 pub(crate) mod application;
-mod customers;
 pub(crate) mod cuts;
-pub(crate) mod kills;
 mod ledger;
 
 use std::{

@@ -18,7 +18,7 @@ use crate::{
 /// The name of a story, and how it is recorded.
 type Story = (&'static str, fn(Form) -> Tape);
 
-pub(crate) const STORIES: [Story; 9] = [
+pub(crate) const STORIES: [Story; 8] = [
     ("four connections", |form| {
         Tape::record(&load::parcels("plain", 4, each(form), 0), Role::Receiver)
     }),
@@ -28,7 +28,6 @@ pub(crate) const STORIES: [Story; 9] = [
     }),
     ("in bursts", bursts),
     ("with large bodies", large),
-    ("with restarts", restarts),
     ("killed before a sync", killed),
     ("with syncs that fail", failing),
     ("beside a reader", read),
@@ -62,16 +61,6 @@ fn large(_: Form) -> Tape {
             Some(injection) => trace.injecting(injection),
             None => trace,
         });
-    }
-    taping.end()
-}
-
-/// Stopped and started again, several times.
-fn restarts(form: Form) -> Tape {
-    let mut taping = Taping::new(Role::Inbox);
-    for run in 0..3 {
-        let parcels = load::parcels(&format!("run{run}"), 2, each(form) / 2, 500);
-        taping.run(&parcels, |trace| trace);
     }
     taping.end()
 }

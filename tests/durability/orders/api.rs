@@ -39,7 +39,6 @@ pub(crate) struct Api {
 
 struct Record {
     simulator: Simulator,
-    polls: AtomicUsize,
     orders: AtomicUsize,
 }
 
@@ -56,8 +55,7 @@ impl Api {
                 .start()
                 .await
                 .expect("the simulator starts");
-            let record =
-                Record { simulator, polls: AtomicUsize::new(0), orders: AtomicUsize::new(0) };
+            let record = Record { simulator, orders: AtomicUsize::new(0) };
             (Arc::new(record), Server::bind("127.0.0.1:0").await.expect("there is a port"))
         });
         let address = server.local_addr().expect("it is bound");
@@ -79,11 +77,6 @@ impl Api {
         orders
     }
 
-    /// How many polls came.
-    pub(crate) fn polls(&self) -> usize {
-        self.record.polls.load(Ordering::Relaxed)
-    }
-
     /// The article of a job.
     pub(crate) fn article(&self, job_id: &str) -> Vec<u8> {
         let request = Request::get(format!("/v1/content/articles/{job_id}"))
@@ -100,9 +93,6 @@ impl Record {
         let Ok(body) = to_bytes(body, 1 << 20).await else {
             return StatusCode::BAD_REQUEST.into_response();
         };
-        if head.method == Method::GET {
-            self.polls.fetch_add(1, Ordering::Relaxed);
-        }
         let is_lost = head.method == Method::POST
             && self.orders.fetch_add(1, Ordering::Relaxed) % LOST == LOST - 1;
         let response = self.simulator.call(Request::from_parts(head, body)).await;

@@ -1,6 +1,6 @@
-//! An application whose power is cut finds each of its orders and polls in its file.
+//! An application that is killed, or whose power is cut, finds each of its orders and polls in its file, and orders nothing twice.
 //!
-//! Children are recorded while they order and poll. Their files are rebuilt as they may be after a cut at any moment, and
+//! Children are recorded while they order and poll, and some of them are killed. Their files are rebuilt as they may be after a cut at any moment, and
 //! held against what had left the machine by then: calls of the service, and answers to customers.
 
 use std::{
@@ -9,6 +9,8 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
+
+use fastrand::Rng;
 
 use super::{api::Api, application::PER_MINUTE, ledger};
 use crate::{
@@ -23,6 +25,11 @@ use crate::{
 
 /// How many customers there are.
 const LINES: usize = 2;
+
+/// The children that follow each other on the same files. Some are killed, before a call of these names: one of so many. The next
+/// repeats the orders of a child that was killed.
+const CHILDREN: [Option<(&str, u32)>; 5] =
+    [None, Some((strace::SYNCS, 40)), None, Some((strace::SENDS, 30)), None];
 
 /// The time in which a token comes back.
 const TOKEN: Duration = Duration::from_millis(60_000 / PER_MINUTE as u64);
@@ -59,26 +66,27 @@ struct Tape {
 }
 
 impl Tape {
-    /// Three children on the same files, of which the second is killed before a sync.
     fn record(form: Form) -> Self {
         let begin = SystemTime::now();
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let folder = folder.path().canonicalize().expect("it is there");
         let api = Api::start(&folder, Duration::ZERO..=Duration::from_millis(100));
         let (mut traces, mut answers) = (Vec::<PathBuf>::new(), Answers::new());
-        for run in 0..3 {
+        let mut rng = Rng::new();
+        for (run, killed) in CHILDREN.into_iter().enumerate() {
             let trace = folder.join(format!("trace.{run}"));
-            let strace = Strace::recording(&trace);
-            let strace = match run {
-                1 => strace.injecting(&format!("{}:signal=KILL:when=25", strace::SYNCS)),
-                _ => strace,
-            };
+            let mut strace = Strace::recording(&trace);
+            if let Some((calls, most)) = killed {
+                // The first of them are those of the start.
+                let when = rng.u32(10..=most);
+                strace = strace.injecting(&format!("{calls}:signal=KILL:when={when}"));
+            }
             traces.push(trace);
             let child = Child::start(&folder, Role::Orders, Some(&strace));
             let mut child = child.expect("it starts");
-            // The third repeats the orders of the second.
             let intents = |line| {
-                (0..form.choose(5, 12)).map(move |nth| format!("post-{}-{line}-{nth}", run.min(1)))
+                let series = run.div_ceil(2);
+                (0..form.choose(5, 12)).map(move |nth| format!("post-{series}-{line}-{nth}"))
             };
             thread::scope(|scope| {
                 let order = |line| {
@@ -115,7 +123,10 @@ impl Tape {
         assert!(!polls.is_empty() && !recording.acknowledged.is_empty(), "nothing was collected");
         let articles = taken.into_values().flatten();
         let articles = articles.map(|job_id| (job_id.clone(), api.article(&job_id))).collect();
-        Self { begin, recording, orders, polls, articles }
+        let tape = Self { begin, recording, orders, polls, articles };
+        let found = ledger::read(&folder.join(role::FILE)).expect("the file opens");
+        assert_eq!(tape.wrong(&found, tape.recording.end), [""; 0], "without a cut");
+        tape
     }
 
     /// After which moments something must be in the file.
