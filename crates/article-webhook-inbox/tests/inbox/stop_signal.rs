@@ -1,6 +1,4 @@
-//! The end of a program by a signal. A program of its own: the signal is remembered until the process ends.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)] // an unwrap here is the assertion
+//! The end of a program by a signal. No other test of this program waits for one: it is remembered until the process ends.
 
 use std::{process::Command, time::Duration};
 
