@@ -335,7 +335,6 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{LedgerPruned, Pruned};
 
     const LEASE: Lease = Lease { id: 1, fence: 1 };
     const OTHER: Lease = Lease { id: 2, fence: 1 };
@@ -446,22 +445,5 @@ mod tests {
         end(&mut schedule, now, LEASE, None);
         assert_eq!(schedule.extended(&[LEASE, OTHER], &[OTHER]), []);
         assert_eq!(schedule.held.len(), 1);
-    }
-
-    #[test]
-    fn batches_of_old_data_follow_each_other_until_nothing_is_left_and_then_an_hour_passes() {
-        let (mut schedule, now) = schedule();
-        let entries = Pruned { more: true, ..Pruned::default() };
-        let ledger = LedgerPruned { more: true, ..LedgerPruned::default() };
-        for (removed, pause) in [
-            (Removed { entries, ..Removed::default() }, PRUNE_PAUSE),
-            (Removed { ledger, ..Removed::default() }, PRUNE_PAUSE),
-            (Removed::default(), PRUNE_INTERVAL),
-        ] {
-            schedule.pruned(now, &removed);
-            assert_eq!(schedule.prune_at, now + pause);
-        }
-        schedule.prune_failed(now);
-        assert_eq!(schedule.prune_at, now + PRUNE_PAUSE_AFTER_FAILURE);
     }
 }

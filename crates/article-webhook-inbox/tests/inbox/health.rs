@@ -125,16 +125,3 @@ async fn deliveries_are_stored_after_the_worker_ended_with_an_error() {
     assert_eq!((health.writable.unwrap(), health.overdue.unwrap()), ((), Some(HOUR)));
     assert_eq!((health.workers.running, health.workers.failure.is_some()), (0, true));
 }
-
-#[tokio::test]
-async fn health_counts_what_no_worker_can_read() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    for job in ["job_2", "job_3"] {
-        let body = format!(r#"{{"job_id":"{job}","status":"complete"}}"#);
-        scene.accept(&fixture::complete().job_id(job).body(body)).await;
-    }
-    assert_eq!(scene.inbox.health().await.unhandled.unwrap(), 0, "no worker has looked");
-    scene.inbox.worker(|_| async { Ok(()) }).run_until_idle().await.unwrap();
-    assert_eq!(scene.inbox.health().await.unhandled.unwrap(), 2);
-}

@@ -60,13 +60,6 @@ fn deliveries_count_by_what_became_of_them_and_workers_count_while_they_run() {
 }
 
 #[test]
-fn the_time_from_order_to_delivery_is_recorded_once() {
-    let recorder = counted(async |_| script::orders().await);
-    assert_eq!(recorder.values(metric::ARRIVED_AFTER, ""), [3600.0, 3600.0]);
-    assert_counts(&recorder, metric::DELIVERIES, [("stored", 3.0), ("duplicate", 1.0)]);
-}
-
-#[test]
 fn attempts_count_by_their_outcome() {
     let recorder = counted(async |_| script::attempts().await);
     assert_eq!(recorder.count(metric::CLAIMED, ""), 11.0);
@@ -99,27 +92,6 @@ fn a_job_that_an_attempt_ends_as_unreadable_is_counted_once() {
     let recorder = counted(async |_| script::unreadable().await);
     assert_eq!(recorder.count(metric::UNREADABLE, ""), 1.0);
     assert_counts(&recorder, metric::ATTEMPTS, [("unhandled", 2.0)]);
-}
-
-#[test]
-fn a_handler_that_runs_into_its_limit_has_timed_out() {
-    let recorder = counted(async |_| script::time_limit().await);
-    assert_eq!(recorder.values(metric::HANDLER_DURATION, "timed_out").len(), 1);
-    assert_counts(&recorder, metric::ATTEMPTS, [("dead", 1.0)]);
-}
-
-#[test]
-fn what_retention_removes_is_counted_by_kind() {
-    let recorder = counted(async |_| script::retention().await);
-    // A job that was expected, and one that was delivered, which stayed when its entry was removed.
-    let expected = [("bodies", 2.0), ("entries", 2.0), ("jobs", 2.0), ("intents", 0.0)];
-    assert_counts(&recorder, metric::PRUNED, expected);
-}
-
-#[test]
-fn health_reports_how_long_the_oldest_entry_has_been_due_unless_the_store_does_not_answer() {
-    let recorder = counted(async |_| script::health().await);
-    assert_eq!(recorder.values(metric::OVERDUE, ""), [0.0, 90.0]);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use article_webhook_inbox::{
     SqliteStore,
     store::{Recorded, Store},
 };
-use tempfile::TempDir;
 
 use super::{Fixture, arrival, record, within};
 
@@ -56,22 +55,6 @@ async fn a_log_that_is_removed_or_replaced_fails_every_call_until_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_deleted_costs_what_it_alone_held_and_no_more() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..5).await;
-    drop(store);
-    let store = fixture.open();
-    record(&store, 5..7).await;
-    fs::remove_file(fixture.beside("-wal")).unwrap();
-    let error = store.record(arrival("job_7", "{}")).await.unwrap_err();
-    assert_eq!(error.to_string(), log_is_gone(&fixture));
-    drop(store);
-    fixture.move_away(&["-wal", "-shm", "-lock"]);
-    assert_eq!(fixture.total().await, 5);
-}
-
-#[tokio::test]
 async fn without_its_lock_a_store_acknowledges_nothing() {
     let fixture = Fixture::new();
     let store = fixture.open();
@@ -91,19 +74,4 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     drop(store);
     // The first of them may have been committed before the look at the files, and the second was not begun.
     assert!(fixture.total().await <= 3);
-}
-
-#[tokio::test]
-async fn one_file_is_open_once_in_a_process_whatever_its_path() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..1).await;
-    // The other name comes later, and the first is gone: neither links nor the lock show that it is the same file.
-    let folder = TempDir::new().unwrap();
-    let other = folder.path().join("other.db");
-    fs::rename(&fixture.path, &other).unwrap();
-    let error = SqliteStore::open(&other).unwrap_err();
-    assert!(error.to_string().starts_with("this process has "), "{error}");
-    fs::rename(&other, &fixture.path).unwrap();
-    record(&store, 1..2).await;
 }

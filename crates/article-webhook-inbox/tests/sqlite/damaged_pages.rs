@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use super::{
     CLAIM, Fixture, alter, arrival,
     damage::{checked, closed, findings},
-    key, position, reader, spoil_page,
+    key, position, spoil_page,
 };
 
 impl Fixture {
@@ -85,26 +85,4 @@ async fn damage_in_a_table_of_the_application_refuses_no_start() {
         fixture.sql().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(checked, Value::Text("ok".into()));
     assert_eq!(findings(&fixture.open()).await, [""; 0]);
-}
-
-/// A log whose end is unreadable is reported, because SQLite drops the commits in it silently.
-#[tokio::test]
-async fn a_damaged_log_is_reported() {
-    let fixture = closed().await;
-    let store = fixture.open();
-    let keep = reader(&fixture);
-    for number in 6..9 {
-        store.record(arrival(&format!("job_{number}"), "{}")).await.unwrap();
-    }
-    let copy = fixture.copied(&["", "-wal"]);
-    alter(&copy.beside("-wal"), |log| {
-        let middle = log.len() / 2;
-        log[middle] ^= 1;
-    });
-    let store_of_copy = copy.open();
-    let reported = findings(&store_of_copy).await;
-    assert_eq!(reported.len(), 1, "{reported:?}");
-    assert!(reported[0].contains("cannot be read to its end"), "{reported:?}");
-    assert_eq!(checked(&store_of_copy).await, reported, "nothing else shows it any more");
-    drop((keep, store));
 }

@@ -33,33 +33,28 @@ async fn in_an_outage(fixture: &Fixture) -> Inbox {
 }
 
 #[tokio::test]
-async fn after_an_orderly_stop_in_an_outage_the_jobs_are_known() {
-    let fixture = Fixture::new();
-    let inbox = in_an_outage(&fixture).await;
-    inbox.close().await.unwrap();
-    drop(inbox);
-    fs::rename(fixture.beside("-away"), &fixture.path).unwrap();
-
-    let inbox = Inbox::new(fixture.open());
-    within(20, async || expected(&inbox).await.len() == JOBS as usize).await;
-    assert_eq!(expected(&inbox).await, all());
-    within(20, async || inbox.health().await.expected_held == 0).await;
-    let lock = fs::read(fixture.beside("-lock")).unwrap();
-    assert!(!lock.windows(4).any(|bytes| bytes == b"job_"), "the lock file keeps them no longer");
-}
-
-#[tokio::test]
-async fn after_a_kill_in_an_outage_the_jobs_are_known() {
+async fn after_an_outage_the_jobs_are_known_to_the_next_start_also_after_a_kill() {
     let fixture = Fixture::new();
     let inbox = in_an_outage(&fixture).await;
     let killed = Fixture { clock: fixture.clock.clone(), ..Fixture::new() };
     for (from, to) in [("-away", ""), ("-wal", "-wal"), ("-lock", "-lock")] {
         copy(&fixture.beside(from), &killed.beside(to));
     }
+    inbox.close().await.unwrap();
     drop(inbox);
-    let inbox = Inbox::new(killed.open());
-    within(20, async || expected(&inbox).await.len() == JOBS as usize).await;
-    assert_eq!(expected(&inbox).await, all());
+    fs::rename(fixture.beside("-away"), &fixture.path).unwrap();
+
+    for fixture in [fixture, killed] {
+        let inbox = Inbox::new(fixture.open());
+        within(20, async || expected(&inbox).await.len() == JOBS as usize).await;
+        assert_eq!(expected(&inbox).await, all());
+        within(20, async || inbox.health().await.expected_held == 0).await;
+        let lock = fs::read(fixture.beside("-lock")).unwrap();
+        assert!(
+            !lock.windows(4).any(|bytes| bytes == b"job_"),
+            "the lock file keeps them no longer"
+        );
+    }
 }
 
 #[tokio::test]

@@ -104,16 +104,6 @@ impl Fixture {
         error.to_string()
     }
 
-    /// Moves files away, as the messages of refused starts ask for.
-    fn move_away(&self, endings: &[&str]) {
-        for ending in endings {
-            let file = self.beside(ending);
-            if file.exists() {
-                std::fs::rename(file, self.beside(&format!("{ending}-away"))).unwrap();
-            }
-        }
-    }
-
     async fn total(&self) -> u64 {
         self.open().counts().await.unwrap().total()
     }

@@ -84,42 +84,6 @@ async fn a_commit_after_an_orderly_stop_takes_the_trust_away() {
     within(2, async || store.health().await.unwrap().blocked.is_none()).await;
 }
 
-/// The mark holds for one start: what follows it was not marked.
-#[tokio::test]
-async fn a_crash_after_a_trusted_start_takes_the_trust_away() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..1).await;
-    let first = reader(&fixture);
-    record(&store, 1..2).await;
-    drop(store);
-    let store = fixture.open();
-    assert_eq!(blocked(&store).await, None);
-    let crashed = fixture.after_a_kill();
-    drop((store, first));
-
-    let reader = reader(&crashed);
-    let store = crashed.open();
-    assert_eq!(blocked(&store).await, Some(blocked_by_a_reader(&crashed)));
-    drop(reader);
-}
-
-#[tokio::test]
-async fn a_store_that_never_came_to_commit_leaves_the_log_as_it_was() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..3).await;
-    let crashed = fixture.after_a_kill();
-    let reader = reader(&crashed);
-    let store = crashed.open();
-    assert!(store.probe().await.is_err());
-    drop(store);
-    assert!(crashed.beside("-wal").metadata().unwrap().len() > 0);
-    assert!(crashed.open().probe().await.is_err());
-    drop(reader);
-    assert_eq!(crashed.total().await, 3);
-}
-
 /// Does to a database what Litestream does by its documentation: it has a table of its own, lets nobody else restart a log by reading
 /// without an end, and moves the log into the database itself from time to time.
 struct Replication(rusqlite::Connection);

@@ -61,24 +61,3 @@ async fn another_schema_is_refused_and_stays_as_it_is() {
     let other = SqliteStore::open(fixture.path.with_file_name("other.db")).unwrap();
     assert_eq!(other.counts().await.unwrap().total(), 0, "another file");
 }
-
-#[test]
-fn a_tool_needs_a_file_and_its_schema() {
-    let fixture = Fixture::new();
-    let shown = fixture.shown();
-    let error = SqliteStore::open_shared(&fixture.path).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{shown} does not exist: name the receiver's database, and start the receiver first"
-        )
-    );
-    fixture.sql().execute_batch("CREATE TABLE articles (id)").unwrap();
-    let error = SqliteStore::open_shared(&fixture.path).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{shown} is a database without an inbox: check the path; a receiver that starts with this file adds an inbox to it"
-        )
-    );
-}

@@ -1,54 +1,11 @@
 //! A start that is refused has changed nothing.
 #![cfg(unix)]
 
-use std::{
-    fs,
-    os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use article_webhook_inbox::{Restored, SqliteStore, store::Store};
+use article_webhook_inbox::{Restored, SqliteStore};
 
-use super::{Fixture, alter, arrival, copy, record};
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-/// A crash left a log, and a part of what it holds is in the database.
-async fn crashed() -> Fixture {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    record(&store, 0..20).await;
-    let crashed = fixture.after_a_kill();
-    assert!(crashed.beside("-wal").metadata().unwrap().len() > 0);
-    crashed
-}
-
-#[tokio::test]
-async fn a_log_without_its_database_is_kept() {
-    let fixture = crashed().await;
-    let away = fixture.beside("-away");
-    fs::rename(&fixture.path, &away).unwrap();
-    let log = fixture.beside("-wal").metadata().unwrap().len();
-    let shown = fixture.shown();
-    let expected = |what: &str| {
-        format!(
-            "the log {shown}-wal holds {log} bytes, but the database {shown} is {what}: put the database back, or, to \
-             start with an empty inbox, move {shown}-wal, {shown}-shm and {shown}-lock away"
-        )
-    };
-    assert_eq!(refused(&fixture), expected("missing"));
-    fs::write(&fixture.path, "").unwrap();
-    assert_eq!(refused(&fixture), expected("empty"));
-    assert_eq!(SqliteStore::open_shared(&fixture.path).unwrap_err().to_string(), expected("empty"));
-
-    let emptied = fixture.after_a_kill();
-    fs::rename(&away, &fixture.path).unwrap();
-    assert_eq!(fixture.total().await, 20);
-    emptied.move_away(&["-wal", "-shm", "-lock"]);
-    assert_eq!(emptied.total().await, 0);
-}
+use super::{Fixture, copy, record};
 
 /// Beside these files there may be no lock and no index of the log: a start makes them before it is refused.
 fn refused(fixture: &Fixture) -> String {
@@ -119,7 +76,7 @@ fn a_file_of_another_kind_keeps_its_mode_and_gets_no_lock() {
     for times in [1, 100] {
         let fixture = Fixture::new();
         fs::write(&fixture.path, "a text that others may read. ".repeat(times)).unwrap();
-        set_mode(&fixture.path, 0o644);
+        fs::set_permissions(&fixture.path, fs::Permissions::from_mode(0o644)).unwrap();
         let shown = fixture.shown();
         let says = format!(
             "{shown} is not a SQLite database: name another file; or, if it was one, read what is left of it into a new file with \
@@ -130,25 +87,6 @@ fn a_file_of_another_kind_keeps_its_mode_and_gets_no_lock() {
         assert!(SqliteStore::open(&fixture.path).unwrap_err().is_damaged());
         let around = fs::read_dir(fixture.path.parent().unwrap()).unwrap();
         assert_eq!(around.count(), 1, "{times}: nothing was made beside it");
-    }
-}
-
-#[tokio::test]
-async fn a_link_in_the_place_of_a_file_is_not_followed() {
-    for ending in ["-wal", "-shm", "-lock"] {
-        let fixture = Fixture::new();
-        drop(fixture.open());
-        let (link, goal) = (fixture.beside(ending), fixture.beside("-elsewhere"));
-        let _ = fs::remove_file(&link);
-        symlink(&goal, &link).unwrap();
-        assert_eq!(
-            refused(&fixture),
-            format!(
-                "{} is a link: put the file itself in its place, or remove the link",
-                link.display()
-            )
-        );
-        assert!(!goal.exists());
     }
 }
 
@@ -174,22 +112,6 @@ async fn a_file_with_two_names_is_refused_under_both() {
     }
     fs::remove_file(&other.path).unwrap();
     assert_eq!(fixture.total().await, 3);
-}
-
-/// With such a list a new delivery could overwrite another.
-#[tokio::test]
-async fn a_damaged_list_of_free_pages_is_refused_after_a_crash() {
-    let fixture = Fixture::new();
-    let store = fixture.open();
-    store.record(arrival("job_1", &vec![b'a'; 100_000])).await.unwrap();
-    store.erase(vec!["job_1".parse().unwrap()]).await.unwrap();
-    store.record(arrival("job_2", "{}")).await.unwrap();
-    let crashed = fixture.after_a_kill();
-    // The log is in the file.
-    crashed.sql().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    alter(&crashed.path, |bytes| bytes[39] ^= 1); // the number of free pages
-    let refusal = refused(&crashed);
-    assert!(refusal.contains(" is damaged (Freelist: "), "{refusal}");
 }
 
 #[test]

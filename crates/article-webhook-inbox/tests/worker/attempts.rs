@@ -5,17 +5,6 @@ use article_webhook_inbox_contract::faulty::Fault;
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
-/// At least once: an entry is done only when that is stored, and storing it is repeated until it succeeds.
-#[tokio::test]
-async fn an_outcome_that_the_store_refused_is_stored_again() {
-    let (scene, runs) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    scene.store.fault("Settle", Fault::Fails(3));
-    let worker = scene.worker_counting(&runs);
-    bounded(worker.run(scene.until(State::Done, 1))).await.unwrap();
-    assert_eq!((runs.now(), scene.store.calls("Settle")), (1, 4));
-}
-
 /// At least once and fencing: a commit whose answer was lost is a commit.
 #[tokio::test]
 async fn an_outcome_whose_answer_was_lost_is_not_worked_on_again() {

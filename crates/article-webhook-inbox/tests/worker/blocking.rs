@@ -8,7 +8,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::scene::{Count, Dropped, Scene, bounded};
+use super::scene::{Scene, bounded};
 
 const MOMENT: Duration = Duration::from_millis(5);
 
@@ -50,33 +50,4 @@ fn a_handler_may_block_on_its_runtime_on_a_channel_and_in_place() {
         tokio::task::spawn_blocking(|| thread::sleep(MOMENT)).await?;
         Ok(())
     });
-}
-
-/// Its time limit ends a handler that waits in a runtime's timer, and its destructors run where Tokio's types may be used.
-#[tokio::test]
-async fn a_handler_is_cancelled_inside_its_runtime() {
-    struct Spawns(Count);
-    impl Drop for Spawns {
-        fn drop(&mut self) {
-            let ended = Dropped(self.0.clone());
-            tokio::spawn(async move { drop(ended) });
-        }
-    }
-
-    let (scene, ended) = (Scene::new(), Count::default());
-    scene.deliver("job_1").await;
-    let held = ended.clone();
-    let worker = scene.inbox.worker(move |_| {
-        let held = Spawns(held.clone());
-        async move {
-            let _held = held;
-            sleep(Duration::from_secs(3600)).await;
-            Ok(())
-        }
-    });
-    let worker = worker.attempts(1).handler_timeout(MOMENT);
-    bounded(worker.run(scene.until(State::Dead, 1))).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert_eq!(entry.cause.as_deref(), Some("the handler did not end within 5ms"));
-    bounded(super::scene::until_true(|| ended.now() == 1)).await;
 }

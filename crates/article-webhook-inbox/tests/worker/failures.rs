@@ -66,30 +66,6 @@ async fn a_failure_reaches_its_handler_with_what_the_service_reported() {
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 2);
 }
 
-/// Each of the two handlers gets what is its own.
-#[tokio::test]
-async fn an_article_that_comes_after_its_failure_is_handled() {
-    let (scene, articles, failures) = (Scene::new(), Count::default(), Count::default());
-    let (published, failed) = (articles.clone(), failures.clone());
-    let worker = scene.inbox.worker(move |job: Job| {
-        assert!(!job.article().unwrap().article.title.is_empty());
-        published.add();
-        async { Ok(()) }
-    });
-    let worker = worker.on_failure(move |_| {
-        failed.add();
-        async { Ok(()) }
-    });
-    scene.fail("job_1").await;
-    let story = async {
-        scene.until(State::Done, 1).await;
-        scene.deliver("job_1").await;
-        scene.until(State::Done, 2).await;
-    };
-    bounded(worker.poll(HOUR).run(story)).await.unwrap();
-    assert_eq!((articles.now(), failures.now()), (1, 1));
-}
-
 /// An article that no handler could read came before, and a person requeues it after the failure.
 #[tokio::test]
 async fn a_failure_is_not_handled_any_more_once_the_article_of_its_job_is_requeued() {

@@ -1,7 +1,6 @@
 //! What a worker does with the entries of an inbox.
 #![allow(clippy::unwrap_used)] // an unwrap here is the assertion
 
-mod alone;
 mod attempts;
 mod blocking;
 #[cfg(feature = "tracing")]

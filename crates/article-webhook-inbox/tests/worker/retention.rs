@@ -84,11 +84,3 @@ async fn a_worker_removes_a_job_of_the_ledger_after_a_year_and_its_entry_earlier
         scene.clock.advance(HOUR);
     }
 }
-
-#[tokio::test]
-async fn the_time_of_a_retention_is_read_after_the_store_was_asked_for_its_health() {
-    let scene = after(HOUR).await;
-    scene.store.is_ahead(3650 * DAY);
-    sweep(&scene, Retention::default()).await;
-    assert!(scene.show("job_done").await.1[0].bytes.is_some());
-}

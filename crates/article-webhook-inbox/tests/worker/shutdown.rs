@@ -7,16 +7,6 @@ use tokio::sync::Notify;
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
 #[tokio::test]
-async fn a_worker_that_stops_at_once_claims_nothing() {
-    let scene = Scene::new();
-    scene.deliver("job_1").await;
-    scene.inbox.worker(|_| async { Ok(()) }).run(std::future::ready(())).await.unwrap();
-    let (entry, _) = scene.show("job_1").await;
-    assert_eq!((entry.state, entry.attempts), (State::Waiting, 0));
-    assert_eq!(scene.store.calls("Claim"), 0);
-}
-
-#[tokio::test]
 async fn a_handler_that_ends_in_the_grace_is_done_and_nothing_is_claimed_meanwhile() {
     let scene = Scene::new();
     scene.deliver("job_1").await;

@@ -1,8 +1,8 @@
 //! Handlers run in threads of their own: on which runtimes, in how many, and how many at a time.
 
-use std::{cell::Cell, time::Duration};
+use std::time::Duration;
 
-use article_webhook_inbox::{Failed, Job, State};
+use article_webhook_inbox::{Job, State};
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
@@ -42,35 +42,4 @@ async fn as_many_attempts_as_allowed_run_at_once_and_no_more() {
     for (concurrency, entries) in [(3, 30), (100, 150)] {
         assert_eq!(most_at_a_time(concurrency, entries).await, concurrency);
     }
-}
-
-/// A panic, or what a handler leaves in its thread, is nothing to the next one.
-#[tokio::test]
-async fn each_attempt_has_a_thread_of_its_own_that_ends_with_it() {
-    let (scene, alive) = (Scene::new(), Count::default());
-    for job in 0..30 {
-        scene.deliver(&format!("job_{job}")).await;
-    }
-    let counted = alive.clone();
-    let worker = scene.inbox.worker(move |job: Job| {
-        assert!(OF_THREAD.replace(Some(OfThread(counted.clone()))).is_none());
-        counted.add();
-        assert_ne!(job.job_id().as_str(), "job_1", "one of them panics");
-        async { Ok::<(), Failed>(()) }
-    });
-    bounded(worker.attempts(1).run(scene.until(State::Done, 29))).await.unwrap();
-    bounded(until_true(|| alive.now() == 0)).await;
-}
-
-/// Counts down when its thread ends.
-struct OfThread(Count);
-
-impl Drop for OfThread {
-    fn drop(&mut self) {
-        self.0.take();
-    }
-}
-
-thread_local! {
-    static OF_THREAD: Cell<Option<OfThread>> = const { Cell::new(None) };
 }
