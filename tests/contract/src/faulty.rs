@@ -4,7 +4,6 @@ use std::{
     any::type_name,
     collections::HashMap,
     future::pending,
-    mem::take,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
@@ -75,8 +74,6 @@ pub struct Faulty {
 struct State {
     faults: HashMap<&'static str, Fault>,
     calls: HashMap<&'static str, u32>,
-    /// How far the store's time is ahead of its clock, until its health is asked for.
-    ahead: Duration,
 }
 
 /// Every call that a worker or an inbox makes while it works.
@@ -89,11 +86,6 @@ impl Faulty {
     pub fn new(clock: Clock) -> Self {
         let store = Arc::new(MemoryStore::new(clock.clone()));
         Self { store, clock, state: Arc::default() }
-    }
-
-    /// Its time is wrong, as that of a store whose server was replaced by one with another clock.
-    pub fn is_ahead(&self, by: Duration) {
-        self.state.lock().unwrap().ahead = by;
     }
 
     /// Gives the call a fault.
@@ -159,7 +151,7 @@ impl Faulty {
 
 impl Run for Faulty {
     fn now(&self) -> SystemTime {
-        Run::now(&*self.store) + self.state.lock().unwrap().ahead
+        Run::now(&*self.store)
     }
 
     fn write<S: Script>(&self, script: S) -> Pending<'_, S::Output> {
@@ -185,7 +177,6 @@ impl Run for Faulty {
     }
 
     fn health(&self) -> Pending<'_, StoreHealth> {
-        take(&mut self.state.lock().unwrap().ahead);
         Run::health(&*self.store)
     }
 

@@ -234,19 +234,6 @@ pub async fn a_failure_waits_for_a_claim_that_takes_failures(mut trial: Trial<dy
     assert_eq!((keys(&claims), claims.failures_wait), (vec![failure], false));
 }
 
-pub async fn failures_and_articles_are_claimed_in_their_order(mut trial: Trial<dyn Subject>) {
-    let mut expected = Vec::new();
-    for id in ["job_1", "job_2"] {
-        trial.record(id, FIRST).await;
-        trial.advance(1);
-        expected.extend([key(id), record_failure(&trial, id).await]);
-        trial.advance(1);
-    }
-    let claims = trial.store().claim(Claim { limit: 3, ..CLAIM }).await.unwrap();
-    assert_eq!(keys(&claims), expected[..3]);
-    assert_eq!(claims.next_due, Some(trial.now() - Duration::from_secs(1)));
-}
-
 /// A failure is due like any other entry: when its pause is over, or when its lease has ended. Until then it does not wait
 /// for a worker.
 pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<dyn Subject>) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use article_webhook_inbox::{
-    Prune, Reason, Since, State,
-    store::{BucketEvent, Expect, Outcome, Recorded, Settled},
+    Since, State,
+    store::{BucketEvent, Outcome, Recorded, Settled},
 };
 
 use crate::{
@@ -51,15 +51,6 @@ pub async fn a_leased_entry_survives(mut trial: Trial<dyn Durable>) {
     assert_eq!(trial.settle(new, Outcome::Done).await, Settled::Settled);
 }
 
-/// Known jobs: a job with a refused delivery is still expected after a restart.
-pub async fn expected_jobs_survive(mut trial: Trial<dyn Durable>) {
-    let reason = Reason::Refused { code: "malformed_json".into() };
-    trial.expect(Expect { reason, ..Expect::job(job("job_1"), trial.after(400)) }).await;
-    let before = trial.job("job_1").await;
-    trial.reopen();
-    assert_eq!(trial.job("job_1").await, before);
-}
-
 /// A restart fills no bucket and ends no pause.
 pub async fn the_bucket_survives(mut trial: Trial<dyn Durable>) {
     let limited = BucketEvent::RateLimited { retry_after: Duration::from_secs(60) };
@@ -80,18 +71,6 @@ pub async fn ids_are_not_given_again(mut trial: Trial<dyn Durable>) {
     trial.reopen();
     trial.record("job_2", FIRST).await;
     assert!(trial.entry("job_2").await.id > first);
-}
-
-pub async fn what_is_gone_stays_gone(mut trial: Trial<dyn Durable>) {
-    trial.put("job_1", State::Done).await;
-    trial.put("job_2", State::Done).await;
-    trial.advance(2);
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let bodies_before = trial.now();
-    trial.store().prune(Prune { bodies_before, ..Prune::default() }).await.unwrap();
-    trial.reopen();
-    assert_eq!(trial.store().show(key("job_1")).await.unwrap(), None);
-    assert_eq!(trial.bodies("job_2").await, [None]);
 }
 
 pub async fn an_operators_work_survives(mut trial: Trial<dyn Durable>) {

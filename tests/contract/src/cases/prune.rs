@@ -1,16 +1,15 @@
 //! What retention removes, and what it keeps.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use article_webhook_inbox::{
-    EntryKey, Prune, Pruned, State,
+    Prune, Pruned, State,
     store::{Outcome, Recorded},
 };
 
-use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, bytes, changed, job, key},
+    trial::{FIRST, STATES, bytes, changed, key},
 };
 
 /// A time before all times of a case.
@@ -53,36 +52,6 @@ pub async fn the_bytes_of_done_entries_go(mut trial: Trial<dyn Subject>) {
     assert_eq!(trial.shown("job_1").await, (entry, vec![body]));
 }
 
-/// A batch takes the bodies of the entry that ended first, also before those of the same job's other entry.
-pub async fn the_bytes_of_what_ended_first_go_first(mut trial: Trial<dyn Subject>) {
-    trial.put("job_1", State::Done).await;
-    let (article, stored) = trial.shown("job_1").await;
-    let ended = trial.now() - Duration::from_secs(3600);
-    let key = EntryKey::failure(job("job_1"));
-    let mut earlier = article;
-    earlier.key = key.clone();
-    earlier.at = ended;
-    earlier.since = ended;
-    assert!(trial.import(entry_line(earlier, stored.clone())).await);
-    trial.advance(2);
-    let one = Prune { limit: 1, ..bodies(trial.now()) };
-    let pruned = trial.store().prune(one).await.unwrap();
-    assert_eq!((pruned.bodies, pruned.entries, pruned.more), (1, 0, true));
-    let (_, left) = trial.store().show(key).await.unwrap().unwrap();
-    assert_eq!(left, [changed(stored[0].clone(), |body| body.bytes = None)]);
-    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
-}
-
-pub async fn bytes_do_not_go_before_their_time(mut trial: Trial<dyn Subject>) {
-    trial.record("job_1", FIRST).await;
-    trial.advance(2);
-    trial.work("job_1", Outcome::Done).await;
-    let done = trial.now();
-    trial.advance(2);
-    assert_eq!(prune(&trial, bodies(done)).await, Pruned::default());
-    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
-}
-
 pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<dyn Subject>) {
     trial.put("job_1", State::Done).await;
     trial.advance(2);
@@ -91,21 +60,6 @@ pub async fn a_later_body_of_a_done_entry_stays(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", "[]").await;
     assert_eq!(prune(&trial, bodies(between)).await.bodies, 1);
     assert_eq!(trial.bodies("job_1").await, [None, bytes("[]")]);
-}
-
-/// Bytes that were missing until the body was delivered again are removed like others.
-pub async fn the_bytes_of_a_mended_body_go(mut trial: Trial<dyn Subject>) {
-    trial.put("job_1", State::Corrupt).await;
-    let (entry, bodies) = trial.shown("job_1").await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    let without_bytes =
-        bodies.into_iter().map(|body| changed(body, |body| body.bytes = None)).collect();
-    assert!(trial.import(entry_line(entry, without_bytes)).await);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
-    trial.work("job_1", Outcome::Done).await;
-    trial.advance(2);
-    assert_eq!(prune(&trial, self::bodies(trial.now())).await.bodies, 1);
-    assert_eq!(trial.bodies("job_1").await, [None]);
 }
 
 /// Durable acknowledgement: an entry that is not done keeps its bytes, however old they are.
@@ -131,15 +85,6 @@ pub async fn only_done_and_unhandled_entries_go(mut trial: Trial<dyn Subject>) {
     assert_eq!(pruned, changed(Pruned::default(), |pruned| pruned.entries = 2));
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.state).collect();
     assert_eq!(left, [State::Leased, State::Dead, State::Corrupt, State::Waiting]);
-}
-
-pub async fn entries_do_not_go_before_their_time(mut trial: Trial<dyn Subject>) {
-    trial.put("done", State::Done).await;
-    trial.put("unhandled", State::Unhandled).await;
-    let since = trial.now();
-    trial.advance(2);
-    assert_eq!(prune(&trial, entries(since)).await, Pruned::default());
-    assert_eq!(trial.all().await.len(), 2);
 }
 
 pub async fn dead_entries_go_by_their_own_limit(mut trial: Trial<dyn Subject>) {

@@ -1,6 +1,6 @@
 //! Bodies of refused deliveries.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use article_webhook_inbox::{
     Entry, JobState, Prune, Source, State,
@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 };
 
 use crate::{
-    Durable, Subject, Trial,
+    Subject, Trial,
     lines::{entry_line, job_line},
     trial::{FIRST, arrival, bytes, changed, job, key, unhandled, update},
 };
@@ -343,17 +343,6 @@ pub async fn a_quarantine_is_exported_and_imported(trial: Trial<dyn Subject>) {
     }
 }
 
-/// Of two copies of a body in an imported quarantine one may be gone. The other keeps its bytes.
-pub async fn a_body_that_is_gone_takes_no_bytes_of_its_copy(trial: Trial<dyn Subject>) {
-    trial.quarantine("{").await;
-    let key = key("job_1").quarantine();
-    let (entry, mut bodies) = trial.store().show(key.clone()).await.unwrap().unwrap();
-    bodies.push(changed(bodies[0].clone(), |body| body.bytes = None));
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    trial.store().import(vec![entry_line(entry, bodies.clone())]).await.unwrap();
-    assert_eq!(trial.store().show(key).await.unwrap().unwrap().1, bodies);
-}
-
 /// An article that was handled in another store ends the quarantine here, also if no copy is left there.
 pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
     mut trial: Trial<dyn Subject>,
@@ -370,13 +359,4 @@ pub async fn an_article_that_was_handled_elsewhere_ends_a_quarantine(
         trial.store().merge(merge).await.unwrap();
         assert_eq!(trial.kept().await, None);
     }
-}
-
-pub async fn a_quarantine_survives(mut trial: Trial<dyn Durable>) {
-    trial.quarantine("{").await;
-    let before = trial.kept().await;
-    trial.advance_by(Duration::from_millis(1));
-    trial.reopen();
-    assert_eq!(trial.kept().await, before);
-    assert_eq!(trial.state_of_job().await, Some(JobState::Expected));
 }

@@ -82,22 +82,6 @@ pub async fn an_order_takes_no_token(trial: Trial<dyn Subject>) {
     }
 }
 
-/// A pause lasts for as long as the service says, however long that is, and a shorter one does not shorten it.
-pub async fn a_pause_lasts_in_full(mut trial: Trial<dyn Subject>) {
-    let (days, why) = (2 * 86_400, PauseReason::RateLimited);
-    trial.expect_now("job_1").await;
-    report(&trial, limited(days)).await;
-    report(&trial, limited(1)).await;
-    let pause = Pause::new(trial.now(), trial.after(days), why);
-    assert_eq!(order(&trial, KEY).await, Err(pause));
-    trial.advance_by(Duration::from_secs(days) - Duration::from_millis(1));
-    let none = trial.claim_polls(POLLS).await;
-    assert_eq!((none.polls.len(), none.next), (0, Some(pause.until)));
-    trial.advance_by(Duration::from_millis(1));
-    assert_eq!(trial.polled(POLLS).await, ["job_1"]);
-    assert_eq!(order(&trial, KEY).await, Ok(()));
-}
-
 pub async fn a_pause_is_lifted(trial: Trial<dyn Subject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Intent, IntentState, JobFilter, JobState, Reason, Topic,
-    store::{BucketEvent, Expect, Intended, IntentLease, IntentRow, Recorded},
+    store::{BucketEvent, Intended, IntentLease, IntentRow},
 };
 use tokio::task::JoinSet;
 
@@ -216,30 +216,6 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<dyn Subject>) {
         assert_eq!(shown.at, deadline, "{state}");
         assert_eq!((shown.intent.as_deref(), shown.pushed_at), (Some(name), Some(trial.now())));
     }
-}
-
-/// Of two jobs of an intent that are noted at once, one takes it.
-pub async fn two_jobs_of_an_intent_are_expected_at_once(trial: Trial<dyn Subject>) {
-    trial.intended("post-17").await;
-    let ordered = |id: &str| Expect {
-        reason: Reason::Ordered,
-        intent: Some("post-17".into()),
-        ..Expect::job(job(id), trial.after(600))
-    };
-    trial.store().expect(vec![ordered("job_1"), ordered("job_2")]).await.unwrap();
-    let intent = trial.intent("post-17").await;
-    assert_eq!(intent.state, IntentState::Ordered);
-    assert!([Some(job("job_1")), Some(job("job_2"))].contains(&intent.job_id));
-}
-
-/// An intent whose job is known is never pointed at another.
-pub async fn a_second_job_does_not_take_an_intent(mut trial: Trial<dyn Subject>) {
-    put(&mut trial, "post-17", IntentState::Ordered).await;
-    let before = trial.intent("post-17").await;
-    trial.advance(1);
-    let refused = trial.store().record(with_intent("job_2", "post-17")).await.unwrap();
-    assert_eq!((refused, trial.intent("post-17").await), (Recorded::OtherJob, before));
-    assert_eq!(trial.state("post-17").await, JobState::Expected, "the first is still expected");
 }
 
 /// A delivery with an intent that the ledger does not have adds neither.
