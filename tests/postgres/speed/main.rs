@@ -9,7 +9,6 @@
 #[expect(dead_code, reason = "deliveries are not measured here")]
 #[path = "../../../crates/article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
-#[path = "../../../crates/article-webhook-postgres/benches/postgres/claims.rs"]
 mod claims;
 #[expect(dead_code, reason = "entries are counted here, and not turns")]
 #[path = "../../../crates/article-webhook-inbox/benches/inbox/form.rs"]

@@ -2,25 +2,20 @@
 //! application would write instead. Each figure is a ratio within this run, or is compared with a limit.
 //!
 //! ```text
-//! cargo bench -p article-webhook-postgres --bench postgres                      all of it, in minutes
-//! cargo bench -p article-webhook-postgres --bench postgres -- --long            more rounds, ten million done entries
-//! cargo bench -p article-webhook-postgres --bench postgres -- record many       some of: record, many, flat
+//! cargo bench -p article-webhook-postgres --bench postgres              in minutes
+//! cargo bench -p article-webhook-postgres --bench postgres -- --long    more rounds
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
+#[expect(dead_code, reason = "nothing works on the deliveries")]
 #[path = "../../../article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
-mod claims;
 mod contenders;
-mod flat;
 #[path = "../../../article-webhook-inbox/benches/inbox/form.rs"]
 mod form;
-#[path = "../../../article-webhook-inbox/benches/inbox/lines.rs"]
-mod lines;
 #[path = "../../../article-webhook-inbox/benches/inbox/load.rs"]
 mod load;
-mod many;
 mod record;
 #[expect(dead_code, reason = "a server makes its own folder")]
 #[path = "../../../article-webhook-inbox/benches/inbox/scratch.rs"]
@@ -37,18 +32,8 @@ use form::Form;
 use tokio_postgres::{Client, NoTls};
 
 fn main() {
-    let arguments: Vec<String> =
-        env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let form = Form::of(&arguments);
-    type Part = (&'static str, fn(Form));
-    let parts: [Part; 3] = [("record", record::run), ("many", many::run), ("flat", flat::run)];
-    let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
-    let are_all = !parts.iter().any(|(name, _)| is_asked(name));
-    for (name, run) in parts {
-        if are_all || is_asked(name) {
-            run(form);
-        }
-    }
+    let arguments: Vec<String> = env::args().collect();
+    record::run(Form::of(&arguments));
 }
 
 /// A runtime as `#[tokio::main]` makes it.
