@@ -13,10 +13,9 @@
 //! | `restart` | the server ends at once, as with `pg_ctl -m immediate`, and starts again |
 //! | `backends` | connections are killed by the server |
 //! | `node` | nodes are killed |
-//! | `exhausted` | others have taken every connection; then a lock on the table keeps those of the nodes busy |
 //! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
 //! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
-//! | `full` | the disk of the tables is full, and that of the log |
+//! | `full` | the disk of the tables is full |
 //! | `switch` | the server ends, and its synchronous standby takes over |
 //! | `async_standby` | a standby follows asynchronously, which health and log say |
 //! | `cancelled_wait` | the wait for a synchronous standby is cancelled |
@@ -64,10 +63,9 @@ fn main() {
     // What `cargo test` passes on besides is for a harness that this is not.
     let names: Vec<_> = env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
-    let faults: [(&str, Fault); 10] = [
+    let faults: [(&str, Fault); 9] = [
         ("restart", fault::ends::restart),
         ("backends", fault::ends::backends),
-        ("exhausted", fault::ends::exhausted),
         ("node", fault::ends::node),
         ("cut", fault::cut::cut),
         ("pooler", fault::ends::pooler),

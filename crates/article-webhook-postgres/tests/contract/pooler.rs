@@ -1,16 +1,13 @@
 //! The store behind PgBouncer, which gives each transaction another connection. The target `postgres_model` makes every call so.
 
 use std::{
-    fs,
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
     time::{Duration, Instant},
 };
 
 use article_webhook::{Reply, Sink, fixture};
-use article_webhook_inbox::{Inbox, store::Store as _};
-use article_webhook_inbox_contract::arrival;
+use article_webhook_inbox::Inbox;
 use article_webhook_postgres::{PostgresSettings, PostgresStore, connect};
-use tokio_postgres::NoTls;
 
 use crate::{bouncer::Bouncer, log, scene, server::Server};
 
@@ -64,46 +61,4 @@ fn a_worker_finds_behind_a_pooler_what_another_node_has_stored() {
     let log = log::kept();
     let reported = "article_webhook_inbox: notifications of other nodes do not arrive";
     assert_eq!(log.matches(reported).count(), 1, "{log}");
-}
-
-/// Its connections to the pooler outlive the failover.
-#[test]
-fn a_server_that_became_a_standby_behind_a_pooler_is_reported() {
-    let Some(mut server) = Server::start(&[]) else { return };
-    let Some(bouncer) = Bouncer::before(&server) else { return };
-    let url = format!("postgresql://postgres@127.0.0.1:{}/postgres", bouncer.port);
-    let store = scene::wait(PostgresStore::connect(PostgresSettings::new(&url).unwrap())).unwrap();
-    let store = Arc::new(store);
-    let record = || scene::wait(store.record(arrival("job_1", "{}")));
-    record().unwrap();
-    server.crash();
-    fs::write(server.folder().join("data/standby.signal"), "").unwrap();
-    server.start_again();
-    // Until the pooler has a connection, it ends those of its clients.
-    let answers = async {
-        while let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await {
-            tokio::spawn(connection);
-            if client.simple_query("SELECT 1").await.is_ok() {
-                return;
-            }
-        }
-        panic!("the pooler is there");
-    };
-    scene::wait(answers);
-    let start = Instant::now();
-    loop {
-        let error = scene::wait(store.probe()).unwrap_err();
-        assert!(error.is_transient() && start.elapsed() < Duration::from_secs(10), "{error:?}");
-        assert!(!error.to_string().contains("0A000"), "{error:?}");
-        if error.to_string().starts_with("PostgreSQL allows no writing") {
-            break;
-        }
-    }
-    let promote =
-        async { scene::connect(&server.url()).await.batch_execute("SELECT pg_promote()").await };
-    scene::wait(promote).unwrap();
-    let start = Instant::now();
-    while let Err(error) = record() {
-        assert!(error.is_transient() && start.elapsed() < Duration::from_secs(10), "{error:?}");
-    }
 }

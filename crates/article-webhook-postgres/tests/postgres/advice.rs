@@ -1,13 +1,11 @@
 //! The steps that a refused start names, taken one by one. The steps that are not here are taken by the tests of the refusal: in
 //! `refusals`, `rights`, `tampered`, `readiness`, `outages` and `tls`.
 
-use std::fs;
-
 use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    CLAIM, Scene, arrival, fresh, record,
+    Scene, record,
     refusals::{refused, says, with_password},
     scene::wait,
     server::{Server, free_port},
@@ -164,26 +162,6 @@ fn an_inbox_whose_schema_was_renamed_is_named() {
 }
 
 #[test]
-fn tables_without_a_version_get_it_back_or_are_left_to_themselves() {
-    let Some(scene) = Scene::shared() else { return };
-    starts(scene.settings.clone(), Recorded::Stored);
-    scene.run(
-        "CREATE TABLE S.backup AS TABLE S.article_inbox_meta; DELETE FROM S.article_inbox_meta",
-    );
-    let says = refused(scene.settings.clone()).to_string();
-    assert!(
-        says.ends_with(
-            ": if they are of an inbox, restore article_inbox_meta from the same backup, because they may hold articles; if not, name \
-             another schema"
-        ),
-        "{says}"
-    );
-    starts(fresh(&scene.url), Recorded::Stored);
-    scene.run("INSERT INTO S.article_inbox_meta TABLE S.backup");
-    starts(scene.settings.clone(), Recorded::Duplicate);
-}
-
-#[test]
 fn a_password_is_given() {
     let Some(server) = Server::start(&["password_encryption = 'scram-sha-256'"]) else { return };
     with_password(&server);
@@ -215,45 +193,13 @@ fn a_schema_that_is_open_to_every_role_is_closed_by_the_statement_of_the_warning
 }
 
 #[test]
-fn a_page_that_cannot_be_read_is_restored_from_a_backup() {
-    let Some(mut server) = Server::start(&["autovacuum = off"]) else { return };
-    let scene = Scene::on(&server.url());
-    starts(scene.settings.clone(), Recorded::Stored);
-    let path: String = wait(async {
-        let client = scene.client().await;
-        client.batch_execute("CHECKPOINT").await.unwrap();
-        let path = "SELECT pg_relation_filepath('article_inbox_bodies')";
-        client.query_one(path, &[]).await.unwrap().get(0)
-    });
-    server.crash();
-    let file = server.folder().join("data").join(path);
-    let backup = fs::read(&file).unwrap();
-    fs::write(&file, vec![0xff; backup.len()]).unwrap();
-    server.start_again();
-    let error = wait(scene.store().claim(CLAIM)).unwrap_err();
-    let says = "PostgreSQL cannot read what it has stored: restore the server from a backup, or fail over to a standby (SQLSTATE XX001)";
-    assert_eq!(error.to_string(), says);
-
-    server.crash();
-    fs::write(&file, backup).unwrap();
-    server.start_again();
-    let claims = wait(scene.store().claim(CLAIM)).unwrap();
-    assert_eq!(claims.claimed[0].bodies[0].bytes.as_deref(), Some(&b"{}"[..]));
-}
-
-/// Sets the sequence by the statement of the guide.
-fn set_the_sequence(scene: &Scene) {
+fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     let guide = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
     let (_, statement) = guide
         .split_once("If an error says that PostgreSQL has no number left for a new row")
+        .and_then(|(_, rest)| rest.split_once("```sql\n"))
         .unwrap();
-    let (_, statement) = statement.split_once("```sql\n").unwrap();
     let (statement, _) = statement.split_once("```").unwrap();
-    wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
-}
-
-#[test]
-fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     let Some(scene) = Scene::shared() else { return };
     starts(scene.settings.clone(), Recorded::Stored);
     let says = "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence to the largest id in the \
@@ -262,23 +208,8 @@ fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     for recorded in [Recorded::Duplicate, Recorded::Stored] {
         scene.run("SELECT setval('S.article_inbox_ids', 9223372036854775807)");
         assert_eq!(refused(scene.settings.clone()).to_string(), says);
-        set_the_sequence(&scene);
+        wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
         starts(scene.settings.clone(), recorded);
         scene.run("TRUNCATE S.article_inbox_entries, S.article_inbox_bodies");
     }
-}
-
-#[test]
-fn a_sequence_that_is_behind_is_set_by_the_statement_of_the_guide() {
-    let Some((scene, store)) = Scene::opened() else { return };
-    record(&store, "job_1");
-    scene.run("SELECT setval('S.article_inbox_ids', 1, false)");
-    assert_eq!(
-        wait(store.record(arrival("job_2", "{}"))).unwrap_err().to_string(),
-        "PostgreSQL gives a new row a number that another row has: duplicate key value violates unique constraint \
-         \"article_inbox_entries_pkey\": set the sequence to the largest id in the tables, by the statement on the guide's page \
-         postgres_operations (SQLSTATE 23505)"
-    );
-    set_the_sequence(&scene);
-    assert_eq!(record(&store, "job_2"), Recorded::Stored);
 }

@@ -31,21 +31,6 @@ async fn move_clock(client: &Client, by: &str) {
     client.batch_execute(&moved).await.unwrap();
 }
 
-/// A failover may lead to a server with another clock. The pauses of a worker follow it.
-#[test]
-fn a_claim_reports_the_time_of_its_server() {
-    let Some(server) = Server::start(&[]) else { return };
-    let scene = Scene::on(&server.url());
-    let store = scene.store();
-    wait(async move {
-        let before = store.now();
-        move_clock(&scene.client().await, "-1 hour").await;
-        store.claim(CLAIM).await.unwrap();
-        let back = before.duration_since(store.now()).unwrap();
-        assert!(back > Duration::from_secs(3000), "{back:?}");
-    });
-}
-
 /// Nothing takes its time from the node: neither if that is late, nor if it is early.
 #[test]
 fn the_clock_of_a_node_does_not_matter() {

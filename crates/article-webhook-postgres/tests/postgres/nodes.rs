@@ -1,16 +1,12 @@
 //! Several nodes with one database, and an application beside them.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use article_webhook_inbox::{
-    Filter, State,
+    Filter,
     store::{Claim, Outcome, Recorded, Settled, Store},
 };
 use article_webhook_postgres::PostgresStore;
-use futures_util::future::join_all;
 use tokio::task::JoinSet;
 use tokio_postgres::{IsolationLevel, error::SqlState};
 
@@ -32,34 +28,6 @@ fn nodes_that_start_at_once_make_one_schema() {
     for store in stores {
         assert_eq!(wait(store.unwrap().counts()).unwrap().total(), 0);
     }
-}
-
-#[test]
-fn no_entry_is_handed_to_two_of_sixteen_workers() {
-    let Some(scene) = Scene::shared() else { return };
-    let store = scene.with(|settings| settings.working_connections(16).unwrap()).store();
-    wait(async {
-        let deliver = |job| store.record(arrival(&format!("job_{job}"), "{}"));
-        for recorded in join_all((0..400).map(deliver)).await {
-            assert_eq!(recorded.unwrap(), Recorded::Stored);
-        }
-        let mut workers = JoinSet::new();
-        for _ in 0..16 {
-            let store = store.clone();
-            workers.spawn(async move {
-                let mut leases = Vec::new();
-                while store.counts().await.unwrap().of(State::Waiting) > 0 {
-                    let claimed = store.claim(Claim { limit: 7, ..CLAIM }).await.unwrap().claimed;
-                    assert!(claimed.len() <= 7);
-                    leases.extend(claimed.iter().map(|claimed| claimed.lease));
-                }
-                leases
-            });
-        }
-        let leases = workers.join_all().await.concat();
-        let once: HashSet<_> = leases.iter().collect();
-        assert_eq!((leases.len(), once.len()), (400, 400));
-    });
 }
 
 #[test]
@@ -177,38 +145,5 @@ fn a_lease_that_was_renewed_conflicts_with_a_transaction_that_is_stricter() {
         assert_eq!(code, Some(SqlState::T_R_SERIALIZATION_FAILURE));
         transaction.rollback().await.unwrap();
         assert_eq!(store.settle(lease, Outcome::Done).await.unwrap(), Settled::Settled);
-    });
-}
-
-/// Deliveries come one after the other, so that each has a transaction of its own or shares one with few.
-#[test]
-fn deliveries_about_many_locked_entries_leave_connections_to_the_others() {
-    let Some((scene, store)) = Scene::opened() else { return };
-    wait(async {
-        for number in 0..24 {
-            store.record(arrival(&format!("locked_{number}"), "{}")).await.unwrap();
-        }
-        let mut program = scene.client().await;
-        let holds = program.transaction().await.unwrap();
-        holds.batch_execute("SELECT FROM article_inbox_entries FOR UPDATE").await.unwrap();
-        let (mut locked, mut slow) = (JoinSet::new(), 0);
-        for number in 0..24 {
-            let (node, known) = (store.clone(), format!("locked_{number}"));
-            locked.spawn(async move { node.record(arrival(&known, "{ }")).await });
-            let began = Instant::now();
-            let recorded = store.record(arrival(&format!("new_{number}"), "{}")).await;
-            assert_eq!(recorded.unwrap(), Recorded::Stored);
-            slow += usize::from(began.elapsed() > Duration::from_millis(1500));
-        }
-        // The machine may have stopped for a moment.
-        assert!(slow < 4, "{slow} of 24 waited for entries that are locked");
-        holds.commit().await.unwrap();
-        for recorded in locked.join_all().await {
-            if let Err(error) = recorded {
-                assert!(error.to_string().contains("holds the entry"), "{error:?}");
-            }
-        }
-        let recorded = store.record(arrival("locked_0", "{  }")).await;
-        assert!(recorded.is_ok_and(|recorded| recorded != Recorded::Duplicate));
     });
 }

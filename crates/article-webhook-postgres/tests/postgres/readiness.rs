@@ -51,31 +51,6 @@ fn what_fails_each_delivery_makes_the_inbox_not_ready_until_it_has_ended() {
 }
 
 #[test]
-fn a_store_that_was_ready_is_so_for_ten_seconds_at_most() {
-    let Some(scene) = Scene::of_role() else { return };
-    let inbox = Inbox::new(scene.store());
-    let delivery = fixture::complete().job_id("job_1").delivery().unwrap();
-    assert_eq!(wait(inbox.accept(delivery)), Reply::Stored);
-    scene.run("REVOKE INSERT ON S.article_inbox_bodies FROM R");
-    ready_once(&inbox, Result::is_err).unwrap_err();
-    scene.run("GRANT INSERT ON S.article_inbox_bodies TO R");
-    ready_once(&inbox, Result::is_ok).unwrap();
-}
-
-#[test]
-fn a_probe_leaves_nothing() {
-    let Some(scene) = Scene::of_role() else { return };
-    let store = scene.store();
-    wait(store.probe()).unwrap();
-    wait(store.health()).unwrap();
-    for table in ["entries", "bodies", "jobs", "intents"] {
-        let all = format!("SELECT FROM article_inbox_{table}");
-        let rows = wait(async { scene.client().await.query(&all, &[]).await }).unwrap();
-        assert!(rows.is_empty(), "{table}");
-    }
-}
-
-#[test]
 fn what_hinders_workers_alone_is_reported_by_health_and_turns_no_delivery_away() {
     let Some(scene) = Scene::of_role() else { return };
     let changes = scene.changes("workers cannot change entries");

@@ -1,27 +1,8 @@
 //! How PostgreSQL keeps the bodies, and how safely.
 
 use article_webhook_inbox::store::{Arrival, Recorded, Store};
-use tokio_postgres::error::SqlState;
 
 use crate::{Scene, arrival, record, scene::wait};
-
-#[test]
-fn bodies_are_compressed_by_lz4_or_not_at_all() {
-    let Some(scene) = Scene::shared() else { return };
-    wait(scene.store().record(arrival("job_1", &"an article ".repeat(2000)))).unwrap();
-    wait(async {
-        let client = scene.client().await;
-        let lz4 = "SELECT EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals))";
-        let expected = client.query_one(lz4, &[]).await.unwrap().get::<_, bool>(0).then_some("lz4");
-        // Version 13 has no such function, and bodies are stored as they are.
-        let compression = "SELECT pg_column_compression(body) FROM article_inbox_bodies";
-        let found = match client.query_one(compression, &[]).await {
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => return,
-            found => found.unwrap(),
-        };
-        assert_eq!(found.get::<_, Option<&str>>(0), expected);
-    });
-}
 
 /// Durable acknowledgement.
 #[test]

@@ -18,10 +18,7 @@ use crate::{
 /// Puts a small file system under a folder of the server, in a mount namespace that ends with it.
 const SMALL: &str = "mkdir small && mount -t tmpfs -o size=96m,mode=1777 tmpfs small";
 
-/// The same under its log.
-const SMALL_LOG: &str = "cp -a data/pg_wal small/wal && mount --bind small/wal data/pg_wal";
-
-/// The disk of the tables is full, and then, on another server, that of the log, which ends the server.
+/// The disk of the tables is full.
 pub(crate) fn full(form: Form) -> Option<()> {
     let namespace = Command::new("unshare")
         .args(["--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
@@ -31,9 +28,10 @@ pub(crate) fn full(form: Form) -> Option<()> {
         println!("postgres: full: skipped: no file system may be mounted here, which takes root");
         return None;
     }
-    let mut tables = start(&format!("{SMALL} && exec \"$@\""))?;
-    let small = tables.folder().join("small").display().to_string();
-    let database = Database::fresh_in(&[tables.port], |client| {
+    let by = format!("{SMALL} && exec \"$@\"");
+    let mut server = Server::start_by(&["unshare", "--mount", "sh", "-c", &by, "sh"], &[])?;
+    let small = server.folder().join("small").display().to_string();
+    let database = Database::fresh_in(&[server.port], |client| {
         // It reads what it is sent, or the server says that the pipe is broken.
         let program = format!("COPY (SELECT 1) TO PROGRAM 'cat && mkdir {small}/space'");
         rows(client, &program).unwrap();
@@ -50,34 +48,11 @@ pub(crate) fn full(form: Form) -> Option<()> {
             assert!(error.starts_with(begin) && error.ends_with(end), "{error}");
             let failed = trial.refuses_within(Duration::from_secs(20));
             assert!(failed, "a full disk refuses nothing");
-            tables.guard("room");
-            trial.goes_on("after there was room for the tables");
+            server.guard("room");
+            trial.goes_on("after there was room");
             ready(&inbox, Result::is_ok).unwrap();
         }
-        format!("{rounds} times no room for the tables")
-    });
-
-    let mut log = start(&format!("{SMALL} && {SMALL_LOG} && exec \"$@\""))?;
-    let small = log.folder().join("small").display().to_string();
-    trial::run("full", Database::fresh(&[log.port]), |trial| {
-        let rounds = form.choose(1, 10);
-        for _ in 0..rounds {
-            fill(trial, &small);
-            // Deliveries go into the rest of a file of the log, until the server needs another.
-            let client = trial.database.connect();
-            let refused = (0..30).any(|_| {
-                let _ = rows(&client, "SELECT pg_switch_wal()");
-                trial.refuses_within(Duration::from_secs(1))
-            });
-            assert!(refused, "a full disk refuses nothing");
-            thread::sleep(Duration::from_secs(1));
-            // The server may have given up to start.
-            log.guard("crash");
-            log.guard("room");
-            log.start_again();
-            trial.goes_on("after there was room for the log");
-        }
-        format!("{rounds} times no room for the log")
+        format!("{rounds} times no room")
     });
     Some(())
 }
@@ -93,11 +68,6 @@ fn ready(inbox: &Inbox, is_so: impl Fn(&Result<(), Error>) -> bool) -> Result<()
         assert!(start.elapsed() < Duration::from_secs(11), "{ready:?} after ten seconds");
         thread::sleep(Duration::from_millis(100));
     }
-}
-
-fn start(by: &str) -> Option<Server> {
-    let settings = ["max_wal_size = 32MB", "min_wal_size = 32MB", "wal_recycle = off"];
-    Server::start_by(&["unshare", "--mount", "sh", "-c", by, "sh"], &settings)
 }
 
 /// Leaves no room. The program fails, because it finds none.

@@ -5,10 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use article_webhook_inbox::{
     JobState, State,
-    store::{
-        BucketSettings, Expect, Intended, Outcome, PollClaim, PollOutcome, PollSettled, Settled,
-        Store,
-    },
+    store::{BucketSettings, Expect, Outcome, PollClaim, PollOutcome, PollSettled, Settled, Store},
 };
 
 use crate::{
@@ -46,26 +43,6 @@ fn a_lease_that_was_lost_with_its_claim_completes_nothing() {
         let released = |lease| store.settle_poll(lease, PollOutcome::Released, 1);
         assert_eq!(released(lost_poll).await.unwrap(), PollSettled::LostLease);
         assert_eq!(released(poll).await.unwrap(), PollSettled::Settled(JobState::Expected));
-    });
-}
-
-#[test]
-fn a_call_whose_intent_was_lost_ends_no_other() {
-    let Some((scene, store)) = Scene::opened() else { return };
-    wait(async move {
-        let begun = |intended| match intended {
-            Intended::Begun(lease) => lease,
-            other => panic!("{other:?}"),
-        };
-        let minute = Duration::from_secs(60);
-        let lost = begun(store.intend("post-1", minute, BUCKET.key, None).await.unwrap());
-        let back = format!("SELECT setval('article_inbox_ids', {}, false)", lost.id);
-        let lose = ["DELETE FROM article_inbox_intents; ", &back].concat();
-        scene.client().await.batch_execute(&lose).await.unwrap();
-        let other = begun(store.intend("post-2", minute, BUCKET.key, None).await.unwrap());
-        assert_eq!(other.id, lost.id);
-        assert!(!store.not_ordered(lost).await.unwrap().is_noted);
-        assert!(store.not_ordered(other).await.unwrap().is_noted);
     });
 }
 
