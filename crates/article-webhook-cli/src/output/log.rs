@@ -107,28 +107,3 @@ impl Visit for Refusal {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use tracing::{subscriber::with_default, warn};
-
-    use super::*;
-
-    #[test]
-    fn the_last_refusals_are_remembered_and_nothing_else() {
-        let refusals = Refusals::default();
-        with_default(registry().with(refusals.clone()), || {
-            warn!(code = "other", "a token that can be guessed");
-            for number in 0..=MAX_REFUSALS {
-                let job_id = (number > 0).then(|| format!("job_{number}"));
-                warn!(code = "malformed_json", job_id, not_logged = 3, "delivery refused: no JSON");
-            }
-        });
-        let all = refusals.all();
-        assert_eq!(all.len(), MAX_REFUSALS);
-        let [last, first] = [&all[0], &all[MAX_REFUSALS - 1]].map(|it| it.field("job_id"));
-        assert_eq!((last, first), (Some("job_200"), Some("job_1")));
-        assert_eq!(all[0].message, "delivery refused: no JSON");
-        assert_eq!(all[0].field("not_logged"), Some("3"));
-    }
-}

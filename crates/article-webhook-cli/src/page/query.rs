@@ -112,23 +112,3 @@ impl Query {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_means_the_same_when_it_is_written_again() {
-        for query in ["", "state=dead&cause=HTTP+503", "state=done&q=a%26b&requeued=17&after=7"] {
-            let read = Query::parse(query);
-            assert_eq!(read.text().trim_start_matches('?'), query);
-        }
-        let list = Query::parse("state=dead&cause=HTTP+503&after=7");
-        let of_entry = list.for_entry(Some(("body", "2")));
-        assert_eq!(of_entry, "?body=2&list=state%3Ddead%26cause%3DHTTP%2B503%26after%3D7");
-        assert_eq!(Query::of_entry(&of_entry[1..]), list);
-        assert_eq!(Query::default().for_entry(None), "");
-        let read = Query::parse("state=nothing&after=x&q=%20%20&requeued=-1&more=1");
-        assert_eq!(read, Query::default());
-    }
-}

@@ -272,20 +272,3 @@ fn of_ledger(health: &LedgerHealth) -> Vec<Fact> {
     }
     facts
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stops_a_store_now_or_at_its_next_start_is_not_well() {
-        let mut store = StoreHealth::default();
-        store.blocked = Some(Error::unavailable("it is locked"));
-        store.next_start = Some(Error::unusable("it has a trigger"));
-        store.findings = vec!["a row is damaged".to_owned()];
-        store.warnings = vec!["others may write".to_owned()];
-        let tones = of_store(&store).into_iter().map(|fact| (fact.name(), fact.tone));
-        let expected = [("blocked", Bad), ("next start", Bad), ("found", Bad), ("warning", Busy)];
-        assert!(tones.eq(expected.map(|(name, tone)| (name.to_owned(), tone))));
-    }
-}

@@ -304,25 +304,3 @@ impl Access {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_not_in_the_debug_of_an_argument() {
-        let argument = InboxArgument::from(OsString::from("postgres://blog:canary@db.example"));
-        assert!(!format!("{argument:?}").contains("canary"));
-    }
-
-    #[test]
-    fn a_mistyped_url_is_no_file_and_is_not_repeated() {
-        for text in
-            ["postgresql:/blog:canary@h/x", "postgres//blog:canary@h/x", "PGPASSWORD=canary host=h"]
-        {
-            let refused = At::of(text).err().expect("it is refused");
-            assert_eq!(refused.what, "the inbox is neither a file nor a PostgreSQL URL", "{text}");
-        }
-        assert!(At::of("postgres.db").is_ok());
-    }
-}

@@ -95,35 +95,3 @@ pub(crate) fn order_again(inbox: &str, intent: &str) -> String {
 pub(crate) fn doctor(receiver: &str) -> String {
     format!("article-webhook doctor --url={}", quoted(receiver))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_looks_like_an_option_stands_behind_two_dashes() {
-        assert_eq!(discard("inbox.db", "job_1"), "article-webhook inbox discard inbox.db job_1");
-        assert_eq!(discard("inbox.db", "-x"), "article-webhook inbox discard -- inbox.db '-x'");
-    }
-
-    #[test]
-    fn a_word_of_a_command_means_itself() {
-        assert_eq!(quoted("job_1"), "job_1");
-        assert_eq!(quoted("job;curl${IFS}x|sh"), "'job;curl${IFS}x|sh'");
-        for word in ["", "-x", "--all", "=x", "~", "$(rm -rf /)'", "job;curl${IFS}x|sh"] {
-            assert_eq!(shlex::split(&quoted(word)).unwrap(), [word], "{word:?}");
-            assert!(quoted(word).starts_with('\''), "{word:?}");
-        }
-        // As a shell reads it: the words of the command line are not those of `shlex`.
-        for word in ["a\nb", "it's \u{1b}[2J \\n", "\u{202e}#: HTTP 503"] {
-            let shown = quoted(word);
-            assert!(!shown.contains(is_unsafe), "{shown}");
-            let echo = std::process::Command::new("bash")
-                .args(["-c", &format!("printf %s {shown}")])
-                .env("LC_ALL", "C.UTF-8")
-                .output()
-                .unwrap();
-            assert_eq!(String::from_utf8(echo.stdout).unwrap(), word, "{shown}");
-        }
-    }
-}

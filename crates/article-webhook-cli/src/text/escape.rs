@@ -72,38 +72,3 @@ pub(crate) fn json(text: &str) -> String {
     }
     escaped
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HOSTILE: &str = "a\u{1b}[2Jb\r\n\t\u{9b}31m\u{202e}c\u{2066}\u{200b}\u{7f}\u{e0041}é漢";
-
-    #[test]
-    fn no_character_controls_a_terminal() {
-        let shown = line(HOSTILE);
-        assert_eq!(shown, r"a\u{1b}[2Jb\r\n\t\u{9b}31m\u{202e}c\u{2066}\u{200b}\u{7f}\u{e0041}é漢");
-        assert!(!shown.chars().any(is_unsafe));
-    }
-
-    #[test]
-    fn lines_keep_their_ends() {
-        assert_eq!(lines("<p>\n\tone\r\n\u{1b}c</p>"), "<p>\n\tone\\r\n\\u{1b}c</p>");
-    }
-
-    #[test]
-    fn escaped_json_means_the_same_and_is_one_line() {
-        let value = serde_json::json!({ "job": HOSTILE, "more": [1, null] });
-        let pretty = serde_json::to_string_pretty(&value).unwrap();
-        let shown = json(&pretty);
-        assert!(!shown.chars().any(is_unsafe), "{shown}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
-    }
-
-    #[test]
-    fn a_long_text_is_cut_between_two_characters() {
-        let most = "é".repeat(SHOWN + 1);
-        assert_eq!(cut(&most), most);
-        assert_eq!(cut(&format!("{most}é")), format!("{}…", "é".repeat(SHOWN)));
-    }
-}

@@ -55,21 +55,3 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
     let wrong = |_| "expected a number and a unit, such as 90s, 15min, 2h or 7d".to_owned();
     humantime::parse_duration(text).map_err(wrong)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_have_one_unit() {
-        let shown =
-            [0, 99, 100, 5999, 6000, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
-        assert_eq!(shown, ["0 s", "99 s", "1 min", "99 min", "1 h", "47 h", "2 d"]);
-    }
-
-    #[test]
-    fn ages_need_a_unit() {
-        assert_eq!(age("7d"), Ok(Duration::from_secs(7 * 86400)));
-        assert!(age("7").unwrap_err().starts_with("expected a number and a unit"));
-    }
-}

@@ -73,3 +73,16 @@ pub(crate) fn found(doctor: &mut Command) -> Found {
     assert!(!out.contains(secret), "{out}");
     Found { findings, fixes, out }
 }
+
+#[test]
+fn the_tokens_of_the_front_pages_are_known() {
+    for page in ["", "-check", "-server", "-simulator"] {
+        let path = format!("{}/../article-webhook{page}/README.md", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let tokens = text.split("\"Bearer ").skip(1).map(|rest| rest.split('"').next().unwrap());
+        for token in tokens.filter(|token| *token != "guess") {
+            let value = format!("Bearer {token}");
+            found(doctor(&[]).env("ARTICLE_WEBHOOK_TOKEN", value)).has("token.example", "fail");
+        }
+    }
+}

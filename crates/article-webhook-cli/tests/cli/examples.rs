@@ -10,7 +10,10 @@ use std::{
 use tokio::runtime::Runtime;
 use trycmd::TestCases;
 
-use crate::{sample, tool::TOKEN};
+use crate::{
+    sample,
+    tool::{TOKEN, seen, tool},
+};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/cases");
 
@@ -69,5 +72,42 @@ async fn furnish(folder: &Path) {
         fs::write(&path, text).unwrap();
         // As a file with a secret should be.
         fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// The commands of the READMEs and the guide, and those at the end of each command's help.
+#[test]
+fn each_command_of_the_pages_is_understood() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let within = |folder: &str| read_dir(root.join(folder)).unwrap().map(|it| it.unwrap().path());
+    let readmes = within("crates").map(|path| path.join("README.md"));
+    let guide = within("crates/article-webhook/src/guide");
+    let pages = readmes.chain(guide).chain([root.join("README.md")]);
+    let examples = include_str!("../../src/arguments/examples.txt").lines();
+    let mut commands: Vec<_> = examples.map(|line| format!("article-webhook {line}")).collect();
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap_or_default().replace("\\\n", " ");
+        for (number, part) in text.split("```").enumerate() {
+            let found: Vec<_> = match number % 2 == 1 {
+                true => part.lines().map(|line| line.trim_start_matches("$ ")).collect(),
+                false => part.split('`').skip(1).step_by(2).collect(),
+            };
+            let of_tool = found.into_iter().filter(|it| it.starts_with("article-webhook "));
+            commands.extend(of_tool.map(|it| {
+                it.trim_end_matches(" &")
+                    .trim_end_matches("help COMMAND")
+                    .trim_end_matches("help")
+                    .to_owned()
+            }));
+        }
+    }
+    assert!(commands.len() >= 90, "only {} commands were found", commands.len());
+    commands.sort_unstable();
+    commands.dedup();
+    for command in commands {
+        // What comes before it is read first. Nothing is done.
+        let words = shlex::split(&format!("{command} --help")).unwrap();
+        let (exit, _, error) = seen(&tool([]).args(&words[1..]).output().unwrap());
+        assert_eq!(exit, Some(0), "{command}: {error}");
     }
 }

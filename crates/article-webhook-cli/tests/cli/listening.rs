@@ -4,7 +4,7 @@ use std::{
     fs,
     net::SocketAddr,
     path::Path,
-    process::Stdio,
+    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -315,6 +315,8 @@ async fn deliveries_are_stored_when_nothing_is_passed_on_any_more_and_passed_on_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_body_of_a_job_is_kept_and_passed_on_after_an_erasure() {
+    // It looks like an option, and like a command of a shell.
+    const JOB: &str = "--all;$(false)'";
     let (_folder, file) = sample::place();
     let (sink, mut arrived) = replying(|_| Reply::Stored);
     let address = free_port();
@@ -322,7 +324,7 @@ async fn another_body_of_a_job_is_kept_and_passed_on_after_an_erasure() {
     let mut listening = Listening::start(&file, address, &[]);
     let mut deliver = async |body: &[u8], reply: &str| {
         let body = body.to_vec();
-        assert_eq!(deliver(&listening.url, TOKEN, "article.complete", "job_1", body).await, 200);
+        assert_eq!(deliver(&listening.url, TOKEN, "article.complete", JOB, body).await, 200);
         let line = match reply {
             "stored" => {
                 let mut lines = [listening.next(), listening.next()];
@@ -337,23 +339,25 @@ async fn another_body_of_a_job_is_kept_and_passed_on_after_an_erasure() {
         assert_eq!(line["reply"], reply, "{line}");
         line["text"].clone()
     };
-    let first = fixture::complete().job_id("job_1").bytes().clone();
-    let other = fixture::unicode().job_id("job_1").bytes().clone();
+    let first = fixture::complete().job_id(JOB).bytes().clone();
+    let other = fixture::unicode().job_id(JOB).bytes().clone();
     deliver(&first, "stored").await;
     assert_eq!(deliver(&first, "duplicate").await, Value::Null);
-    let erase = format!("article-webhook inbox erase {} job_1", text(&file));
+    let erase = format!(r"article-webhook inbox erase -- {} '--all;$(false)'\'''", text(&file));
     let says = format!(
         "kept, and not forwarded: the inbox hands out one body of a job; deliver it under another job id, or again after: {erase}"
     );
     for _ in 0..2 {
         assert_eq!(deliver(&other, "another body").await, says);
     }
-    let (_, shown, _) = run(&["inbox", "show", text(&file), "job_1", "--json"]);
+    let (_, shown, _) = run(&["inbox", "show", "--json", "--", text(&file), JOB]);
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["bodies"].as_array().unwrap().len(), 2);
 
-    let words: Vec<_> = erase.split(' ').skip(1).collect();
-    assert_eq!(run(&words).0, Some(0));
+    let path = Path::new(env!("CARGO_BIN_EXE_article-webhook")).parent().unwrap();
+    let mut shell = Command::new("/bin/sh");
+    let erased = shell.args(["-c", &erase]).env("PATH", path).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&erased.stdout), "erased 1 entry\n", "{erased:?}");
     deliver(&other, "stored").await;
     for body in [first, other] {
         assert_eq!(*arrived.try_recv().unwrap().1.body(), body);

@@ -16,9 +16,12 @@ use crate::{
     tool::{fails, run, seen, text, tool},
 };
 
-/// Whether a terminal could act on it, or show text in another order.
+/// What a terminal shows as nothing, or by which it shows text in another order.
+const HOSTILE: [char; 4] = ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'];
+
+/// Whether a terminal could act on it, or show text in another way.
 fn is_hostile(character: char) -> bool {
-    (character.is_control() && character != '\n') || ('\u{202a}'..='\u{202e}').contains(&character)
+    (character.is_control() && character != '\n') || HOSTILE.contains(&character)
 }
 
 #[tokio::test]

@@ -424,23 +424,6 @@ fn doctor_says_how_the_connection_to_another_machine_is_protected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doctor_finds_a_server_that_is_too_old() {
-    // It says so to who asks without the inbox's search path.
-    const OLD: &str = "CREATE SCHEMA old; \
-        CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS \
-        $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$; \
-        ALTER ROLE postgres SET search_path = old, pg_catalog";
-    let Some(server) = server(&[]) else { return };
-    let client = client(&server.url()).await;
-    client.batch_execute(OLD).await.unwrap();
-    let old = examined(&server.url());
-    client.batch_execute("ALTER ROLE postgres RESET search_path").await.unwrap();
-    let new = examined(&server.url());
-    old.is_cured("inbox.server_too_old", "fail", "upgrade the server", &new);
-    new.has("inbox.server", "ok");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn doctor_finds_a_standby_that_may_lack_what_was_acknowledged() {
     let Some(server) = server(&[]) else { return };
     let folder = tempfile::tempdir().unwrap();

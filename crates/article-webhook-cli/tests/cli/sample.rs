@@ -20,8 +20,8 @@ use article_webhook_simulator::{Simulator, SimulatorClock};
 use article_webhook_tower::{AuthToken, Receiver, receive};
 use tempfile::TempDir;
 
-/// A cause that tries to clear the screen, to end its line, and to reverse what follows.
-const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}";
+/// A cause that tries to clear the screen, to end its line, to colour, to reverse and to hide what follows.
+const HOSTILE: &str = "the blog is down\u{1b}[2J\nforged line\u{202e}\u{9b}31m\u{2066}\u{200b}";
 
 /// Of a collector.
 pub(crate) const BUCKET: BucketSettings = BucketSettings { per_minute: 30, burst: 5, key: 7 };

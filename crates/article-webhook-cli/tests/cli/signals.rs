@@ -28,17 +28,6 @@ fn a_simulated_service_has_the_url_and_the_key_that_it_prints() {
     assert!(exit == Some(0) && out.contains(&job), "{out}{error}");
 }
 
-#[test]
-fn a_simulated_attempt_is_shown_with_its_faults() {
-    let to = ["--deliver-to", "http://127.0.0.1:9/", "--fault", "no-token"];
-    let mut service = tool(["simulate", "--speed", "10000", "--order", "Shoes"]);
-    service.args(to).env("ARTICLE_WEBHOOK_TOKEN", TOKEN).stdout(Stdio::piped());
-    let mut running = Running::of(service.stderr(Stdio::null()));
-    let mut lines = running.lines.take().unwrap().map(Result::unwrap);
-    let first = lines.find(|line| line.contains("attempt 1: ")).unwrap();
-    assert!(first.ends_with("; again in 10 s  [MissingToken]"), "{first}");
-}
-
 /// A process whose standard input stays open, once it has begun to read.
 fn waiting_for_input(arguments: &[&str]) -> (Running, ChildStdin) {
     let mut waiting = tool([]);

@@ -88,7 +88,22 @@ async fn another_name_of_this_machine_is_refused_with_the_key_too() {
             assert_eq!((answer.status, answer.header("set-cookie")), (421, ""), "{host} {path}");
         }
     }
-    assert_eq!(visitor.send(Method::GET, "/", &[("host", "localhost:1")], "").await.status, 200);
+    for host in ["localhost:1", "[::1]:80", "192.168.1.7"] {
+        assert_eq!(visitor.send(Method::GET, "/", &[("host", host)], "").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn another_page_may_link_here_and_embed_nothing() {
+    let (_folder, file) = sample::inbox().await;
+    let (_page, visitor) = Visitor::at(&file).await;
+    for (dest, status) in
+        [("document", 200), ("iframe", 403), ("script", 403), ("image", 403), ("empty", 403)]
+    {
+        let headers = [("sec-fetch-site", "same-site"), ("sec-fetch-dest", dest)];
+        let answer = visitor.send(Method::GET, "/", &headers, "").await;
+        assert_eq!(answer.status, status, "{dest}");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What is shown, and how.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::{
     client::{Visitor, shown},
@@ -14,7 +14,7 @@ use article_webhook::{
     fixture::{self, DeliveryRequest},
 };
 use article_webhook_inbox::{
-    Clock, EntryKey, Inbox, Reason, SqliteSettings, SqliteStore,
+    EntryKey, Inbox, Reason, SqliteStore,
     store::{Expect, Store},
 };
 
@@ -114,27 +114,17 @@ async fn nothing_that_came_from_outside_is_html_or_hides() {
 }
 
 #[tokio::test]
-async fn the_ledger_shows_when_the_last_refused_delivery_comes_again() {
-    for (age, says) in [(30, "The service tries again at these times"), (400, "its last attempt")] {
-        let (_folder, file) = sample::place();
-        let hour = Duration::from_secs(3600);
-        let clock = Clock::stepped(SystemTime::now() - hour);
-        let settings = SqliteSettings::default().clock(clock.clone());
-        let store = SqliteStore::open_with(&file, settings).unwrap();
-        let expect = async |job: &str, reason| {
-            let job = Expect::job(job.parse().unwrap(), SystemTime::now());
-            store.expect(vec![Expect { reason, ..job }]).await.unwrap();
-        };
-        let refused = || Reason::Refused { code: "unauthorized".into() };
-        expect("job_early", refused()).await;
-        clock.advance(hour - Duration::from_secs(age));
-        expect("job_late", refused()).await;
-        clock.advance(Duration::from_secs(5));
-        expect("job_ordered", Reason::Ordered).await;
-        store.close().await.unwrap();
-        let ledger = shown(&file, "/ledger").await;
-        let (_, shown) = ledger.split_once("The last refused delivery: ").unwrap();
-        assert!(shown.starts_with("<bdi>job_late</bdi>") && shown.contains(says), "{shown}");
+async fn every_event_survives_the_way_through_a_browser() {
+    let events = [".", "..", "~", "~..", "%2E%2E", "a/b?c#d", "..a"];
+    let deliveries = events.map(|event| fixture::minimal().job_id("job_1").event(event));
+    let (_folder, _page, visitor) = Visitor::after(deliveries).await;
+    let list = visitor.get("/").await.text;
+    let links = list.split("/entry/").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let links: Vec<_> = links.collect();
+    assert_eq!(links.len(), events.len(), "{links:?}");
+    for (event, link) in events.iter().rev().zip(links) {
+        let entry = visitor.get(&format!("/entry/{link}")).await;
+        assert!(entry.text.contains(&format!("<bdi>{event}</bdi>")), "{link}: {}", entry.text);
     }
 }
 
@@ -284,6 +274,10 @@ async fn what_is_refused_is_listed_with_its_cause() {
         ],
     );
     assert!(!refused.contains("0000000000000000") && !refused.contains("<b>"), "{refused}");
+    for _ in 0..200 {
+        assert_eq!(deliver(TOKEN, "{").await, 400);
+    }
+    assert!(!visitor.get("/refused").await.text.contains("unauthorized"), "the last are kept");
 }
 
 #[tokio::test]

@@ -141,6 +141,10 @@ async fn what_is_in_quarantine_is_read_again_and_shown() {
     let (_page, visitor) = Visitor::at(&file).await;
     let list = visitor.get("/").await;
     has(&list.text, &["<strong>2 quarantined</strong>", "Read all 2 again</button>"]);
+    let mut links = list.text.split("/entry/").map(|rest| rest.split('"').next().unwrap());
+    let link = links.find(|link| link.starts_with("job%5F2/")).unwrap();
+    let entry = visitor.get(&format!("/entry/{link}")).await;
+    assert_eq!(entry.status, 200, "what is no JSON is shown as well");
     let path = action(&list.text, "not+read");
     let read_again = async || {
         let answer = visitor.post(visitor.below(&path), &list.token()).await;

@@ -1,6 +1,6 @@
 //! The tool with its page, as a process.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use crate::{
     process,
@@ -8,7 +8,8 @@ use crate::{
 };
 
 pub(crate) struct Running {
-    pub(crate) process: process::Running,
+    /// It ends with this.
+    _process: process::Running,
     /// With the key.
     pub(crate) url: String,
     /// Without it: the origin, and the random part of the path.
@@ -34,14 +35,6 @@ impl Running {
         Self::start(&["demo", "--inbox", text(file)])
     }
 
-    /// The memory that the process has, in bytes; `None` where the system does not say.
-    pub(crate) fn memory(&self) -> Option<u64> {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.process.process.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
-    }
-
     fn start(arguments: &[&str]) -> Self {
         let mut tool = tool(["--json"]);
         let tool = tool.args(arguments).env("ARTICLE_WEBHOOK_TOKEN", TOKEN);
@@ -50,6 +43,6 @@ impl Running {
         let url = text("page");
         let base = url.split("/?key=").next().unwrap().to_owned();
         let origin = base.rsplit_once('/').unwrap().0.to_owned();
-        Self { process, url, base, origin, receiver: text("listening") }
+        Self { _process: process, url, base, origin, receiver: text("listening") }
     }
 }

@@ -54,21 +54,3 @@ impl CircuitBreaker {
         self.absent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn one_task_tries_what_is_absent_and_all_go_on_when_it_is_back() {
-        let gate = CircuitBreaker::new(Duration::from_millis(50));
-        assert!(gate.close() && !gate.close(), "its absence is new once");
-        let pass = gate.enter().await;
-        assert!(pass.is_some() && gate.enter().await.is_none(), "another task tries it");
-        drop(pass);
-        gate.open();
-        let both = (gate.enter().await, gate.enter().await);
-        assert!(both.0.is_some() && both.1.is_some());
-        assert!(gate.close(), "its absence is new again");
-    }
-}

@@ -74,31 +74,3 @@ impl Turns {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use article_webhook::{Sink, fixture};
-
-    use super::*;
-
-    fn key(event: &str) -> EntryKey {
-        EntryKey { job_id: "job_1".parse().unwrap(), event: event.into() }
-    }
-
-    #[tokio::test]
-    async fn an_earlier_delivery_that_is_requeued_holds_back_a_later_one_again() {
-        let inbox = Inbox::memory();
-        for event in ["first", "second"] {
-            let request = fixture::complete().job_id("job_1").event(event);
-            inbox.accept(request.delivery().unwrap()).await;
-        }
-        let turns = Turns::new(&inbox);
-        let second = async || turns.of(&key("second")).await.unwrap();
-        let later = |is_new| Turn::Later { pause: SOON, is_new };
-        assert_eq!((second().await, second().await), (later(true), later(false)));
-        inbox.discard(key("first"), "no").await.unwrap();
-        assert_eq!(second().await, Turn::Now);
-        inbox.requeue(key("first")).await.unwrap();
-        assert_eq!(second().await, later(true), "it is reported anew");
-    }
-}

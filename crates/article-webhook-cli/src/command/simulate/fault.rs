@@ -91,35 +91,3 @@ where
     let (least, most) = range.into_inner();
     number.ok_or_else(|| format!("expected a number from {least} to {most}, found `{text}`"))
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_fault_has_its_value_and_its_conditions() {
-        let late = Rule::new(Fault::Late(Duration::from_secs(30))).attempt(1).nth(2);
-        assert_eq!(rule("late=30s@attempt=1@nth=2"), Ok(late));
-        assert_eq!(rule("step-fails=draft"), Ok(Rule::new(Fault::StepFails(Step::Draft))));
-        assert_eq!(rule("cut@probability=0.5"), Ok(Rule::new(Fault::Cut).probability(0.5)));
-    }
-
-    #[test]
-    fn a_wrong_fault_says_what_was_expected() {
-        for (text, expected) in [
-            ("gone", "not a fault"),
-            ("late", "expected late=TIME"),
-            ("api-status=600", "from 200 to 599, found `600`"),
-            ("cut=1", "cut takes no value"),
-            ("cut@attempt=5", "from 1 to 4, found `5`"),
-            ("cut@probability=NaN", "from 0 to 1"),
-            ("cut@often", "expected @attempt=N"),
-            ("step-fails=lunch", "expected outline"),
-        ] {
-            let error = rule(text).unwrap_err();
-            assert!(error.contains(expected), "{text}: {error}");
-        }
-    }
-}

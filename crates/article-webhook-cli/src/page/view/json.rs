@@ -144,39 +144,3 @@ fn string(text: &str) -> usize {
     }
     text.len()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain(body: &str) -> String {
-        let html = json(body.as_bytes()).into_string();
-        let mut text = String::new();
-        let mut is_tag = false;
-        for character in html.chars() {
-            match character {
-                '<' => is_tag = true,
-                '>' => is_tag = false,
-                other if !is_tag => text.push(other),
-                _ => {}
-            }
-        }
-        text
-    }
-
-    #[test]
-    fn a_body_is_indented_and_keeps_its_order_and_its_digits() {
-        let body = r#"{"b":1.50,"a":[],"c":[true,{"d":"x:y,\"z\""}], "e" : { }}"#;
-        let shown = "{\n  &quot;b&quot;: 1.50,\n  &quot;a&quot;: [],\n  &quot;c&quot;: [\n    true,\n    {\n      \
-            &quot;d&quot;: &quot;x:y,\\&quot;z\\&quot;&quot;\n    }\n  ],\n  &quot;e&quot;: {}\n}";
-        assert_eq!(plain(body), shown);
-    }
-
-    #[test]
-    fn what_is_not_json_is_shown_as_well() {
-        for body in ["", "\"", "\"\\", "{", "]]]", "é\u{0}", "{\"a", ",,,::", "\u{feff}{}"] {
-            json(body.as_bytes());
-        }
-        json(&[0xff, 0xc3, b'"']);
-    }
-}
