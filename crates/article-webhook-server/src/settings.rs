@@ -55,32 +55,3 @@ impl Default for Settings {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(change: impl FnOnce(&mut Settings)) -> Option<String> {
-        let mut settings = Settings::default();
-        change(&mut settings);
-        settings.validated().err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_deadline_is_over_zero_and_at_most_a_year() {
-        for wrong in [Duration::ZERO, Duration::MAX] {
-            let of = |name| Some(format!("{name} must be over 0 s and at most 365 days"));
-            assert_eq!(error(|s| s.head_deadline = wrong), of("head_deadline"));
-            assert_eq!(error(|s| s.idle_deadline = wrong), of("idle_deadline"));
-        }
-        let longest = Settings::LONGEST;
-        assert_eq!(error(|s| (s.head_deadline, s.idle_deadline) = (longest, longest)), None);
-    }
-
-    #[test]
-    fn a_server_has_at_least_one_connection() {
-        let message = "max_connections must be at least 1".to_owned();
-        assert_eq!(error(|s| s.max_connections = 0), Some(message));
-        assert_eq!(error(|s| s.max_connections = 1), None);
-    }
-}

@@ -36,13 +36,3 @@ fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     socket.bind(address)?;
     socket.listen(backlog)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_connections_wait_as_the_server_has_room_for() {
-        assert_eq!([1, 500, 4_096, usize::MAX].map(backlog), [128, 500, 4_096, 4_096]);
-    }
-}

@@ -176,22 +176,6 @@ mod tests {
         state.deadline(&Settings::default())
     }
 
-    #[test]
-    fn without_a_good_response_the_next_head_has_three_seconds_from_the_last_byte_of_the_last() {
-        let start = Instant::now();
-        let mut state = ExchangeState::new(start);
-        state.head_received(BodyState::Complete);
-        state.flushed(after(start, 1)); // such as `100 Continue`
-        assert_eq!(state.activity(), Some(Activity::Processing));
-        state.response_complete();
-        assert_eq!(deadline(&state), None);
-        state.flushed(after(start, 4));
-        assert_eq!(deadline(&state), Some(after(start, 7)));
-        assert_eq!(state.activity(), Some(Activity::Head));
-        state.bytes_received(after(start, 5));
-        assert_eq!(deadline(&state), Some(after(start, 7)));
-    }
-
     /// A state whose last response was written now.
     fn idle_since(start: Instant) -> ExchangeState {
         let mut state = ExchangeState::new(start);
@@ -200,18 +184,6 @@ mod tests {
         state.response_complete();
         state.flushed(start);
         state
-    }
-
-    #[test]
-    fn after_a_good_response_the_next_head_may_begin_for_75_seconds_and_then_has_three() {
-        let start = Instant::now();
-        let mut state = idle_since(start);
-        assert_eq!(deadline(&state), Some(after(start, 75)));
-        assert_eq!(state.activity(), Some(Activity::Idle));
-        state.bytes_received(after(start, 70));
-        state.bytes_received(after(start, 72));
-        assert_eq!(deadline(&state), Some(after(start, 73)));
-        assert_eq!(state.activity(), Some(Activity::Head));
     }
 
     #[test]

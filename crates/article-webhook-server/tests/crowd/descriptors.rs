@@ -19,12 +19,6 @@ pub(crate) fn raise_the_limit() {
         .expect("a limit may be raised to its maximum");
 }
 
-/// How many files this process may open.
-pub(crate) fn limit() -> usize {
-    let limit = getrlimit(Resource::Nofile).current;
-    limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
 /// Silent connections take all descriptors. Deliveries wait for their deadline, and are stored.
 pub(crate) fn deliveries_go_on_after_the_descriptors_were_used_up() {
     let server = Role::Starved.start();

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use article_webhook_axum::fixture::{self, DeliveryRequest};
+use article_webhook_axum::fixture;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -16,13 +16,9 @@ use tokio::{
 /// How long a delivery is waited for. A busy machine is slow, and one that the server has lost never ends.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The bytes of a delivery of about 16 KiB.
+/// The bytes of a delivery of about 16 KiB, on a connection of its own.
 pub(crate) fn delivery() -> Vec<u8> {
-    request(&fixture::generated(1, 16 << 10))
-}
-
-/// The bytes of a request on a connection of its own.
-pub(crate) fn request(post: &DeliveryRequest) -> Vec<u8> {
+    let post = fixture::generated(1, 16 << 10);
     let mut request = b"POST / HTTP/1.1\r\nHost: receiver.test\r\nConnection: close\r\n".to_vec();
     for (name, value) in post.headers() {
         request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());

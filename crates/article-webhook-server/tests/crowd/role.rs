@@ -6,17 +6,11 @@ use article_webhook_axum::{AuthToken, Delivery, Receiver, Reply, fixture, receiv
 use article_webhook_server::Server;
 use axum::{Router, routing::any};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use tokio::net::TcpSocket;
 
 use crate::child::{self, ServerProcess};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
-    /// This server with default settings.
-    Ours,
-    /// This server with few connections, and with send buffers as they are on a network: those of the loopback are
-    /// so large that no peer could leave a response unread.
-    Small,
     /// This server with deadlines for a crowd: long enough that all of it is there before the first deadline, on a
     /// busy machine too.
     Crowded,
@@ -31,7 +25,7 @@ impl Role {
     /// The deadlines of a crowd, for its heads and for its bodies.
     pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 
-    const ALL: [Self; 4] = [Self::Ours, Self::Small, Self::Crowded, Self::Starved];
+    const ALL: [Self; 2] = [Self::Crowded, Self::Starved];
 
     fn arg(self) -> String {
         format!("--serve={self:?}")
@@ -42,14 +36,10 @@ impl Role {
         let receiver = Receiver::builder(token);
         match self {
             Self::Crowded => receiver.body_deadline(Self::DEADLINE),
-            _ => receiver,
+            Self::Starved => receiver,
         }
         .build()
         .expect("the settings are valid")
-    }
-
-    pub(crate) fn max_connections(self) -> usize {
-        if let Self::Small = self { 500 } else { 4_096 }
     }
 
     pub(crate) fn from_args() -> Option<Self> {
@@ -73,17 +63,11 @@ impl Role {
         let app = Router::new().route("/", any(receive(self.receiver(), sink)));
         let runtime = tokio::runtime::Runtime::new().expect("there are threads");
         let served = runtime.block_on(async {
-            let server = Server::builder().max_connections(self.max_connections());
             let server = match self {
-                Self::Small => {
-                    let socket = TcpSocket::new_v4()?;
-                    socket.set_send_buffer_size(16 << 10)?;
-                    socket.bind(([127, 0, 0, 1], 0).into())?;
-                    server.build(socket.listen(500)?)?
-                }
-                Self::Crowded => server.head_deadline(Self::DEADLINE).bind("127.0.0.1:0").await?,
-                _ => server.bind("127.0.0.1:0").await?,
+                Self::Crowded => Server::builder().head_deadline(Self::DEADLINE),
+                Self::Starved => Server::builder(),
             };
+            let server = server.bind("127.0.0.1:0").await?;
             println!("{}", server.local_addr()?.port());
             server.serve(app, pending()).await
         });
