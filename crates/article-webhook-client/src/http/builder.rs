@@ -199,32 +199,6 @@ impl fmt::Debug for ClientBuilder {
 mod tests {
     use super::*;
 
-    fn error(change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Option<String> {
-        let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();
-        let builder = change(Client::builder(key, "http://127.0.0.1"));
-        builder.build().err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn settings_with_which_no_call_can_succeed_are_refused() {
-        assert_eq!(error(|builder| builder), None);
-        for (error, message) in [
-            (
-                error(|it| it.connect_timeout(Duration::ZERO)),
-                "the connect_timeout must be over 0 s",
-            ),
-            (error(|it| it.timeout(Duration::ZERO)), "the timeout must be over 0 s"),
-            (error(|it| it.deadline(Duration::ZERO)), "the deadline must be over 0 s"),
-            (error(|it| it.body_limit(0)), "the body_limit must be at least 1 byte"),
-            (
-                error(|it| it.pauses(Duration::from_secs(2), Duration::from_secs(1))),
-                "the first pause must not be longer than the longest",
-            ),
-        ] {
-            assert_eq!(error.as_deref(), Some(message));
-        }
-    }
-
     #[test]
     fn https_needs_the_feature_that_the_error_names_or_the_applications_own_client() {
         let key = ApiKey::new("sk-5f2b9c0e7a1d4e38").unwrap();

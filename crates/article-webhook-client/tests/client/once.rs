@@ -14,22 +14,6 @@ use crate::{
 };
 
 #[tokio::test]
-async fn an_order_is_sent_once_and_its_response_is_handed_out() {
-    let body = r#"{"job_id":"job_1","status":"queued"}"#;
-    let service = Service::start([answer(202, "retry-after: 20\r\n", body)]);
-    let client = service.client();
-    let created = client.create_article_once(&NewArticle::new("Shoes")).await.unwrap();
-    assert_eq!(created.job_id.as_str(), "job_1");
-    assert_eq!(created.status, 202);
-    assert_eq!(created.retry_after, Some(Duration::from_secs(20)));
-    assert_eq!(created.body, body);
-    let request = &service.requests()[0];
-    assert_eq!(request.first_line, "POST /v1/content/articles HTTP/1.1");
-    assert_eq!(request.body, r#"{"topic":"Shoes"}"#);
-    assert_eq!(service.count(), 1);
-}
-
-#[tokio::test]
 async fn a_pause_that_the_service_asks_for_is_handed_out_and_not_waited_for() {
     for headers in [
         "retry-after: 259200\r\n",

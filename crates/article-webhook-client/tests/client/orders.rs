@@ -16,13 +16,14 @@ async fn order(service: &Service) -> Result<Created, Error> {
 
 #[tokio::test]
 async fn an_order_is_sent_as_the_document_says() {
-    let service = Service::start([json(201, CREATED)]);
+    let service = Service::start([answer(202, "retry-after: 20\r\n", CREATED)]);
     let client = service.builder("/api/").build().unwrap();
     let article =
         NewArticle::new("Shoes").webhook_url("https://shop.example/w").field("n", value!(1));
     let created = client.create_article(&article).await.unwrap();
     assert_eq!(created.job_id.as_str(), "job_1");
-    assert_eq!(created.body, CREATED);
+    assert_eq!((created.status.as_u16(), &created.body[..]), (202, CREATED.as_bytes()));
+    assert_eq!(created.retry_after, Some(Duration::from_secs(20)));
 
     let request = &service.requests()[0];
     assert_eq!(request.first_line, "POST /api/v1/content/articles HTTP/1.1");

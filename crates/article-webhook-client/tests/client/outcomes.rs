@@ -207,3 +207,14 @@ async fn each_response_to_an_order_says_whether_it_may_have_been_taken() {
         assert!(!service.is_flood_read(), "{what} was read to its end");
     }
 }
+
+#[tokio::test]
+async fn a_body_over_the_limit_that_is_set_is_an_error() {
+    for (more, is_read) in [(0, true), (1, false)] {
+        let body = [COMPLETE, &" ".repeat(4096 - COMPLETE.len() + more)].concat();
+        let service = Service::start([json(200, &body)]);
+        let client = service.builder("").body_limit(4096).build().unwrap();
+        let read = client.article(&"job_1".parse().unwrap()).await;
+        assert_eq!(read.is_ok(), is_read, "{read:?}");
+    }
+}
