@@ -56,30 +56,3 @@ impl Default for Settings {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setting_out_of_range_is_named() {
-        let standard = Settings::default;
-        assert!(standard().check().is_ok());
-        let longest = Settings { grace: Duration::MAX, ..standard() };
-        for (settings, message) in [
-            (
-                Settings { per_minute: 0, ..standard() },
-                "rate: per_minute: expected at least 1, found 0",
-            ),
-            (Settings { burst: 0, ..standard() }, "rate: burst: expected at least 1, found 0"),
-            (
-                Settings { concurrency: 0, ..standard() },
-                "concurrency: expected at least 1, found 0",
-            ),
-            (longest, "shutdown_grace: expected at most a day"),
-        ] {
-            let error = settings.check().unwrap_err();
-            assert_eq!(error.to_string(), format!("collector: {message}"));
-        }
-    }
-}

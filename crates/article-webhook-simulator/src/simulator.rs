@@ -154,27 +154,3 @@ impl Simulator {
         self.engine.with(|service, _| service.set_faults(faults));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::Fault;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn faults_can_be_replaced_and_attempts_drained() {
-        let builder = Simulator::builder().clock(SimulatorClock::stepped());
-        let builder = builder.publish_target("https://localhost/", "Bearer secret");
-        let simulator = builder.start().await.unwrap();
-        simulator.set_faults(vec![Rule::new(Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE))]);
-        assert_eq!(simulator.order("Shoes").await.unwrap_err().status(), 503);
-        simulator.set_faults(Vec::new());
-        assert!(simulator.order("Shoes").await.is_ok());
-
-        simulator.advance(Duration::from_secs(24 * 3600)).await;
-        assert_eq!(simulator.now(), Duration::from_secs(24 * 3600));
-        let kept: Vec<_> = simulator.drain_attempts().iter().map(|kept| kept.number).collect();
-        assert_eq!(kept, [1, 2, 3, 4]);
-        assert!(simulator.attempts().is_empty());
-    }
-}

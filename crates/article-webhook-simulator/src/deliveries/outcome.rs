@@ -58,19 +58,3 @@ pub struct DeliveryAnswer {
     /// The first bytes of the body, as text.
     pub start: String,
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::Fault;
-
-    #[test]
-    fn a_status_is_a_number_in_json() {
-        let outcome = json!(DeliveryOutcome::status(StatusCode::NO_CONTENT));
-        assert_eq!(outcome["answer"]["Ok"], json!({ "status": 204, "start": "" }));
-        let fault = Fault::ApiStatus(StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(json!(fault), json!({ "api_status": 503 }));
-    }
-}

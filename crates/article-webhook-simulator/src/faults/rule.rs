@@ -91,30 +91,3 @@ impl Rule {
         self.nth.is_none_or(|nth| nth == count) && drawn < self.probability
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rule() -> Rule {
-        Rule::new(Fault::Duplicate)
-    }
-
-    #[test]
-    #[should_panic(expected = "the probability must be from 0 to 1, not 10")]
-    fn a_probability_is_from_0_to_1() {
-        _ = rule().probability(0.0).probability(1.0).probability(10.0);
-    }
-
-    #[test]
-    #[should_panic(expected = "the attempt must be from 1 to 4, not 5")]
-    fn an_attempt_is_from_1_to_4() {
-        _ = rule().attempt(1).attempt(4).attempt(5);
-    }
-
-    #[test]
-    #[should_panic(expected = "n must be at least 1")]
-    fn the_first_time_is_1() {
-        _ = rule().nth(1).nth(0);
-    }
-}

@@ -35,14 +35,6 @@ fn words(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_same_seed_and_order_give_the_same_bytes() {
-    for order in [shoes(), json!({ "topic": "Shoes", "words": 700 })] {
-        assert_eq!(served(7, &order), served(7, &order));
-        assert_ne!(served(7, &order), served(8, &order));
-    }
-}
-
-#[test]
 fn the_fields_are_in_the_order_of_the_document() {
     let body = served(7, &shoes());
     let body = std::str::from_utf8(&body).unwrap();
@@ -101,18 +93,6 @@ fn a_drawn_article_has_500_to_3000_words_and_the_usual_elements() {
 }
 
 #[test]
-fn an_article_is_about_as_long_as_it_is_ordered() {
-    for seed in 0..100 {
-        let article = result(seed, &json!({ "topic": "Shoes", "words": 2000 })).article;
-        let words = article.word_count.unwrap();
-        assert!((1600..2400).contains(&words), "{words} words, seed {seed}");
-        let article = result(seed, &json!({ "topic": "Shoes", "bytes": 100_000 })).article;
-        let bytes = article.html.as_untrusted_str().len();
-        assert!((100_000..102_000).contains(&bytes), "{bytes} bytes, seed {seed}");
-    }
-}
-
-#[test]
 fn the_word_count_is_correct() {
     for seed in 0..100 {
         let topic = "Shoes & <b>boots</b>\u{2003}for\n\"us\" </script> żółć";
@@ -120,12 +100,4 @@ fn the_word_count_is_correct() {
         let counted = words(article.html.as_untrusted_str()).len();
         assert_eq!(u64::try_from(counted).ok(), article.word_count);
     }
-}
-
-#[test]
-fn a_topic_with_markup_stays_text() {
-    let hostile = r#"a "quoted" \ topic <img src=x onerror=alert(1)>"#;
-    let result = result(7, &json!({ "topic": hostile }));
-    assert_eq!(result.article.title, hostile);
-    assert!(!result.article.html.as_untrusted_str().contains("<img"));
 }

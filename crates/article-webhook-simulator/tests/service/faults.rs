@@ -62,33 +62,10 @@ fn a_duplicate_comes_at_the_same_time_and_is_not_retried() {
 }
 
 #[test]
-fn a_late_delivery_is_late_by_simulated_time() {
-    let (_, punctual) = deliveries(Rule::new(Fault::Chunked));
-    let (_, late) = deliveries(Rule::new(Fault::Late(seconds(7))));
-    assert_eq!(late[0].at - punctual[0].at, seconds(7));
-}
-
-#[test]
 fn an_unknown_event_changes_the_header_and_nothing_else() {
     let (_, sent) = deliveries(Rule::new(Fault::UnknownEvent));
     let (_, plain) = deliveries(Rule::new(Fault::Chunked));
     let (odd, plain) = (sent[0].push.request(), plain[0].push.request());
     assert_eq!(odd.headers()["x-service-event"], "article.updated");
     assert_eq!(odd.body(), plain.body());
-}
-
-#[test]
-fn the_faults_of_a_job_do_not_depend_on_other_jobs() {
-    let struck = |extra: usize| {
-        let faults = vec![Rule::new(Fault::WrongToken).probability(0.5)];
-        let mut api = Api::new(Settings { faults, ..settings() });
-        let ids: Vec<_> = (0..50).map(|_| api.ordered(&shoes())).collect();
-        (0..extra).for_each(|_| _ = api.ordered(&serde_json::json!({ "topic": "Hats" })));
-        let sent = api.run(seconds(180), |_| DeliveryOutcome::status(StatusCode::OK));
-        let struck = sent.iter().filter(|sent| !sent.push.faults().is_empty());
-        let struck: Vec<_> = struck.map(|sent| sent.push.job_id().to_owned()).collect();
-        ids.into_iter().filter(|id| struck.contains(id)).collect::<Vec<_>>()
-    };
-    assert!((10..40).contains(&struck(0).len()));
-    assert_eq!(struck(0), struck(30));
 }

@@ -13,23 +13,6 @@ const TOKEN: &str = "Bearer secret";
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
-async fn with_a_stepped_clock_nothing_happens_by_itself() {
-    let receiver = Receiver::start(&[]).await;
-    let simulator = Simulator::builder()
-        .clock(SimulatorClock::stepped())
-        .generation(Duration::ZERO..=Duration::ZERO)
-        .publish_target(&receiver.url, TOKEN)
-        .start()
-        .await
-        .unwrap();
-    simulator.order("Shoes").await.unwrap();
-    sleep(Duration::from_millis(50)).await;
-    assert!(receiver.came().is_empty());
-    simulator.advance(Duration::ZERO).await;
-    assert_eq!(receiver.came().len(), 1);
-}
-
-#[tokio::test]
 async fn deliveries_arrive_in_order_of_time() {
     let receiver = Receiver::start(&[500; 7]).await;
     let simulator = Simulator::builder()
@@ -73,12 +56,6 @@ async fn an_accelerated_clock_delivers_and_retries_by_itself() {
         assert!(attempts[1].at >= attempts[0].at + Duration::from_secs(10));
         assert!(attempts[2].at >= attempts[1].at + Duration::from_secs(60));
     }
-}
-
-#[tokio::test]
-#[should_panic(expected = "give the builder SimulatorClock::stepped()")]
-async fn a_clock_that_runs_cannot_be_advanced() {
-    Simulator::builder().start().await.unwrap().advance(HOUR).await;
 }
 
 #[tokio::test]
