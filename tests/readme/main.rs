@@ -4,9 +4,7 @@ mod answers;
 mod document;
 mod evidence;
 mod files;
-mod futures;
 mod guide;
-mod names;
 mod pages;
 mod promises;
 
