@@ -1,14 +1,7 @@
-//! Tokens that cannot be right are refused when they are built, wherever they come from, and what
-//! says so holds nothing of them.
+//! Tokens that cannot be right are refused when they are built, also those of a file, and what says so holds nothing of
+//! them.
 
-use std::{
-    env,
-    ffi::OsStr,
-    fs,
-    os::unix::ffi::OsStrExt,
-    path::PathBuf,
-    process::{self, Command},
-};
+use std::{env, fs, path::PathBuf, process};
 
 use article_webhook::{AuthToken, Receiver, TokenError};
 
@@ -64,43 +57,6 @@ fn a_file_is_checked_by_the_same_rules() {
         let error = AuthToken::from_file(&unreadable).expect_err("it is no file");
         assert!(matches!(error, TokenError::Unreadable { .. }), "{unreadable:?}: {error}");
     }
-}
-
-/// The variables are set for a process of its own, as no safe code can set those of this one.
-#[test]
-fn an_environment_variable_is_checked_by_the_same_rules() {
-    const VARIABLE: &str = "TOKEN_UNDER_TEST_";
-    let rows: Vec<_> = refused().into_iter().filter(|row| !row.token.contains('\0')).collect();
-    let variable = |number: usize| format!("{VARIABLE}{number}");
-    let not_unicode = variable(rows.len());
-    if env::var_os(&not_unicode).is_some() {
-        for (number, row) in rows.iter().enumerate() {
-            let refused = AuthToken::from_env(&variable(number)).map_err(|error| match error {
-                TokenError::InVariable { name, error, .. } if name == variable(number) => *error,
-                other => panic!("{}: {other}", row.situation),
-            });
-            is_refused(refused, row);
-        }
-        let error = AuthToken::from_env(&not_unicode).expect_err("it is not Unicode");
-        assert!(
-            matches!(&error, TokenError::NotUnicode { name, .. } if *name == not_unicode),
-            "{error}"
-        );
-        return;
-    }
-    for missing in [&not_unicode[..], "", "A=B", "\0"] {
-        let error = AuthToken::from_env(missing).expect_err("it is not set");
-        assert!(matches!(&error, TokenError::NotSet { name, .. } if name == missing), "{error}");
-    }
-    let test = "tokens_refused::an_environment_variable_is_checked_by_the_same_rules";
-    let mut child = Command::new(env::current_exe().expect("this test is a program"));
-    child.args([test, "--exact"]).env(&not_unicode, OsStr::from_bytes(b"Bearer \xff"));
-    for (number, row) in rows.iter().enumerate() {
-        child.env(variable(number), &row.token);
-    }
-    let output = child.output().expect("this program can be run again");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]

@@ -115,12 +115,6 @@ impl Orders {
         std::mem::take(&mut *handled.lock().unwrap())
     }
 
-    /// How many bodies of the job are in quarantine.
-    async fn in_quarantine(&self, job_id: &JobId) -> usize {
-        let key = EntryKey::article(job_id.clone()).quarantine();
-        self.inbox.show(key).await.unwrap().map_or(0, |(_, bodies)| bodies.len())
-    }
-
     /// How many bodies the entry of the job has.
     async fn bodies(&self, job_id: &JobId) -> usize {
         let entry = self.inbox.show(EntryKey::article(job_id.clone())).await.unwrap();
@@ -268,34 +262,8 @@ async fn an_order_whose_answer_was_lost_resolves_itself_when_its_article_is_deli
     }
 }
 
-/// The answer to the order is lost as well. What the service delivers is refused and kept, and its article comes from the API, which
-/// does not know the forged job: that is set aside.
-#[tokio::test]
-async fn an_article_that_comes_after_a_forged_one_is_collected() {
-    for framework in Framework::ALL {
-        let answer = Answer::AfterForgery;
-        let orders = Orders::begin(framework, Destination::OwnUrl, answer).await;
-        orders.simulator.set_faults(vec![Rule::new(Fault::ApiMalformed).nth(1)]);
-        let outcome = orders.order().await;
-        assert!(matches!(outcome, OrderOutcome::Unknown { .. }), "{framework:?}: {outcome:?}");
-        let job_id: JobId = orders.simulator.jobs()[0].job_id.parse().unwrap();
-        orders.pass(5 * MINUTE).await;
-        assert_eq!(orders.in_quarantine(&job_id).await, 1, "{framework:?}");
-        orders.pass(HOUR).await;
-        assert_eq!(orders.in_quarantine(&job_id).await, 0, "{framework:?}");
-        assert_eq!(orders.bodies(&job_id).await, 1, "{framework:?}");
-        let job = orders.job().await;
-        let expected = (JobState::Collected, Some(INTENT));
-        assert_eq!((job.state, job.intent.as_deref()), expected, "{framework:?}");
-        assert_eq!(orders.order().await.job_id(), Some(&job_id), "{framework:?}");
-        assert_eq!(orders.in_quarantine(&forged_job()).await, 1, "{framework:?}");
-        let titles: Vec<_> =
-            orders.handled().await.into_iter().map(|(_, title, _)| title).collect();
-        assert_eq!(titles, [TITLE], "{framework:?}");
-    }
-}
-
-/// The same, and a handler had the forged article before the API was polled. A person has to look at what it published.
+/// The answer to the order is lost as well, and a handler had the forged article before the API was polled. A person has to look at
+/// what it published.
 #[tokio::test]
 async fn a_forged_article_that_was_handled_is_reported() {
     static LOG: LogBuffer = LogBuffer::new();

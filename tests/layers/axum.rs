@@ -114,15 +114,6 @@ async fn a_time_limit_below_that_of_a_sink_answers_for_it_and_cuts_nothing() {
     assert_eq!(was_stored.recv().await.as_deref(), Some("job_slow"));
 }
 
-#[tokio::test]
-async fn a_panic_of_a_sink_is_a_500_with_and_without_a_layer_for_panics() {
-    let sink = async |_: Delivery| -> Reply { panic!("the sink's") };
-    let routes = Router::new().route("/", post(receive(fixture::receiver(), sink)));
-    for app in [routes.clone(), layered(routes)] {
-        assert_eq!(answer(&app, fixture::complete().request("/")).await.0, 500);
-    }
-}
-
 /// The guide: no layer in front has a limit below the receiver's.
 #[tokio::test]
 async fn a_limit_for_all_bodies_is_one_for_articles_too() {
