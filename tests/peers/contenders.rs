@@ -12,20 +12,30 @@ use article_webhook_inbox::{
 };
 use tokio::runtime::Runtime;
 
-use crate::{bodies::Bodies, effectum as queue, load::waits};
+use crate::{
+    apalis::{self, Jobs},
+    bodies::Bodies,
+    effectum as queue,
+    load::waits,
+    naive::Naive,
+};
 
 /// What stores deliveries.
 pub(crate) enum Contender {
     Store(SqliteStore),
+    ByHand(Naive),
     Effectum(Arc<Queue>),
+    Apalis(Jobs),
 }
 
 impl Contender {
-    /// The inbox, and then Effectum, each in a file of its own.
-    pub(crate) fn both(folder: &Path, runtime: &Runtime) -> [Self; 2] {
+    /// All of them, the inbox first, each in a file of its own.
+    pub(crate) fn all(folder: &Path, runtime: &Runtime) -> [Self; 4] {
         [
             Self::Store(SqliteStore::open(folder.join("inbox.db")).unwrap()),
+            Self::ByHand(Naive::open(folder)),
             Self::Effectum(Arc::new(runtime.block_on(queue::open(folder)))),
+            Self::Apalis(runtime.block_on(apalis::open(folder))),
         ]
     }
 
@@ -46,11 +56,20 @@ impl Contender {
                 };
                 runtime.block_on(waits(bodies, senders, until, record))
             }
+            Self::ByHand(table) => table.waits(bodies, senders, until),
             Self::Effectum(queue) => {
                 let queue = Arc::clone(queue);
                 let record = move |arrival: Arrival| {
                     let queue = Arc::clone(&queue);
                     async move { queue::add(&queue, &arrival.bytes).await }
+                };
+                runtime.block_on(waits(bodies, senders, until, record))
+            }
+            Self::Apalis(jobs) => {
+                let jobs = jobs.clone();
+                let record = move |arrival: Arrival| {
+                    let mut jobs = jobs.clone();
+                    async move { apalis::add(&mut jobs, &arrival.bytes).await }
                 };
                 runtime.block_on(waits(bodies, senders, until, record))
             }
@@ -62,7 +81,9 @@ impl fmt::Display for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Store(_) => "inbox",
+            Self::ByHand(_) => "one transaction each",
             Self::Effectum(_) => "Effectum",
+            Self::Apalis(_) => "apalis-sqlite",
         })
     }
 }

@@ -1,10 +1,12 @@
-//! What the inbox stores and drains in a second, beside Effectum, in the same run, on the disk of the target folder. Both commit
-//! with `synchronous = FULL` in WAL mode.
+//! What the inbox stores and drains in a second, beside a table by hand and two queues on SQLite, in the same run, on the disk of
+//! the target folder. Each of them commits with `synchronous = FULL` in WAL mode.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)] // a benchmark prints its figures
 
+mod apalis;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/bodies.rs"]
 mod bodies;
+mod by_hand;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/claims.rs"]
 mod claims;
 mod contenders;
@@ -13,6 +15,8 @@ mod effectum;
 mod form;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/load.rs"]
 mod load;
+#[path = "../../crates/article-webhook-inbox/benches/inbox/contenders/naive.rs"]
+mod naive;
 #[path = "../../crates/article-webhook-inbox/benches/inbox/scratch.rs"]
 mod scratch;
 mod syncs;
@@ -33,8 +37,8 @@ const GOAL: f64 = 1.0;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
-    if arguments.iter().any(|argument| argument == syncs::CHILD) {
-        syncs::child();
+    if let Some(peer) = arguments.iter().skip_while(|argument| *argument != syncs::CHILD).nth(1) {
+        syncs::child(peer);
         return ExitCode::SUCCESS;
     }
     let form = Form::of(&arguments);
@@ -54,7 +58,7 @@ fn store(form: Form, runtime: &Runtime) {
     );
     for senders in AT_ONCE {
         let folder = scratch::folder();
-        let contenders = Contender::both(folder.path(), runtime);
+        let contenders = Contender::all(folder.path(), runtime);
         let race = Race::run(&contenders, senders.into(), form.rounds(), form.turn(), runtime);
         for (index, contender) in contenders.iter().enumerate() {
             let ratio = compared(index, || race.ratio(0, index));
@@ -66,31 +70,34 @@ fn store(form: Form, runtime: &Runtime) {
 }
 
 fn drain(form: Form, runtime: &Runtime) {
-    let rate = |peer: &str, handlers: u16| {
-        let folder = scratch::folder();
-        runtime.block_on(async {
-            match peer {
-                "inbox" => claims::rate(&folder.path().join("inbox.db"), handlers.into()).await,
-                _ => effectum::rate(folder.path(), handlers).await,
-            }
-        })
-    };
-    let peers = ["inbox", "Effectum"];
+    type Rate = fn(&std::path::Path, u16, &Runtime) -> f64;
+    let peers: [(&str, Rate); 4] = [
+        ("inbox", |folder, handlers, runtime| {
+            runtime.block_on(claims::rate(&folder.join("inbox.db"), handlers.into()))
+        }),
+        ("two transactions each", |folder, handlers, _| by_hand::rate(folder, handlers)),
+        ("Effectum", |folder, handlers, runtime| {
+            runtime.block_on(effectum::rate(folder, handlers))
+        }),
+        ("apalis-sqlite", |folder, handlers, runtime| {
+            runtime.block_on(apalis::rate(folder, handlers))
+        }),
+    ];
     let mut table = Table::new(
         "peers: drain",
         "jobs of 16 KB a second, claimed, decoded and completed by one worker",
         &["handlers at once", "a second", "inbox : it"],
     );
     for handlers in AT_ONCE {
-        let mut rounds = vec![[0.0; 2]; form.rounds()];
+        let mut rounds = vec![[0.0; 4]; form.rounds()];
         for (round, rates) in rounds.iter_mut().enumerate() {
             for index in 0..peers.len() {
-                // The order changes, so that neither always runs after the other.
+                // The order changes, so that no peer always runs after the same other one.
                 let index = (index + round) % peers.len();
-                rates[index] = rate(peers[index], handlers);
+                rates[index] = peers[index].1(scratch::folder().path(), handlers, runtime);
             }
         }
-        for (index, peer) in peers.iter().enumerate() {
+        for (index, (peer, _)) in peers.iter().enumerate() {
             let rate = median(rounds.iter().map(|rates| rates[index]));
             let ratio =
                 compared(index, || median(rounds.iter().map(|rates| rates[0] / rates[index])));
