@@ -94,6 +94,7 @@ pub async fn a_claim_counts_the_attempt_and_shows_the_bodies(mut trial: Trial<dy
     let claimed = trial.claim().await.claimed.remove(0);
     let (entry, bodies) = trial.shown("job_1").await;
     assert_eq!((entry.attempts, entry.state), (1, State::Leased));
+    assert_ne!(entry.node.as_deref(), Some(""), "a store of several nodes names the node");
     assert_eq!(entry.at, trial.now() + CLAIM.lease);
     assert_eq!((claimed.lease.id, claimed.key, claimed.attempt), (entry.id, key("job_1"), 1));
     assert_eq!((claimed.received_at, claimed.bodies), (received_at, bodies));
