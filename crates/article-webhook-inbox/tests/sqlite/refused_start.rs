@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use article_webhook_inbox::{Restored, SqliteStore};
 
-use super::{Fixture, copy, record};
+use super::{Fixture, copy, record, within};
 
 /// Beside these files there may be no lock and no index of the log: a start makes them before it is refused.
 fn refused(fixture: &Fixture) -> String {
@@ -40,6 +40,30 @@ async fn a_backup_beside_an_old_log_is_not_mixed_with_it() {
         let unread = "the log of the old file belongs to another database";
         assert_eq!(restored.unread.as_deref(), Some(unread), "{start}");
     }
+}
+
+/// A log begins again whenever all of it is in the file. A copy of the file from before that lacks what the log had until then.
+#[tokio::test]
+async fn a_copy_from_before_its_log_began_again_is_refused() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..10).await;
+    within(30, async || in_file(&fixture) == 10).await;
+    let before = fixture.copied(&[""]);
+    record(&store, 10..20).await;
+    within(30, async || in_file(&fixture) == 20).await;
+    record(&store, 20..21).await;
+    let crashed = fixture.after_a_kill();
+    copy(&before.path, &crashed.path);
+    let refusal = refused(&crashed);
+    assert!(refusal.contains("belongs to another copy of the database"), "{refusal}");
+    assert_eq!(fixture.after_a_kill().total().await, 21);
+}
+
+/// How many entries the file has without its log.
+fn in_file(fixture: &Fixture) -> u32 {
+    let count = "SELECT count(*) FROM article_inbox_entries";
+    fixture.copied(&[""]).sql().query_row(count, [], |row| row.get(0)).unwrap()
 }
 
 /// All pages of the log together are a sound database: only their number shows that they are not this file's.
