@@ -397,8 +397,7 @@ impl WriteConnection {
             };
             connection.execute_batch("COMMIT")?;
             // From now on the file itself says that it is in use.
-            let left = connection::checkpoint(connection, Checkpoint::Passive)?;
-            let is_copied = left == 0 && connection::is_copied(connection)?;
+            let is_copied = connection::is_copied(connection)?;
             self.record(change_counter::read(connection)?);
             if let Some(from) = retention_from {
                 self.shared.status.begin_retention(from);

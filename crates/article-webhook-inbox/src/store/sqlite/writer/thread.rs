@@ -203,7 +203,7 @@ impl WriterThread {
         if is_much || Instant::now() >= self.log.next_check {
             self.look_at_log();
         }
-        if is_much && self.log.grown > 0 {
+        if is_much {
             self.checkpoint();
         } else if self.log.grown_ahead >= COPY_AHEAD_BYTES {
             self.log.grown_ahead = 0;
@@ -217,9 +217,8 @@ impl WriterThread {
             return;
         }
         self.connection.record_others();
-        let before = self.log.size;
         self.look_at_log();
-        if self.log.grown > 0 || self.log.size > before {
+        if self.log.grown > 0 {
             self.checkpoint();
         }
     }
