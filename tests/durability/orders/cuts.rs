@@ -1,7 +1,7 @@
 //! An application that is killed, or whose power is cut, finds each of its orders and polls in its file, and orders nothing twice.
 //!
-//! Children are recorded while they order and poll, and some of them are killed. Their files are rebuilt as they may be after a cut at any moment, and
-//! held against what had left the machine by then: calls of the service, and answers to customers.
+//! Children are recorded while they order and poll, and some of them are killed. Their files are rebuilt as they may be after a cut
+//! at any moment, and held against what had left the machine by then: calls of the service, and answers to customers.
 
 use std::{
     collections::BTreeMap,
