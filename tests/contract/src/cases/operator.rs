@@ -140,4 +140,10 @@ pub async fn jobs_are_erased_together(trial: Trial<dyn Subject>) {
     assert_eq!(trial.store().erase(page.into()).await.unwrap(), [1, 0, 1, 0]);
     let left: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(left, [key("job_10"), key("JOB_1")]);
+    // No delivery waits while more than 8 MiB go. The first job goes whatever its size.
+    let large = ["large_1", "large_2", "large_3"];
+    for id in large {
+        trial.record(id, &" ".repeat(3 << 20)).await;
+    }
+    assert_eq!(trial.store().erase(large.map(job).into()).await.unwrap(), [1, 1]);
 }
