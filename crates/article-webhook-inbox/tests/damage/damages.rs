@@ -165,9 +165,9 @@ pub(super) fn sweep(bases: &[Base], form: Form) -> Vec<Damage> {
             };
             let step = match of.name {
                 _ if is_long => 1,
-                "closed" => 2,
-                "killed" => 32,
-                _ => 64,
+                "closed" => 4,
+                "killed" => 64,
+                _ => 128,
             };
             for (number, at) in (0..bytes.len()).step_by(SECTOR * step).enumerate() {
                 if is_long || number % 2 == 0 {
@@ -184,7 +184,7 @@ pub(super) fn sweep(bases: &[Base], form: Form) -> Vec<Damage> {
             if file == 1 && !bytes.is_empty() {
                 // A log ends between what was delivered and what was done.
                 (1..10).for_each(|tenth| add(bytes.len() * tenth / 10, What::CutShort));
-                let bits = if is_long { 2000 } else { 15 };
+                let bits = if is_long { 2000 } else { 8 };
                 (0..bits).for_each(|bit| add(bytes.len() * bit / bits, What::Bit(0)));
             }
         }
