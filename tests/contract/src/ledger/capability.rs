@@ -454,6 +454,45 @@ pub async fn a_job_of_a_call_that_took_nothing_is_not_of_the_next(mut trial: Tri
     assert!(trial.deliver("job_1").await.is_stored());
 }
 
+/// A second job that was delivered to the URL of such a call is of no order, and its poll ends.
+pub async fn a_second_job_of_a_call_that_took_nothing_is_collected(mut trial: Trial<dyn Subject>) {
+    let lease = trial.intended(INTENT).await;
+    trial.deliver("job_1").await;
+    trial.keep_refused("job_2").await;
+    assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
+    trial.advance(3600);
+    for Poll { lease, job } in trial.claim_polls(POLLS).await.polls {
+        let id = job.job_id.as_str();
+        let settled = trial.settle_poll(lease, answered(&article(id))).await;
+        assert_eq!(settled, PollSettled::Settled(JobState::Collected), "{id}");
+        assert_eq!(trial.job(id).await.intent, None, "{id}");
+    }
+    assert_eq!(trial.state("job_2").await, JobState::Collected);
+}
+
+/// Of two calls one took nothing: the job may be that of the other, and a second one is not.
+pub async fn a_call_that_took_nothing_leaves_the_job_of_another(trial: Trial<dyn Subject>) {
+    for is_answered in [false, true] {
+        let name = if is_answered { "post-17" } else { "post-18" };
+        let (first, second) = (format!("{name}_1"), format!("{name}_2"));
+        trial.lost_order(name).await;
+        let again = trial.store().order_again(name, WITHIN, KEY, None).await.unwrap();
+        let Intended::Begun(lease) = again else { panic!("{again:?}") };
+        if is_answered {
+            trial.answer_order(name, &first).await;
+        }
+        let delivered = if is_answered { [&second, &second] } else { [&first, &second] };
+        for id in delivered {
+            trial.deliver_to(name, id).await;
+        }
+        assert!(trial.store().not_ordered(lease).await.unwrap().is_noted);
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(&first))));
+        assert_eq!(trial.job(&first).await.intent.as_deref(), Some(name));
+        trial.is_of_no_order(&second, 1).await;
+    }
+}
+
 /// While a call has no answer, the jobs of eight others are polled. The bodies of two are kept. What is refused beyond that can be
 /// expected by name.
 pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<dyn Subject>) {
