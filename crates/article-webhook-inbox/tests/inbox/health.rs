@@ -24,6 +24,9 @@ async fn the_store_is_probed_once_in_ten_seconds_however_often_health_is_read() 
     advance(Duration::from_secs(9)).await;
     scene.inbox.ready().await.unwrap();
     assert_eq!(scene.store.calls("Probe"), 2, "the delivery was stored");
+    advance(Duration::from_secs(1)).await;
+    scene.inbox.ready().await.unwrap();
+    assert_eq!(scene.store.calls("Probe"), 3, "that was ten seconds ago");
 }
 
 /// Nothing is written for it, so it does not show that anything can be.
