@@ -5,7 +5,7 @@ use article_webhook_inbox::store::{Recorded, Store as _};
 use article_webhook_postgres::{PostgresSettings, PostgresStore};
 
 use crate::{
-    Scene, record,
+    Scene, arrival, record,
     refusals::{refused, says, with_password},
     scene::wait,
     server::{Server, free_port},
@@ -193,7 +193,7 @@ fn a_schema_that_is_open_to_every_role_is_closed_by_the_statement_of_the_warning
 }
 
 #[test]
-fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
+fn a_sequence_at_its_end_or_behind_is_set_by_the_statement_of_the_guide() {
     let guide = include_str!("../../../article-webhook/src/guide/postgres_operations.md");
     let (_, statement) = guide
         .split_once("If an error says that PostgreSQL has no number left for a new row")
@@ -205,11 +205,23 @@ fn a_sequence_at_its_end_is_set_by_the_statement_of_the_guide() {
     let says = "PostgreSQL has no number left for a new row: article_inbox_ids is at its end: set the sequence to the largest id in the \
         tables, by the statement on the guide's page postgres_operations";
     // With an entry, and without one.
+    let set = || wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
     for recorded in [Recorded::Duplicate, Recorded::Stored] {
         scene.run("SELECT setval('S.article_inbox_ids', 9223372036854775807)");
         assert_eq!(refused(scene.settings.clone()).to_string(), says);
-        wait(async { scene.client().await.batch_execute(statement).await }).unwrap();
+        set();
         starts(scene.settings.clone(), recorded);
         scene.run("TRUNCATE S.article_inbox_entries, S.article_inbox_bodies");
     }
+    // As after a dump that was restored without the sequence.
+    let store = scene.store();
+    record(&store, "job_1");
+    scene.run("SELECT setval('S.article_inbox_ids', id, false) FROM S.article_inbox_entries");
+    let says = wait(store.record(arrival("job_2", "{}"))).unwrap_err().to_string();
+    assert!(
+        says.starts_with("PostgreSQL gives a new row a number that another row has: "),
+        "{says}"
+    );
+    set();
+    assert_eq!(record(&store, "job_2"), Recorded::Stored);
 }

@@ -21,3 +21,26 @@ fn a_store_whose_runtime_has_ended_answers_calls_and_can_be_closed() {
         timeout(limit, store.close()).await.expect("nothing is in progress").unwrap();
     });
 }
+
+#[test]
+fn neither_a_worker_nor_closing_waits_for_a_check() {
+    let Some(scene) = Scene::shared() else { return };
+    let scene = scene.with(|settings| settings.working_connections(1).unwrap());
+    let store = scene.store();
+    wait(async move {
+        let mut program = scene.client().await;
+        let holds = program.transaction().await.unwrap();
+        let hold = "LOCK TABLE article_inbox_bodies IN ACCESS EXCLUSIVE MODE";
+        holds.batch_execute(hold).await.unwrap();
+        let checked = store.clone();
+        let check = tokio::spawn(async move { checked.check().await });
+        let waits = "SELECT FROM pg_locks WHERE relation = 'article_inbox_bodies'::regclass AND NOT granted";
+        while holds.query(waits, &[]).await.unwrap().is_empty() {}
+        let limit = Duration::from_secs(10);
+        timeout(limit, store.counts()).await.expect("the connection is free").unwrap();
+        timeout(limit, store.close()).await.expect("it is not waited for").unwrap();
+        assert!(!check.is_finished());
+        holds.commit().await.unwrap();
+        assert!(check.await.unwrap().unwrap().is_empty());
+    });
+}

@@ -78,6 +78,41 @@ fn what_an_operator_takes_away_and_gives_back_ends_no_worker() {
     });
 }
 
+/// The server has no room for another connection, and the one that is open is in use for a moment.
+#[test]
+fn a_delivery_that_gets_no_connection_of_its_own_waits_for_an_open_one() {
+    let Some(server) = Server::start(&[]) else { return };
+    with_password(&server);
+    run(&server.url(), "CREATE DATABASE app OWNER blog");
+    let app = |role: &str| format!("postgresql://{role}@127.0.0.1:{}/app", server.port);
+    wait(async {
+        let settings = PostgresSettings::new(&app("blog:right")).unwrap();
+        let settings = settings.receiving_connections(2).unwrap();
+        let store = PostgresStore::connect(settings).await.unwrap();
+        store.record(arrival("job_1", "{}")).await.unwrap();
+        let operator = scene::connect(&app("postgres")).await;
+        let limit = "DO $$ BEGIN EXECUTE 'ALTER ROLE blog CONNECTION LIMIT ' || \
+            (SELECT count(*) FROM pg_stat_activity WHERE usename = 'blog'); END $$";
+        operator.batch_execute(limit).await.unwrap();
+        let mut application = scene::connect(&app("postgres")).await;
+        let held = application.transaction().await.unwrap();
+        held.batch_execute("SELECT FROM article_inbox_entries WHERE job_id = 'job_1' FOR UPDATE")
+            .await
+            .unwrap();
+        // It is refused once it has waited for the application, and then gives its connection away.
+        let first = store.record(arrival("job_1", "{ }"));
+        let second = async {
+            let waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+            while operator.query(waits, &[]).await.unwrap().is_empty() {}
+            store.record(arrival("job_2", "{}")).await
+        };
+        let (first, second) = tokio::join!(first, second);
+        assert_eq!(second.unwrap(), Recorded::Stored);
+        let error = first.unwrap_err().to_string();
+        assert!(error.contains("holds the entry"), "{error}");
+    });
+}
+
 /// Changes a setting of the server, and waits until sessions have it.
 async fn set(operator: &Client, setting: &str, value: &str) {
     let alter = format!("ALTER SYSTEM SET {setting} = '{value}'");

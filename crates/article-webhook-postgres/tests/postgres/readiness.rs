@@ -97,6 +97,8 @@ fn nodes_that_probe_at_once_do_not_wait_for_each_other() {
         for probe in probes {
             probe.await.unwrap().unwrap();
         }
+        let counts = scene.store().counts().await.unwrap();
+        assert_eq!(counts.total(), 0, "a probe leaves nothing");
     });
 }
 
