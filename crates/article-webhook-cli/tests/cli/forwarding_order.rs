@@ -11,7 +11,11 @@ use std::{
 use article_webhook::{Delivery, Reply, fixture};
 use rustix::process::Signal;
 use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+    time::timeout,
+};
 
 use crate::{
     deliver,
@@ -19,7 +23,7 @@ use crate::{
     listening::{Listening, application},
     running::TIMEOUT,
     sample,
-    tool::TOKEN,
+    tool::{TOKEN, run, text},
 };
 
 const FIRST: &str = "article.complete";
@@ -112,6 +116,48 @@ async fn a_delivery_goes_on_once_what_arrived_before_it_for_its_job_is_given_up(
     let mut expected = vec![(FIRST, false); 4];
     expected.push((SECOND, true));
     assert_eq!(of_job_1(&all), expected);
+    assert_eq!(listening.end(Signal::INT), Some(0));
+}
+
+/// Also one that has had its turn, and that the application refused. That it waits is reported anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_waits_again_for_what_arrived_before_it_for_its_job_and_is_requeued() {
+    let (_folder, file) = sample::place();
+    let (asks, mut asked) = mpsc::unbounded_channel();
+    let sink = move |delivery: Delivery| {
+        let (reply, replied) = oneshot::channel();
+        asks.send((delivery.event().as_str().to_owned(), reply)).unwrap();
+        async move { replied.await.unwrap_or(Reply::Unavailable) }
+    };
+    let address = free_port();
+    application(address, sink).await;
+    let mut asked = async |event: &str| {
+        let next = timeout(TIMEOUT, asked.recv()).await.expect("the application gets a delivery");
+        let (came, reply): (String, oneshot::Sender<Reply>) = next.unwrap();
+        assert_eq!(came, event);
+        reply
+    };
+    let mut listening = Listening::start(&file, address, &["--forward-speed", "1000"]);
+    let url = listening.url.clone();
+    let mut until_it_waits = || {
+        listening.next_where(|line| line["text"] == "waits for what arrived before it for this job")
+    };
+
+    deliver(&url, "job_1", FIRST).await;
+    let first = asked(FIRST).await;
+    deliver(&url, "job_1", SECOND).await;
+    until_it_waits();
+    first.send(Reply::Unavailable).unwrap();
+    for _ in 1..4 {
+        asked(FIRST).await.send(Reply::Unavailable).unwrap();
+    }
+    let second = asked(SECOND).await;
+    assert_eq!(run(&["inbox", "requeue", text(&file), "job_1"]).0, Some(0));
+    let first = asked(FIRST).await;
+    second.send(Reply::Unavailable).unwrap();
+    until_it_waits();
+    first.send(Reply::Stored).unwrap();
+    asked(SECOND).await.send(Reply::Stored).unwrap();
     assert_eq!(listening.end(Signal::INT), Some(0));
 }
 
