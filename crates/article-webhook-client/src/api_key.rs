@@ -156,6 +156,26 @@ impl fmt::Debug for KeyError {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_key_that_cannot_be_valid_is_refused() {
+        let issued = "give the key that the service issued";
+        for (key, error, says) in [
+            ("", KeyError::Empty, issued),
+            (
+                "bearer sk-5f2b9c0e7a1d4e38",
+                KeyError::Scheme,
+                "give the key alone, the scheme word is added",
+            ),
+            ("<api_key>", KeyError::Placeholder, issued),
+            ("two words", KeyError::ForbiddenCharacter, ""),
+            ("line\nbreak", KeyError::ForbiddenCharacter, ""),
+        ] {
+            assert!(error.to_string().ends_with(says), "{error}");
+            assert_eq!(ApiKey::new(key).map(|_| ()), Err(error), "{key:?}");
+        }
+        assert!(ApiKey::new("sk-5f2b9c0e7a1d4e38").is_ok(), "the key alone, as it was issued");
+    }
+
     /// `printf sk-5f2b9c0e7a1d4e38 | sha256sum`
     #[test]
     fn a_fingerprint_is_the_beginning_of_the_hash() {

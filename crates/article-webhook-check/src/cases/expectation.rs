@@ -52,3 +52,47 @@ impl Expectation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Expectation::*, *};
+    use crate::{
+        Verdict::{Advice, Fail, Pass},
+        http::Response,
+    };
+
+    fn status(status: u16) -> Observed {
+        let (head, body, closes, after) = (Vec::new(), Vec::new(), false, Duration::ZERO);
+        Observed::Response(Response { status, head, body, closes, after })
+    }
+
+    #[test]
+    fn a_verdict_follows_from_the_expected_and_the_actual_response() {
+        for (expect, observed, verdict) in [
+            (Accepted, status(204), Pass),
+            (Accepted, status(302), Fail),
+            (Accepted, status(503), Fail),
+            (Accepted, Observed::Closed, Fail),
+            (Accepted, Observed::TimedOut, Fail),
+            (Refused(415), status(415), Pass),
+            (Refused(415), status(400), Advice),
+            (Refused(415), status(500), Advice),
+            (Refused(415), status(200), Fail),
+            (Refused(401), Observed::Closed, Advice),
+            (Refused(401), Observed::TimedOut, Fail),
+            (Refused(401), Observed::InvalidResponse("a head without end"), Fail),
+            (AcceptedOr(422), status(200), Pass),
+            (AcceptedOr(422), status(422), Pass),
+            (AcceptedOr(422), status(500), Advice),
+            (NotAccepted, status(200), Fail),
+            (NotAccepted, status(400), Pass),
+            (NotAccepted, Observed::Closed, Pass),
+            (NotAccepted, Observed::TimedOut, Pass),
+            (NotAccepted, Observed::NotTried, Fail),
+        ] {
+            assert_eq!(expect.verdict(&observed, Fail), verdict, "{expect:?} {observed:?}");
+        }
+    }
+}
