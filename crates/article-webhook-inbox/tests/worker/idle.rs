@@ -39,10 +39,12 @@ async fn it_runs_everything_that_is_due_and_leaves_what_is_due_later() {
 
 #[tokio::test]
 async fn it_outlives_a_store_that_fails_for_a_while() {
-    let scene = Scene::new();
+    let (scene, runs) = (Scene::new(), Count::default());
     scene.deliver("job_1").await;
     scene.store.fault_everywhere(&Fault::Fails(1));
-    let worker = scene.inbox.worker(|_| async { Ok(()) });
-    bounded(worker.run_until_idle()).await.unwrap();
+    // Only a worker that stops gives up an outcome that cannot be stored.
+    scene.store.fault("Settle", Fault::Fails(6));
+    bounded(scene.worker_counting(&runs).run_until_idle()).await.unwrap();
     assert_eq!(scene.inbox.counts().await.unwrap().of(State::Done), 1);
+    assert_eq!(runs.now(), 1);
 }

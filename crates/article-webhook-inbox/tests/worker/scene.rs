@@ -137,11 +137,12 @@ impl Count {
     }
 }
 
-/// Counts when it is dropped: a handler that owns it has ended then.
+/// Counts when it is dropped: a handler that owns it has ended then. As what a handler owns may do, it needs the runtime for that.
 pub(crate) struct Dropped(pub(crate) Count);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
+        let _runtime = tokio::runtime::Handle::current();
         self.0.add();
     }
 }

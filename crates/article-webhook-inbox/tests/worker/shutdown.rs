@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
@@ -84,4 +84,19 @@ async fn entries_that_are_claimed_while_stopping_are_given_back() {
     ran.unwrap();
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts, runs.now()), (State::Waiting, 0, 0));
+}
+
+/// At least once, and not more often than needed.
+#[tokio::test]
+async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
+    let (scene, runs) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let go_on = Arc::new(Notify::new());
+    scene.store.fault("Settle", Fault::Waits(Arc::clone(&go_on)));
+    let dropped = tokio::spawn(scene.worker_counting(&runs).run(pending::<()>()));
+    bounded(until_true(|| scene.store.calls("Settle") == 1)).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    go_on.notify_one();
+    bounded(scene.until(State::Done, 1)).await;
 }
