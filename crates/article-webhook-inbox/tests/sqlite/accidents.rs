@@ -68,8 +68,12 @@ async fn without_its_lock_a_store_acknowledges_nothing() {
     assert!(error.is_transient());
     assert_eq!(error.to_string(), expected);
 
-    let error = SqliteStore::open(&fixture.path).unwrap_err();
+    // Neither the lock nor the name shows that it is the same file.
+    let other = fixture.beside("-other");
+    fs::rename(&fixture.path, &other).unwrap();
+    let error = SqliteStore::open(&other).unwrap_err();
     assert!(error.to_string().starts_with("this process has "), "{error}");
+    fs::rename(&other, &fixture.path).unwrap();
     assert_eq!(store.record(arrival("job_3", "{}")).await.unwrap_err().to_string(), expected);
     drop(store);
     // The first of them may have been committed before the look at the files, and the second was not begun.

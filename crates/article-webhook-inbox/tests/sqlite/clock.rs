@@ -36,6 +36,19 @@ async fn failed(store: &SqliteStore, job: &str) {
 }
 
 #[tokio::test]
+async fn a_clock_that_was_set_back_between_two_runs_delays_no_attempt() {
+    let fixture = with_clock(Fixture::new(), at(10 * HOUR));
+    let store = fixture.open();
+    failed(&store, "job_failed").await;
+    store.close().await.unwrap();
+
+    let fixture = with_clock(fixture, at(Duration::ZERO));
+    let store = fixture.open();
+    fixture.clock.advance(PAUSE);
+    assert_eq!(claimed(&store).await, ["job_failed"]);
+}
+
+#[tokio::test]
 async fn a_clock_that_is_set_back_while_the_store_is_open_delays_no_attempt() {
     let fixture = with_clock(Fixture::new(), at(10 * HOUR));
     let store = fixture.open();

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use super::{
     CLAIM, Fixture, alter, arrival,
     damage::{checked, closed, findings},
-    key, position, spoil_page,
+    key, position, record, spoil_page,
 };
 
 impl Fixture {
@@ -85,4 +85,22 @@ async fn damage_in_a_table_of_the_application_refuses_no_start() {
         fixture.sql().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_ne!(checked, Value::Text("ok".into()));
     assert_eq!(findings(&fixture.open()).await, [""; 0]);
+}
+
+/// SQLite drops the commits behind the damage silently, and without the lock file nothing else shows that they are missing.
+#[tokio::test]
+async fn a_damaged_log_without_its_lock_is_reported() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..3).await;
+    let copy = fixture.after_a_kill();
+    alter(&copy.beside("-wal"), |log| {
+        let middle = log.len() / 2;
+        log[middle] ^= 1;
+    });
+    let store = copy.open();
+    let reported = findings(&store).await;
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].contains("cannot be read to its end"), "{reported:?}");
+    assert_eq!(checked(&store).await, reported);
 }

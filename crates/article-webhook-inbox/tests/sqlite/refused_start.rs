@@ -7,6 +7,18 @@ use article_webhook_inbox::{Restored, SqliteStore};
 
 use super::{Fixture, copy, record, within};
 
+/// SQLite would remove it.
+#[tokio::test]
+async fn a_log_beside_an_empty_database_is_kept() {
+    let fixture = Fixture::new();
+    let store = fixture.open();
+    record(&store, 0..3).await;
+    let crashed = fixture.after_a_kill();
+    fs::write(&crashed.path, "").unwrap();
+    let refusal = refused(&crashed);
+    assert!(refusal.contains("is empty: put the database back"), "{refusal}");
+}
+
 /// Beside these files there may be no lock and no index of the log: a start makes them before it is refused.
 fn refused(fixture: &Fixture) -> String {
     fixture.refused_beside(&["-shm", "-lock"])

@@ -510,6 +510,25 @@ mod tests {
         assert_eq!(fixture.probe().unwrap(), 3);
     }
 
+    /// An application writes without pause to tables of its own, and copies no log.
+    #[test]
+    fn a_log_that_is_too_large_is_emptied_once_no_reader_needs_it() {
+        let mut fixture = fixture();
+        fixture.probe().unwrap();
+        let [application, reader] = [(); 2].map(|()| Connection::open(fixture.path()).unwrap());
+        reader.execute_batch("BEGIN; SELECT * FROM article_inbox_meta").unwrap();
+        let write = format!(
+            "PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; CREATE TABLE application (page); \
+             INSERT INTO application VALUES (zeroblob({MAX_WAL_BYTES}))"
+        );
+        application.execute_batch(&write).unwrap();
+        fixture.writer.look_at_log();
+        assert!(fixture.writer.connection.wal_bytes() > MAX_WAL_BYTES);
+        drop(reader);
+        fixture.writer.look_at_log();
+        assert_eq!(fixture.writer.connection.wal_bytes(), 0);
+    }
+
     #[cfg(unix)]
     #[test]
     fn no_commit_is_answered_whose_file_is_gone_until_it_is_back() {
