@@ -86,6 +86,26 @@ async fn entries_that_are_claimed_while_stopping_are_given_back() {
     assert_eq!((entry.state, entry.attempts, runs.now()), (State::Waiting, 0, 0));
 }
 
+/// Bounded attempts: the process that dropped the worker may end, and the handler had begun.
+#[tokio::test]
+async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
+    let (scene, starts) = (Scene::new(), Count::default());
+    scene.deliver("job_1").await;
+    let counted = starts.clone();
+    let worker = scene.inbox.worker(move |_| {
+        counted.add();
+        pending()
+    });
+    let dropped = tokio::spawn(worker.run(pending::<()>()));
+    bounded(until_true(|| starts.now() == 1)).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    // No event shows that nothing more is stored.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let (entry, _) = scene.show("job_1").await;
+    assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
+}
+
 /// At least once, and not more often than needed.
 #[tokio::test]
 async fn an_outcome_that_is_known_is_stored_although_the_worker_is_dropped() {
