@@ -2,7 +2,7 @@ use std::{future::pending, sync::Arc, time::Duration};
 
 use article_webhook_inbox::State;
 use article_webhook_inbox_contract::faulty::Fault;
-use tokio::sync::Notify;
+use tokio::{runtime::Handle, sync::Notify};
 
 use super::scene::{Count, HOUR, Scene, bounded, until_true};
 
@@ -96,12 +96,14 @@ async fn an_attempt_that_has_begun_counts_although_its_worker_is_dropped() {
         counted.add();
         pending()
     });
+    let tasks = Handle::current().metrics();
+    let others = tasks.num_alive_tasks();
     let dropped = tokio::spawn(worker.run(pending::<()>()));
     bounded(until_true(|| starts.now() == 1)).await;
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
-    // No event shows that nothing more is stored.
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Nothing of the worker runs any more that could store something.
+    bounded(until_true(|| tasks.num_alive_tasks() == others)).await;
     let (entry, _) = scene.show("job_1").await;
     assert_eq!((entry.state, entry.attempts), (State::Leased, 1));
 }

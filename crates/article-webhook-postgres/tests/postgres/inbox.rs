@@ -35,8 +35,9 @@ fn neither_a_worker_nor_closing_waits_for_a_check() {
         let checked = store.clone();
         let check = tokio::spawn(async move { checked.check().await });
         let waits = "SELECT FROM pg_locks WHERE relation = 'article_inbox_bodies'::regclass AND NOT granted";
-        while holds.query(waits, &[]).await.unwrap().is_empty() {}
-        let limit = Duration::from_secs(10);
+        let limit = Duration::from_secs(30);
+        let begun = async { while holds.query(waits, &[]).await.unwrap().is_empty() {} };
+        timeout(limit, begun).await.expect("the check waits for the lock");
         timeout(limit, store.counts()).await.expect("the connection is free").unwrap();
         timeout(limit, store.close()).await.expect("it is not waited for").unwrap();
         assert!(!check.is_finished());
