@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use article_webhook::{ArticleResult, DecodeError, Rejection};
 use article_webhook_client::{CallOutcome, ErrorCode, Response};
@@ -7,7 +7,7 @@ use article_webhook_inbox::{
     store::{ApiAnswer, BucketEvent, PollOutcome},
 };
 
-use super::{CallStart, KeyWatch};
+use super::KeyWatch;
 use crate::schedule::{DAY, HOUR};
 
 /// A job ends as not found after this many answers that say so, if the time from the first to the last of them makes it
@@ -57,8 +57,8 @@ pub(crate) struct Polled<'a> {
     pub(crate) job: &'a ExpectedJob,
     /// The pause of the schedule.
     pub(crate) pause: Duration,
-    /// When its call began.
-    pub(crate) began: CallStart,
+    /// When its call began, by the clock of the store.
+    pub(crate) began: SystemTime,
     /// The API key, by its fingerprint.
     pub(crate) key: u64,
 }
@@ -170,7 +170,7 @@ impl Polled<'_> {
         }
         let is_lost = self.job.missing.is_some_and(|Missing { times, since, .. }| {
             times.saturating_add(1) >= MIN_NOT_FOUND_ANSWERS
-                && self.began.store_time.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER
+                && self.began.duration_since(since).unwrap_or_default() >= OVERDUE_AFTER
                 && watch.has_known(since, self.began)
         });
         if is_lost {

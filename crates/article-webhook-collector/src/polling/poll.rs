@@ -59,12 +59,11 @@ pub(super) async fn poll(
     if !is_fresh || is_paused || *signal.borrow() != Signal::Go {
         return settle(&shared, &poll, PollOutcome::Released, key, None).await;
     }
-    shared.key_watch().begins(began);
     let answer = answer(&shared, &poll, signal).await;
     // By the clock of the claim: it may have been set since.
     let expected_for = expected_for(&poll, began.store_time);
     let pause = shared.settings.schedule.pause(&poll.job, expected_for, fastrand::f64());
-    let polled = Polled { job: &poll.job, pause, began, key };
+    let polled = Polled { job: &poll.job, pause, began: began.store_time, key };
     let Meaning { outcome, event, quarantine, name } = match &answer {
         Ok(response) => polled.meaning(response, &mut shared.key_watch()),
         Err(why) => polled.without_answer(why),
