@@ -13,7 +13,7 @@
 //! | `restart` | the server ends at once, as with `pg_ctl -m immediate`, and starts again |
 //! | `backends` | connections are killed by the server |
 //! | `node` | nodes are killed |
-//! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 7 |
+//! | `cut` | the connection is cut after each byte of a request that commits, and of its answer; in the short form after one in 13 |
 //! | `pooler` | behind PgBouncer: its connections are killed, the server crashes, and PgBouncer ends |
 //! | `full` | the disk of the tables is full |
 //! | `switch` | the server ends, and its synchronous standby takes over |

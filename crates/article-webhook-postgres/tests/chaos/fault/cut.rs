@@ -30,7 +30,7 @@ const CLAIM: Claim = Claim { attempts: 100, ..CLAIM_ONE };
 pub(crate) fn cut(form: Form) -> Option<()> {
     let server = shared()?;
     let proxy = Proxy::before(server.port);
-    let step = form.choose(7, 1);
+    let step = form.choose(13, 1);
     let Cuts { longest, cuts, unknown } =
         wait(cut_at_each_point(server, proxy.clone(), step)).unwrap();
     let which = if step == 1 { "each point".to_owned() } else { format!("one point in {step}") };
@@ -38,7 +38,7 @@ pub(crate) fn cut(form: Form) -> Option<()> {
 
     let database = Database::fresh(&[server.port]).through(proxy.port);
     trial::run("cut", database, |trial| {
-        let wanted = form.choose(100, 1000);
+        let wanted = form.choose(50, 1000);
         super::ends::cut_some(&proxy, wanted, move || {
             let at = fastrand::usize(..=longest);
             if fastrand::bool() { Fate::CutRequest(at) } else { Fate::CutAnswer(at) }

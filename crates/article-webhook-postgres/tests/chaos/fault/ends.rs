@@ -30,7 +30,7 @@ pub(crate) fn restart(form: Form) -> Option<()> {
 pub(crate) fn backends(form: Form) -> Option<()> {
     let server = shared()?;
     trial::run("backends", Database::fresh(&[server.port]), |trial| {
-        format!("{} connections killed", kill_connections(trial, form.choose(100, 1000)))
+        format!("{} connections killed", kill_connections(trial, form.choose(50, 1000)))
     });
     Some(())
 }
