@@ -52,7 +52,7 @@ impl Script for Claim {
         let bodies = tables.bodies(leased.iter().map(|leased| leased.lease.id).collect()).await?;
         for (Leased { lease, runs_alone, before }, bodies) in leased.into_iter().zip(bodies) {
             let Some(job) = job_of(&mut jobs, lease.id) else { continue };
-            match sound(job, lease.id, bodies) {
+            match sound(bodies) {
                 Ok(bodies) => {
                     let claimed = job.claimed(lease, bodies);
                     claims.claimed.extend(claimed.map(|claimed| Claimed { runs_alone, ..claimed }));
@@ -84,12 +84,9 @@ fn job_of(jobs: &mut [JobRows], entry: i64) -> Option<&mut JobRows> {
 }
 
 /// The bodies, or what is damaged if no body can be used.
-fn sound(job: &JobRows, entry: i64, bodies: Vec<LoadedBody>) -> Result<Vec<Body>, String> {
+fn sound(bodies: Vec<LoadedBody>) -> Result<Vec<Body>, String> {
     let is_sound = |loaded: &LoadedBody| loaded.damage.is_none() && loaded.body.bytes.is_some();
-    let is_empty = job.entry_of(entry).is_some_and(|entry| entry.held() == 0);
-    let is_usable = bodies.iter().any(is_sound)
-        || (is_empty && bodies.iter().all(|loaded| loaded.damage.is_none()));
-    if is_usable {
+    if bodies.iter().any(is_sound) {
         return Ok(bodies.into_iter().map(|loaded| loaded.body).collect());
     }
     let damage = bodies.into_iter().enumerate().find_map(|(number, loaded)| {
