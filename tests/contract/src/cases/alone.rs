@@ -37,14 +37,6 @@ async fn interrupt(trial: &mut Trial<dyn Subject>, job: &str, times: u32) {
     }
 }
 
-/// An entry that was interrupted twice in a row runs alone: its claim leases nothing else.
-pub async fn an_entry_that_was_interrupted_twice_runs_alone(mut trial: Trial<dyn Subject>) {
-    interrupt(&mut trial, "poison", 2).await;
-    trial.record("neighbour", FIRST).await;
-    assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
-    assert_eq!(jobs(&trial, MANY).await, [("neighbour".into(), false)]);
-}
-
 /// An entry whose last attempt was interrupted has one more, and runs alone in it.
 pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(mut trial: Trial<dyn Subject>) {
     let last = Claim { attempts: 1, ..MANY };
@@ -63,23 +55,8 @@ pub async fn an_entry_runs_alone_after_its_interrupted_last_attempt(mut trial: T
     assert_eq!(claim(&trial, last).await.discarded, [key("neighbour")]);
 }
 
-/// The attempt after an interrupted last one may be put off or given back, and is still there.
-pub async fn an_attempt_that_does_not_count_leaves_the_one_after_the_last(
-    mut trial: Trial<dyn Subject>,
-) {
-    let last = Claim { attempts: 1, ..MANY };
-    trial.record("job_1", FIRST).await;
-    claim(&trial, last).await;
-    trial.advance_by(CLAIM.lease);
-    for outcome in [Outcome::Released, Outcome::Snoozed { after: Duration::ZERO }] {
-        let claims = claim(&trial, last).await;
-        assert_eq!((claims.claimed[0].runs_alone, claims.claimed[0].attempt), (true, 2));
-        trial.settle(claims.claimed[0].lease, outcome).await;
-    }
-    assert_eq!(jobs(&trial, last).await, [("job_1".into(), true)]);
-}
-
-/// While others run, an entry that must run alone waits for them, and nothing that comes after it overtakes it.
+/// An entry that was interrupted twice in a row runs alone: its claim leases nothing else. While others run, it waits for them, and
+/// nothing that comes after it overtakes it.
 pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "poison", 2).await;
     trial.record("neighbour", FIRST).await;
@@ -89,6 +66,7 @@ pub async fn an_entry_that_must_run_alone_waits_for_others(mut trial: Trial<dyn 
     assert_eq!(claim(&trial, Claim { retries_first: true, ..BUSY }).await, waits);
     assert_eq!(trial.entry("poison").await, before);
     assert_eq!(jobs(&trial, RETRIES_FIRST).await, [("poison".into(), true)]);
+    assert_eq!(jobs(&trial, MANY).await, [("neighbour".into(), false)]);
 }
 
 /// A retry that has been due longer than an entry that must run alone is leased before it.
@@ -100,14 +78,6 @@ pub async fn an_entry_that_must_run_alone_waits_for_its_turn(mut trial: Trial<dy
     let claimed: Vec<_> = claims.claimed.iter().map(|claimed| claimed.key.clone()).collect();
     assert_eq!((claimed, claims.alone_waits), (vec![key("first")], true));
     assert_eq!(claims.next_due, Some(trial.now()));
-}
-
-/// Bounded attempts: an entry that must run alone still runs out of attempts, also while others run.
-pub async fn an_entry_that_must_run_alone_is_discarded_in_the_end(mut trial: Trial<dyn Subject>) {
-    interrupt(&mut trial, "poison", 2).await;
-    let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
-    let expected = Claims { discarded: vec![key("poison")], expired: 1, ..Claims::default() };
-    assert_eq!(claims, expected);
 }
 
 /// An attempt that ended with an outcome was not interrupted. One that does not count, because a stopping worker released it or its
@@ -124,9 +94,12 @@ pub async fn only_an_attempt_that_counts_ends_the_suspicion(mut trial: Trial<dyn
     }
 }
 
+/// Bounded attempts: an entry that must run alone still runs out of attempts, also while others run.
 pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<dyn Subject>) {
     interrupt(&mut trial, "job_1", 2).await;
-    assert_eq!(claim(&trial, Claim { attempts: 1, ..MANY }).await.discarded, [key("job_1")]);
+    let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
+    let expected = Claims { discarded: vec![key("job_1")], expired: 1, ..Claims::default() };
+    assert_eq!(claims, expected);
     trial.requeue(key("job_1")).await;
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }

@@ -117,16 +117,6 @@ pub async fn a_leased_entry_is_not_claimed_before_its_lease_ends(mut trial: Tria
     assert!(again.lease.fence > lost.fence);
 }
 
-pub async fn a_waiting_entry_is_due_when_its_pause_is_over(mut trial: Trial<dyn Subject>) {
-    trial.worked("job_1", retry(30)).await;
-    let due = trial.now() + Duration::from_secs(30);
-    trial.advance_by(Duration::from_millis(29_999));
-    assert_eq!(trial.claim().await, Claims { next_due: Some(due), ..Claims::default() });
-    trial.advance_by(Duration::from_millis(1));
-    let claims = trial.claim().await;
-    assert_eq!((keys(&claims), claims.expired), (vec![key("job_1")], 0));
-}
-
 pub async fn the_next_that_is_due_is_the_soonest_of_the_others(mut trial: Trial<dyn Subject>) {
     trial.worked("waits", retry(90)).await;
     trial.leased("leased").await;
@@ -156,19 +146,6 @@ pub async fn an_entry_whose_attempts_never_end_is_discarded(mut trial: Trial<dyn
     assert_eq!(trial.claim().await, Claims::default(), "no worker ever gets it");
 }
 
-/// The cause of a failed attempt stays when the last attempt does not end.
-pub async fn a_discarded_entry_keeps_its_cause(mut trial: Trial<dyn Subject>) {
-    trial.worked("job_1", retry(0)).await;
-    let claim = Claim { attempts: 2, ..CLAIM };
-    for _ in 0..2 {
-        assert_eq!(trial.store().claim(claim).await.unwrap().claimed.len(), 1);
-        trial.advance(LEASE);
-    }
-    let claims = trial.store().claim(claim).await.unwrap();
-    assert_eq!((claims.discarded, claims.expired), (vec![key("job_1")], 1));
-    assert_eq!(trial.entry("job_1").await.cause.as_deref(), Some("no network"));
-}
-
 /// Bounded attempts: a claim that allows fewer attempts than before discards waiting entries that have used them. These
 /// do not count as expired leases, and count for the limit of the claim.
 pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<dyn Subject>) {
@@ -178,7 +155,8 @@ pub async fn a_waiting_entry_without_attempts_left_is_discarded(trial: Trial<dyn
     let claims = trial.store().claim(claim).await.unwrap();
     let (discarded, next_due) = (vec![key("job_1")], Some(trial.now()));
     assert_eq!(claims, Claims { discarded, next_due, ..Claims::default() });
-    assert_eq!(trial.entry("job_1").await.state, State::Dead);
+    let entry = trial.entry("job_1").await;
+    assert_eq!((entry.state, entry.cause.as_deref()), (State::Dead, Some("no network")));
 }
 
 /// Fencing: of many concurrent claims, exactly one gets each entry.
@@ -253,19 +231,6 @@ pub async fn a_failure_has_pauses_and_leases(mut trial: Trial<dyn Subject>) {
     assert_eq!(trial.store().claim(EXCEPT_FAILURES).await.unwrap(), waits);
     let claims = trial.claim().await;
     assert_eq!((keys(&claims), claims.expired), (vec![failure], 1));
-}
-
-pub async fn a_failure_is_discarded_by_a_claim_that_takes_failures(mut trial: Trial<dyn Subject>) {
-    let failure = record_failure(&trial, "job_1").await;
-    for _ in 0..2 {
-        trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-        trial.advance(LEASE);
-    }
-    let claims = trial.store().claim(Claim { attempts: 1, ..EXCEPT_FAILURES }).await.unwrap();
-    assert!(claims.discarded.is_empty());
-    let claims = trial.store().claim(Claim { attempts: 1, ..CLAIM }).await.unwrap();
-    assert_eq!(claims.discarded, [failure]);
-    assert_eq!(trial.claim().await, Claims::default());
 }
 
 /// An event that no version knows is claimed by every worker, which then reports that nothing handles it.

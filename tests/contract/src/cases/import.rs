@@ -72,30 +72,10 @@ pub async fn an_imported_lease_waits(trial: Trial<dyn Subject>) {
 }
 
 /// One entry: an existing entry of this key stays as it is.
-pub async fn an_entry_is_not_imported_over_another(mut trial: Trial<dyn Subject>) {
-    trial.record("job_1", "{1}").await;
-    let before = trial.shown("job_1").await;
+pub async fn a_page_is_imported_in_its_order(mut trial: Trial<dyn Subject>) {
+    trial.record("job_2", "{1}").await;
+    let before = trial.shown("job_2").await;
     trial.advance(1);
-    let (entry, bodies) = shown("job_1", State::Done);
-    assert!(!trial.import(entry_line(entry, bodies)).await);
-    assert_eq!(trial.shown("job_1").await, before);
-    assert_eq!(trial.all().await.len(), 1);
-}
-
-/// An imported entry is claimed like any other. One entry: an imported body that is delivered again is a duplicate.
-pub async fn an_imported_entry_is_claimed(trial: Trial<dyn Subject>) {
-    let (entry, bodies) = shown("job_1", State::Waiting);
-    trial.import(entry_line(entry.clone(), bodies.clone())).await;
-    for body in [FIRST, "[]", "[1]"] {
-        assert_eq!(trial.record("job_1", body).await, Recorded::Duplicate);
-    }
-    let claimed = trial.claim().await.claimed.remove(0);
-    assert_eq!((claimed.key, claimed.attempt), (entry.key, 3));
-    assert_eq!((claimed.received_at, claimed.bodies), (entry.received_at, bodies));
-}
-
-pub async fn a_page_is_imported_in_its_order(trial: Trial<dyn Subject>) {
-    trial.record("job_2", FIRST).await;
     let ids = ["job_3", "job_1", "job_2", "job_10"];
     let row = |id| {
         let (entry, bodies) = shown(id, State::Done);
@@ -105,6 +85,7 @@ pub async fn a_page_is_imported_in_its_order(trial: Trial<dyn Subject>) {
     assert_eq!((imported.added, imported.present), (3, 1));
     let listed: Vec<_> = trial.all().await.into_iter().map(|entry| entry.key).collect();
     assert_eq!(listed, ["job_2", "job_3", "job_1", "job_10"].map(key));
+    assert_eq!(trial.shown("job_2").await, before);
 }
 
 /// One run: what another store knows of the work on an entry counts here, and a copy that was delivered here meanwhile is a

@@ -6,13 +6,13 @@ use std::{future::poll_fn, task::Poll, time::Duration};
 
 use article_webhook_inbox::{
     MAX_BODIES_PER_ENTRY, Source, State,
-    store::{Arrival, Outcome, Recorded, Row},
+    store::{Arrival, Recorded, Row},
 };
 use tokio::task::JoinSet;
 
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, bytes, changed, corrupt, damaged, key, retry},
+    trial::{FIRST, arrival, bytes, changed, corrupt, key, retry, unhandled},
 };
 
 const OTHERS: [&str; 5] = ["{1}", "{2}", "{3}", "{4}", "{5}"];
@@ -44,66 +44,27 @@ pub async fn a_body_is_kept_as_it_came(trial: Trial<dyn Subject>) {
     }
 }
 
-/// One entry: the same body makes no second entry. It leaves the first as it is, in every state except corrupt.
-pub async fn a_duplicate_changes_nothing(mut trial: Trial<dyn Subject>) {
-    for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
-        trial.put(state.as_str(), state).await;
-        let before = trial.shown(state.as_str()).await;
-        assert_eq!(before.0.state, state);
-        trial.advance(1);
-        assert_eq!(trial.record(state.as_str(), FIRST).await, Recorded::Duplicate, "{state}");
-        assert_eq!(trial.shown(state.as_str()).await, before, "{state}");
-    }
-    assert_eq!(trial.all().await.len(), STATES.len() - 1);
-}
-
-/// The bytes of the same body replace the stored ones, and the entry waits, due now.
-pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<dyn Subject>) {
-    // A store never parses a body, and does not check its digest when it records it.
-    assert_eq!(trial.store().record(damaged("job_1", FIRST)).await.unwrap(), Recorded::Stored);
-    assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
-    trial.work("job_1", corrupt(1)).await;
-    trial.advance(1);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Stored);
-    assert_eq!(trial.bodies("job_1").await, [bytes(FIRST)]);
-    let entry = trial.entry("job_1").await;
-    assert_eq!((entry.state, entry.at, entry.cause), (State::Waiting, trial.now(), None));
-    assert_eq!((entry.attempts, entry.conflicts), (0, 0));
-}
-
-/// Another body is added to an unhandled or corrupt entry, which then waits, due now, without a cause.
+/// Another body is added to an unhandled or corrupt entry, or replaces the last one of a full entry. The entry then waits, due now,
+/// without a cause.
 pub async fn another_body_wakes_an_unhandled_and_a_corrupt_entry(mut trial: Trial<dyn Subject>) {
     for state in [State::Unhandled, State::Corrupt] {
-        trial.put(state.as_str(), state).await;
-        trial.advance(1);
-        assert_eq!(trial.record(state.as_str(), "[]").await, Recorded::Stored);
-        let entry = trial.entry(state.as_str()).await;
-        assert_eq!((entry.state, entry.at, entry.conflicts), (State::Waiting, trial.now(), 1));
-        assert_eq!(entry.cause, None);
-        assert_eq!(trial.bodies(state.as_str()).await, [bytes(FIRST), bytes("[]")]);
-        trial.leave(state.as_str()).await;
-    }
-}
-
-pub async fn another_body_replaces_the_last_of_a_full_unhandled_or_corrupt_entry(
-    trial: Trial<dyn Subject>,
-) {
-    for state in [State::Unhandled, State::Corrupt] {
         let id = state.as_str();
-        trial.put(id, State::Waiting).await;
-        fill(&trial, id).await;
+        trial.put(id, state).await;
+        assert_eq!(trial.record(id, OTHERS[0]).await, Recorded::Stored);
+        for other in &OTHERS[1..3] {
+            assert_eq!(trial.record(id, other).await, Recorded::Conflict { kept: true });
+        }
         let lease = trial.lease(id).await;
-        let (seen, cause) = (MAX_BODIES_PER_ENTRY, String::from("no article"));
-        let outcome = match state {
-            State::Corrupt => Outcome::Corrupt { seen, cause },
-            _ => Outcome::Unhandled { seen, cause },
-        };
+        let seen = MAX_BODIES_PER_ENTRY;
+        let outcome = if state == State::Corrupt { corrupt(seen) } else { unhandled(seen) };
         trial.settle(lease, outcome).await;
+        trial.advance(1);
         assert_eq!(trial.record(id, OTHERS[4]).await, Recorded::Stored);
         let kept = [bytes(FIRST), bytes(OTHERS[0]), bytes(OTHERS[1]), bytes(OTHERS[4])];
         assert_eq!(trial.bodies(id).await, kept);
         let entry = trial.entry(id).await;
-        assert_eq!((entry.state, entry.conflicts), (State::Waiting, 4));
+        assert_eq!((entry.state, entry.at, entry.conflicts), (State::Waiting, trial.now(), 4));
+        assert_eq!(entry.cause, None);
         trial.leave(id).await;
     }
 }
@@ -128,30 +89,27 @@ pub async fn another_body_is_kept_and_changes_nothing_else(mut trial: Trial<dyn 
     }
 }
 
-/// If there is no room and a body is known to decode, a conflict is counted and not kept.
-pub async fn a_conflict_without_room_is_not_kept_where_a_body_decodes(trial: Trial<dyn Subject>) {
-    trial.worked("waiting", retry(30)).await;
-    trial.put("done", State::Done).await;
-    trial.put("dead", State::Dead).await;
-    for id in ["waiting", "done", "dead"] {
-        fill(&trial, id).await;
-        let (before, bodies) = trial.shown(id).await;
-        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::Conflict { kept: false }, "{id}");
-        let counted = (changed(before, |before| before.conflicts = 4), bodies);
-        assert_eq!(trial.shown(id).await, counted, "{id}");
+/// A conflict without room is counted and not kept if a body is known to decode. No false acknowledgement: otherwise nothing
+/// changes, and the service must deliver again.
+pub async fn a_conflict_without_room_is_acknowledged_where_a_body_decodes(
+    trial: Trial<dyn Subject>,
+) {
+    trial.worked("retried", retry(30)).await;
+    for state in [State::Done, State::Dead, State::Leased, State::Waiting] {
+        trial.put(state.as_str(), state).await;
     }
-}
-
-/// No false acknowledgement: if there is no room and no body is known to decode, nothing changes, and the service must
-/// deliver again.
-pub async fn the_body_limit_is_reached_where_no_body_is_known_to_decode(trial: Trial<dyn Subject>) {
-    trial.put("leased", State::Leased).await;
-    trial.put("waiting", State::Waiting).await;
-    for id in ["leased", "waiting"] {
+    for id in ["retried", "done", "dead", "leased", "waiting"] {
         fill(&trial, id).await;
-        let before = trial.shown(id).await;
-        assert_eq!(trial.record(id, OTHERS[3]).await, Recorded::BodyLimitReached, "{id}");
-        assert_eq!(trial.shown(id).await, before, "{id}");
+        let (mut entry, bodies) = trial.shown(id).await;
+        let expected = match id {
+            "leased" | "waiting" => Recorded::BodyLimitReached,
+            _ => {
+                entry.conflicts = 4;
+                Recorded::Conflict { kept: false }
+            }
+        };
+        assert_eq!(trial.record(id, OTHERS[3]).await, expected, "{id}");
+        assert_eq!(trial.shown(id).await, (entry, bodies), "{id}");
     }
 }
 

@@ -48,15 +48,6 @@ pub async fn a_failure_is_recorded_under_its_own_event(trial: Trial<dyn Subject>
     assert_eq!(trial.all().await.len(), 1, "there is no article");
 }
 
-pub async fn a_failure_that_is_handled_stays_a_failure(trial: Trial<dyn Subject>) {
-    for (id, outcome) in [("job_1", Outcome::Done), ("job_2", unhandled(1))] {
-        trial.end(id, failed("{failed}")).await;
-        let lease = trial.claim().await.claimed.remove(0).lease;
-        trial.settle(lease, outcome).await;
-        assert_eq!(trial.state(id).await, JobState::Failed);
-    }
-}
-
 /// A job that was opened again failed again. What the service reports now is handed out, whatever became of what it reported
 /// before. The very same answer is not.
 pub async fn another_failure_is_handed_out(trial: Trial<dyn Subject>) {
@@ -149,15 +140,6 @@ pub async fn an_answer_does_not_bring_back_what_was_erased(trial: Trial<dyn Subj
         trial.settle_poll(other, super::steps::not_found()).await;
         trial.store().erase(vec![job("job_1")]).await.unwrap();
     }
-}
-
-/// An outcome is stored once.
-pub async fn a_poll_is_settled_once(trial: Trial<dyn Subject>) {
-    let lease = trial.polling("job_1").await;
-    trial.settle_poll(lease, answered(FIRST)).await;
-    let before = trial.job("job_1").await;
-    assert_eq!(trial.settle_poll(lease, answered("[]")).await, PollSettled::LostLease);
-    assert_eq!((trial.job("job_1").await, trial.shown("job_1").await.1.len()), (before, 1));
 }
 
 /// A body that is added to an entry in hand leaves its job as it is, whichever route it took.

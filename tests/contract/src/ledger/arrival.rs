@@ -8,7 +8,6 @@ use article_webhook_inbox::{
 };
 
 use super::steps::{again, answered, failed, not_found, with_intent};
-use crate::lines::entry_line;
 use crate::{
     Subject, Trial,
     trial::{FIRST, arrival, corrupt, dead, job, key, unhandled, update},
@@ -27,6 +26,8 @@ pub async fn a_delivery_ends_its_job(mut trial: Trial<dyn Subject>) {
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Arrived, trial.now()));
     assert_eq!((shown.pushed_at, shown.collected_at), (Some(trial.now()), None));
+    trial.work("job_1", dead()).await;
+    assert_eq!(trial.job("job_1").await, shown, "its entry is in hand");
     trial.advance(1_000_000);
     assert!(trial.claim_polls(super::steps::POLLS).await.polls.is_empty());
 }
@@ -54,10 +55,11 @@ pub async fn a_body_of_the_api_ends_its_job_as_collected(trial: Trial<dyn Subjec
 }
 
 pub async fn a_delivery_of_another_event_is_no_arrival(trial: Trial<dyn Subject>) {
+    trial.record_as(update("job_1"), "[]").await;
     trial.expect_now("job_1").await;
     for key in [update("job_1"), EntryKey::failure(job("job_1"))] {
         let copy = Arrival { key, ..with_intent("job_1", "post-17") };
-        assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Stored);
+        trial.store().record(copy).await.unwrap();
     }
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.pushed_at, shown.intent), (JobState::Expected, None, None));
@@ -82,29 +84,23 @@ pub async fn a_delivery_ends_a_poll(trial: Trial<dyn Subject>) {
     assert_eq!(trial.all().await.len(), 4, "no failure is stored");
 }
 
-/// A job that was collected stays so, and notes the first push.
+/// A job that was collected stays so, and notes the first push and the first intent.
 pub async fn a_push_after_a_collection_is_noted(mut trial: Trial<dyn Subject>) {
     trial.end("job_1", answered(FIRST)).await;
     let collected = trial.now();
     trial.advance(9);
     let pushed = trial.now();
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
+    let copy = with_intent("job_1", "post-17");
+    assert_eq!(trial.store().record(copy).await.unwrap(), Recorded::Duplicate);
     assert_eq!(trial.bodies("job_1").await.len(), 1);
     trial.advance(9);
+    trial.store().record(with_intent("job_1", "post-18")).await.unwrap();
     trial.record("job_1", "[]").await;
     trial.work("job_1", Outcome::Done).await;
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Collected, collected));
     assert_eq!((shown.collected_at, shown.pushed_at), (Some(collected), Some(pushed)));
-}
-
-pub async fn a_duplicate_adds_its_intent(trial: Trial<dyn Subject>) {
-    trial.end("job_1", answered(FIRST)).await;
-    for intent in ["post-17", "post-18"] {
-        let recorded = trial.store().record(with_intent("job_1", intent)).await.unwrap();
-        assert_eq!(recorded, Recorded::Duplicate);
-        assert_eq!(trial.job("job_1").await.intent.as_deref(), Some("post-17"));
-    }
+    assert_eq!(shown.intent.as_deref(), Some("post-17"));
 }
 
 /// A copy that is not stored, because the entry is full, changes nothing in the ledger.
@@ -148,29 +144,6 @@ pub async fn an_entry_that_cannot_be_read_opens_its_job(mut trial: Trial<dyn Sub
     }
 }
 
-/// If the API gave the body, the job is polled an hour later, because the same body would most likely come.
-pub async fn a_collected_body_that_cannot_be_read_waits(mut trial: Trial<dyn Subject>) {
-    trial.end("job_1", answered(FIRST)).await;
-    trial.advance(9);
-    trial.work("job_1", unhandled(1)).await;
-    let shown = trial.job("job_1").await;
-    assert_eq!((shown.state, shown.at), (JobState::Expected, trial.after(3600)));
-}
-
-/// Other outcomes of an attempt leave the job as it is.
-pub async fn an_entry_in_hand_is_not_polled(trial: Trial<dyn Subject>) {
-    let dead = dead();
-    for (id, outcome) in [("done", Outcome::Done), ("dead", dead)] {
-        trial.expect_now(id).await;
-        trial.record(id, FIRST).await;
-        let arrived = trial.job(id).await;
-        let lease = trial.lease(id).await;
-        assert_eq!(trial.job(id).await, arrived);
-        trial.settle(lease, outcome).await;
-        assert_eq!(trial.job(id).await, arrived);
-    }
-}
-
 /// A person who requeues or discards the entry takes it in hand.
 pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<dyn Subject>) {
     for id in ["requeued", "discarded"] {
@@ -187,20 +160,6 @@ pub async fn an_entry_that_is_taken_in_hand_ends_its_job(trial: Trial<dyn Subjec
         if id == "requeued" {
             trial.leave(id).await;
         }
-    }
-}
-
-/// An imported entry ends its job, if it can be read.
-pub async fn an_imported_entry_ends_its_job(trial: Trial<dyn Subject>) {
-    for state in [State::Done, State::Unhandled] {
-        let id = state.as_str();
-        trial.put(id, state).await;
-        let (entry, bodies) = trial.shown(id).await;
-        trial.store().erase(vec![job(id)]).await.unwrap();
-        trial.expect_now(id).await;
-        assert!(trial.import(entry_line(entry, bodies)).await);
-        let expected = if state == State::Done { JobState::Arrived } else { JobState::Expected };
-        assert_eq!(trial.state(id).await, expected);
     }
 }
 
@@ -250,15 +209,4 @@ pub async fn a_job_that_was_not_expected_outlives_its_entry(mut trial: Trial<dyn
 
     trial.store().prune_ledger(trial.now(), 100).await.unwrap();
     assert_eq!(trial.store().job(job("done")).await.unwrap(), None, "no longer than the others");
-}
-
-/// A copy that comes after retention removed an entry that could not be read is stored.
-pub async fn a_copy_after_an_unreadable_one_is_stored(mut trial: Trial<dyn Subject>) {
-    trial.expect_now("job_1").await;
-    trial.record("job_1", FIRST).await;
-    trial.work("job_1", unhandled(1)).await;
-    trial.advance(1);
-    prune(&trial).await;
-    assert!(trial.record("job_1", FIRST).await.is_stored());
-    assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }

@@ -69,19 +69,6 @@ pub async fn a_bucket_is_stored(mut trial: Trial<dyn Subject>) {
     }
 }
 
-/// Orders neither wait for tokens nor take any: all are made, and the poll has its token.
-pub async fn an_order_takes_no_token(trial: Trial<dyn Subject>) {
-    let claim = PollClaim { bucket: SLOW, ..POLLS };
-    trial.expect_now("job_1").await;
-    trial.expect_now("job_2").await;
-    for polled in [&["job_1"] as &[&str], &[]] {
-        for _ in 0..100 {
-            assert_eq!(order(&trial, KEY).await, Ok(()));
-        }
-        assert_eq!(trial.polled(claim).await, polled);
-    }
-}
-
 pub async fn a_pause_is_lifted(trial: Trial<dyn Subject>) {
     for event in [limited(86_400), unavailable(86_400), REFUSED] {
         report(&trial, event).await;

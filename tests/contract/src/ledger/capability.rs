@@ -10,10 +10,7 @@ use article_webhook_inbox::{
     },
 };
 
-use super::{
-    arrival::prune,
-    steps::{KEY, POLLS, WITHIN, again, answered, failed, not_found, with_intent},
-};
+use super::steps::{KEY, POLLS, WITHIN, again, answered, failed, not_found, with_intent};
 use crate::{
     Subject, Trial,
     trial::{CLAIM, FIRST, arrival, job, key},
@@ -27,10 +24,14 @@ fn article(id: &str) -> String {
     )
 }
 
-/// A delivery of this body to the URL of the order.
-fn to_url(id: &str, body: &str) -> Arrival {
-    let Arrival { intent, target, .. } = with_intent(id, INTENT);
+/// A delivery of this body to the URL of an order.
+fn to_url_of(name: &str, id: &str, body: &str) -> Arrival {
+    let Arrival { intent, target, .. } = with_intent(id, name);
     Arrival { intent, target, ..arrival(id, body) }
+}
+
+fn to_url(id: &str, body: &str) -> Arrival {
+    to_url_of(INTENT, id, body)
 }
 
 fn missing() -> PollOutcome {
@@ -51,8 +52,7 @@ impl<S: Subject + ?Sized> Trial<S> {
     }
 
     async fn deliver_to(&self, name: &str, id: &str) -> Recorded {
-        let arrival = Arrival { intent: Some(name.into()), ..to_url(id, &article(id)) };
-        self.store().record(arrival).await.unwrap()
+        self.store().record(to_url_of(name, id, &article(id))).await.unwrap()
     }
 
     async fn keep_refused(&self, id: &str) -> Quarantined {
@@ -60,7 +60,7 @@ impl<S: Subject + ?Sized> Trial<S> {
     }
 
     async fn keep_refused_of(&self, name: &str, id: &str) -> Quarantined {
-        let arrival = Arrival { intent: Some(name.into()), ..to_url(id, &article(id)) };
+        let arrival = to_url_of(name, id, &article(id));
         self.store().quarantine(refused(arrival, self.now())).await.unwrap()
     }
 
@@ -221,9 +221,7 @@ pub async fn an_answer_takes_its_job_from_another_order(trial: Trial<dyn Subject
     let first = trial.intent(INTENT).await;
     assert_eq!((first.state, first.job_id), (IntentState::Ordering, None));
     assert!(trial.deliver("job_2").await.is_stored());
-    let to_its_url =
-        Arrival { intent: Some("post-18".into()), ..to_url("job_1", &article("job_1")) };
-    assert!(trial.store().record(to_its_url).await.unwrap().is_stored());
+    assert!(trial.deliver_to("post-18", "job_1").await.is_stored());
 }
 
 /// As many jobs as calls were made: the answer to the first was lost.
@@ -260,40 +258,6 @@ pub async fn a_job_that_the_service_knows_is_that_of_the_order(trial: Trial<dyn 
         let shown = trial.job(id).await;
         assert_eq!((shown.state, shown.intent.as_deref()), (state, Some(id)));
         assert_eq!(trial.polled(POLLS).await, Vec::<String>::new());
-        assert_eq!(trial.deliver_to(id, id).await, Recorded::Duplicate);
-    }
-}
-
-/// The answer was lost, and two jobs were delivered. The API does not know the first, and knows the second: that is the one that
-/// was ordered, and 72 hours need not pass. What a handler of the first may have had is reported.
-pub async fn a_forged_job_gives_way_to_one_that_the_service_knows(trial: Trial<dyn Subject>) {
-    for (forged, id, is_handled) in [("forged", "job_1", false), ("handled", "job_2", true)] {
-        trial.lost_order(id).await;
-        assert!(trial.deliver_to(id, forged).await.is_stored());
-        if is_handled {
-            trial.work(forged, Outcome::Done).await;
-        }
-        trial.poll_with(forged, missing()).await;
-        assert_eq!(trial.keep_refused_of(id, id).await, Quarantined::OtherJob { kept: true });
-        let shown = trial.job(id).await;
-        assert_eq!((shown.state, shown.intent), (JobState::Expected, None));
-
-        let settled = trial.poll_with(id, answered(&article(id))).await;
-        let state = JobState::Collected;
-        let expected = match is_handled {
-            true => PollSettled::OtherHandled { state, other: job(forged) },
-            false => PollSettled::Settled(state),
-        };
-        assert_eq!(settled, expected);
-        trial.is_of(id, id).await;
-        let bodies = trial.shown(id).await.1;
-        assert_eq!(bodies[0].intent.as_deref(), Some(id), "a handler sees it");
-        assert_eq!(trial.in_quarantine(id).await, 0);
-        trial.work(id, Outcome::Done).await;
-        let state = if is_handled { JobState::Arrived } else { JobState::Expected };
-        assert_eq!(trial.state(forged).await, state);
-        trial.is_of_no_order(forged, usize::from(!is_handled)).await;
-        assert_eq!(trial.deliver_to(id, forged).await, Recorded::OtherJob);
         assert_eq!(trial.deliver_to(id, id).await, Recorded::Duplicate);
     }
 }
@@ -391,8 +355,7 @@ pub async fn a_job_that_came_by_token_is_not_polled(trial: Trial<dyn Subject>) {
     for is_first in [false, true] {
         let id = if is_first { "job_1" } else { "job_2" };
         trial.lost_order(id).await;
-        let mut bodies = [to_url(id, &article(id)), arrival(id, FIRST)];
-        bodies[0].intent = Some(id.into());
+        let mut bodies = [to_url_of(id, id, &article(id)), arrival(id, FIRST)];
         if is_first {
             bodies.reverse();
         }
@@ -518,20 +481,6 @@ pub async fn so_many_jobs_are_polled_for_one_order(trial: Trial<dyn Subject>) {
     assert_eq!(trial.claim_polls(POLLS).await.polls.len(), 9);
     let settled = trial.end("job_9", answered(&article("job_9"))).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Collected));
-}
-
-/// What was handled is not handled again when the API gives it: retention leaves it until the doubt has ended.
-pub async fn an_article_in_doubt_is_not_removed(mut trial: Trial<dyn Subject>) {
-    trial.lost_order(INTENT).await;
-    trial.deliver("job_1").await;
-    trial.work("job_1", Outcome::Done).await;
-    trial.advance(9);
-    assert_eq!(trial.prune_old().await.entries, 0);
-    trial.poll_with("job_1", answered(&article("job_1"))).await;
-    assert_eq!(trial.claim().await.claimed, []);
-    prune(&trial).await;
-    assert!(!trial.has_entry(key("job_1")).await);
-    assert_eq!(trial.deliver("job_1").await, Recorded::Duplicate);
 }
 
 /// An erased job leaves nothing in its intent but a digest, and its URL is good for no other.

@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 use super::steps::{POLLS, WITHIN, again, failed, not_found};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, job, update},
+    trial::{FIRST, STATES, arrival, job},
 };
 
 fn refused() -> Reason {
@@ -92,12 +92,6 @@ pub async fn a_job_whose_article_the_api_gave_before_was_collected(mut trial: Tr
     assert_eq!(trial.expect(Expect::job(job("job_2"), trial.now())).await, JobState::Arrived);
 }
 
-pub async fn an_entry_of_another_event_is_no_article(trial: Trial<dyn Subject>) {
-    trial.record_as(update("job_1"), FIRST).await;
-    trial.expect_now("job_1").await;
-    assert_eq!(trial.state("job_1").await, JobState::Expected);
-}
-
 /// The application may expect it again at each start. A person polls it now.
 pub async fn an_open_job_is_polled_now_if_that_is_wanted(trial: Trial<dyn Subject>) {
     let expect = |reason, at| Expect { reason, ..Expect::job(job("job_1"), at) };
@@ -173,14 +167,14 @@ pub async fn a_job_leaves_a_backfill(trial: Trial<dyn Subject>) {
 
 /// A job that ended without an article is opened again, as if it were new. A backfill does not open it.
 pub async fn an_end_without_an_article_is_opened_again(mut trial: Trial<dyn Subject>) {
-    for (id, outcome, end) in [
-        ("job_1", not_found(), JobState::NotFound),
-        ("job_2", failed("{failed}"), JobState::Failed),
+    for (id, outcome, end, cause) in [
+        ("job_1", not_found(), JobState::NotFound, "job_not_found"),
+        ("job_2", failed("{failed}"), JobState::Failed, "generation_failed"),
     ] {
         trial.end(id, again(0)).await;
         trial.poll_with(id, outcome).await;
         let ended = trial.job(id).await;
-        assert_eq!((ended.state, ended.polls), (end, 2));
+        assert_eq!((ended.state, ended.polls, ended.cause.as_deref()), (end, 2, Some(cause)));
         trial.advance(100);
         let backfill = Expect { reason: Reason::Backfill, ..Expect::job(job(id), trial.now()) };
         assert_eq!(trial.expect(backfill).await, end, "the same ids again change nothing");

@@ -58,15 +58,6 @@ pub async fn a_job_is_imported_with_its_article(trial: Trial<dyn Subject>) {
     assert_eq!(imported, changed(shown, |shown| shown.id = imported.id));
 }
 
-/// Without its article, a job that has one is what retention left of it: a copy of the article is a duplicate.
-pub async fn an_imported_job_without_its_article_is_a_tombstone(trial: Trial<dyn Subject>) {
-    trial.end("job_1", answered(FIRST)).await;
-    let shown = trial.job("job_1").await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    assert!(trial.import(job_line(shown)).await);
-    assert_eq!(trial.record("job_1", FIRST).await, Recorded::Duplicate);
-}
-
 /// A job that a delivery alone bound to its order there is so here, whether or not this store has the order: an answer decides.
 pub async fn an_imported_job_may_be_bound_by_a_delivery_alone(trial: Trial<dyn Subject>) {
     for (name, forged, genuine) in [("post-17", "a", "job_1"), ("post-18", "b", "job_2")] {
@@ -156,21 +147,6 @@ pub async fn an_import_merges_the_calls_of_an_intent(mut trial: Trial<dyn Subjec
     for (id, is_admitted) in [("job_2", true), ("job_3", false), ("job_1", true)] {
         let recorded = trial.store().record(with_intent(id, "post-17")).await.unwrap();
         assert_eq!(recorded.is_stored(), is_admitted, "{id}");
-    }
-}
-
-/// An order may be made while an export runs, after its intents were written. It is not made again where that is imported.
-pub async fn an_imported_job_brings_its_intent(trial: Trial<dyn Subject>) {
-    trial.expect_now("job_1").await;
-    let mut shown = trial.job("job_1").await;
-    shown.intent = Some("post-17".into());
-    let other = changed(shown.clone(), |shown| shown.job_id = job("job_2"));
-    for (imported, is_new) in [(shown, false), (other, true)] {
-        assert_eq!(trial.import(job_line(imported)).await, is_new);
-        let known = trial.intent("post-17").await;
-        assert_eq!((known.state, known.job_id.clone()), (IntentState::Ordered, Some(job("job_1"))));
-        let again = trial.store().intend("post-17", WITHIN, KEY, None).await.unwrap();
-        assert_eq!(again, Intended::Known(known));
     }
 }
 

@@ -112,8 +112,11 @@ pub async fn an_intent_is_stored_once(mut trial: Trial<dyn Subject>) {
         IntentRow::new(WITHIN, trial.now()).into_intent(stored.id, "post-17".into(), trial.now());
     expected.at = trial.now() + WITHIN;
     assert_eq!(stored, expected);
-    trial.advance(1);
+    trial.advance_by(WITHIN - Duration::from_millis(1));
     assert_eq!(known(&trial, "post-17").await, expected);
+    trial.advance_by(Duration::from_millis(1));
+    expected.state = IntentState::Unknown;
+    assert_eq!(known(&trial, "post-17").await, expected, "it has no answer");
     assert_eq!(trial.store().intent("post-18").await.unwrap(), None);
 }
 
@@ -174,15 +177,6 @@ pub async fn a_call_whose_answer_was_lost_is_unknown(mut trial: Trial<dyn Subjec
     assert!(trial.store().outcome_lost(second).await.unwrap());
     trial.store().record(with_intent("job_1", "post-17")).await.unwrap();
     assert_eq!(trial.intent("post-17").await.job_id, Some(job("job_1")), "a delivery resolves it");
-}
-
-pub async fn an_intent_without_an_answer_is_unknown(mut trial: Trial<dyn Subject>) {
-    trial.intended("post-17").await;
-    trial.advance_by(WITHIN - Duration::from_millis(1));
-    assert_eq!(trial.intent("post-17").await.state, IntentState::Ordering);
-    trial.advance_by(Duration::from_millis(1));
-    let unknown = trial.intent("post-17").await;
-    assert_eq!((unknown.state, unknown.at), (IntentState::Unknown, trial.now()));
 }
 
 /// The answer to an order counts in every state of its intent, also after its deadline.

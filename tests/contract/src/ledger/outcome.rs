@@ -98,17 +98,6 @@ pub async fn a_key_that_never_knew_a_job_does_not_miss_it(trial: Trial<dyn Subje
     }
 }
 
-pub async fn a_job_that_is_not_found_ends(mut trial: Trial<dyn Subject>) {
-    let lease = trial.polling("job_1").await;
-    trial.advance(1);
-    let settled = trial.settle_poll(lease, not_found()).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::NotFound));
-    let shown = trial.job("job_1").await;
-    assert_eq!((shown.state, shown.at), (JobState::NotFound, trial.now()));
-    assert_eq!(shown.cause.as_deref(), Some("job_not_found"));
-    assert!(trial.all().await.is_empty());
-}
-
 /// A poll that was not sent does not count, and its job is due now.
 pub async fn a_poll_that_was_not_sent_does_not_count(mut trial: Trial<dyn Subject>) {
     trial.expect_now("job_1").await;

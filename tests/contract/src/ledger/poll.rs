@@ -15,11 +15,14 @@ fn tokens(burst: u32) -> PollClaim {
     PollClaim { bucket: BucketSettings { per_minute: 1, burst, ..POLLS.bucket }, ..POLLS }
 }
 
-/// A poll holds the lease of its job, and counts when it begins.
+/// A job is polled when its time has come. The poll holds the lease of the job, and counts when it begins.
 pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<dyn Subject>) {
     trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
     let before = trial.job("job_1").await;
-    trial.advance(600);
+    trial.advance_by(Duration::from_millis(599_999));
+    let early = trial.claim_polls(POLLS).await;
+    assert_eq!((early.polls.len(), early.next), (0, Some(before.at)));
+    trial.advance_by(Duration::from_millis(1));
     let Polls { polls, next } = trial.claim_polls(POLLS).await;
     let [Poll { lease, job }] = &polls[..] else { panic!("one: {polls:?}") };
     let at = trial.now() + POLLS.lease;
@@ -30,16 +33,6 @@ pub async fn a_job_is_polled_under_a_lease(mut trial: Trial<dyn Subject>) {
     assert_eq!((job, lease.id, next), (&polling, before.id, None));
     assert_eq!(trial.job("job_1").await, polling);
     assert!(trial.polled(POLLS).await.is_empty(), "one polls");
-}
-
-pub async fn a_job_is_polled_when_its_time_has_come(mut trial: Trial<dyn Subject>) {
-    trial.expect(Expect::job(job("job_1"), trial.after(600))).await;
-    trial.advance_by(Duration::from_millis(599_999));
-    let early = trial.claim_polls(POLLS).await;
-    let next = trial.now() + Duration::from_millis(1);
-    assert_eq!((early.polls.len(), early.next), (0, Some(next)));
-    trial.advance_by(Duration::from_millis(1));
-    assert_eq!(trial.polled(POLLS).await, ["job_1"]);
 }
 
 /// What has been due longest comes first, whether it was polled before or not, and of these the smallest id; and no more
@@ -55,18 +48,6 @@ pub async fn what_is_due_longest_is_polled_first(mut trial: Trial<dyn Subject>) 
     let rest = trial.claim_polls(POLLS).await;
     assert_eq!((rest.polls.len(), rest.next), (1, Some(trial.after(4))));
     assert_eq!(trial.polled(PollClaim { limit: 0, ..POLLS }).await.len(), 0);
-}
-
-/// A job whose lease ended without an outcome is due again, under a new fence.
-pub async fn a_poll_without_an_outcome_is_made_again(mut trial: Trial<dyn Subject>) {
-    let first = trial.polling("job_1").await;
-    trial.advance_by(POLLS.lease - Duration::from_millis(1));
-    assert!(trial.polled(POLLS).await.is_empty());
-    trial.advance_by(Duration::from_millis(1));
-    let second = trial.poll("job_1").await;
-    assert_eq!(second.id, first.id);
-    assert!(second.fence > first.fence);
-    assert_eq!(trial.job("job_1").await.polls, 2);
 }
 
 /// An attempt limit would turn "not yet" into "never".

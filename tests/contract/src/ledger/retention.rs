@@ -5,30 +5,16 @@ use article_webhook_inbox::{
     store::{Expect, Intended},
 };
 
-use super::steps::{KEY, POLLS, WITHIN, answered, not_found, with_intent};
+use super::steps::{KEY, WITHIN, answered, not_found, with_intent};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, changed, job},
+    trial::{FIRST, job},
 };
 
 /// The jobs of the ledger, by ascending id.
 async fn jobs(trial: &Trial<dyn Subject>) -> Vec<String> {
     let page = trial.store().jobs(JobFilter::default()).await.unwrap();
     page.items.into_iter().map(|job| job.job_id.to_string()).collect()
-}
-
-/// An erased job is gone from the ledger. Its intent stays ordered, without the job, so that it is not ordered again.
-pub async fn an_erased_job_leaves_its_intent_ordered(trial: Trial<dyn Subject>) {
-    for (name, id) in [("post-17", "job_1"), ("post-18", "job_2")] {
-        trial.intended(name).await;
-        trial.store().ordered(name, job(id), trial.now(), KEY).await.unwrap();
-    }
-    let before = trial.intent("post-17").await;
-    trial.store().erase(vec![job("job_1")]).await.unwrap();
-    assert_eq!(jobs(&trial).await, ["job_2"]);
-    assert_eq!(trial.intent("post-17").await, changed(before, |before| before.job_id = None));
-    assert_eq!(trial.intent("post-18").await.job_id, Some(job("job_2")));
-    assert_eq!(trial.polled(POLLS).await, ["job_2"]);
 }
 
 /// The answer to an order may be stored after its job was erased, and once more. The job stays erased, and the intent

@@ -10,7 +10,7 @@ use article_webhook_inbox::{
 use super::steps::{again, answered};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, arrival, bytes, corrupt, damaged, key, unhandled},
+    trial::{FIRST, arrival, bytes, corrupt, damaged, unhandled},
 };
 
 /// For how long the API must give nothing but bodies that cannot be read.
@@ -43,28 +43,6 @@ pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<dyn Subj
     assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
     assert!(shown.cause.is_some());
     assert_eq!(trial.entry("job_1").await.state, State::Unhandled);
-}
-
-/// Before that it does not.
-pub async fn a_bad_answer_of_hours_ends_no_job(mut trial: Trial<dyn Subject>) {
-    let settled = given_again_after(HOURS_72 - 1, &mut trial).await;
-    assert_eq!(settled, PollSettled::Settled(JobState::Expected));
-    let unfinished =
-        PollOutcome::Unfinished { after: Duration::ZERO, cause: "it is queued".into() };
-    trial.advance(3600);
-    trial.poll_with("job_1", unfinished).await;
-    assert_eq!(trial.job("job_1").await.unreadable_since, None, "the service works on it");
-}
-
-pub async fn another_body_is_collected(trial: Trial<dyn Subject>) {
-    for (id, outcome) in [("job_1", unhandled(1)), ("job_2", corrupt(1))] {
-        let lease = polling(&trial, id, outcome).await;
-        let settled = trial.settle_poll(lease, answered("[]")).await;
-        assert_eq!(settled, PollSettled::Settled(JobState::Collected));
-        assert_eq!(trial.entry(id).await.state, State::Waiting);
-        assert_eq!(trial.bodies(id).await, [bytes(FIRST), bytes("[]")]);
-        trial.leave(id).await;
-    }
 }
 
 /// A damaged entry is repaired by its body, as often as that is damaged: the article is there, and the API gives it.
@@ -137,13 +115,6 @@ pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<dyn Subject>) {
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
     trial.record("job_1", "[]").await;
-    assert_eq!(trial.state("job_1").await, JobState::Arrived);
-}
-
-/// A person who requeues the entry takes it in hand, which ends an unreadable job.
-pub async fn a_requeued_entry_ends_an_unreadable_job(mut trial: Trial<dyn Subject>) {
-    given_again_after(HOURS_72, &mut trial).await;
-    assert!(trial.requeue(key("job_1")).await);
     assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 

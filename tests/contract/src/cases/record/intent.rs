@@ -8,7 +8,7 @@ use article_webhook_inbox::{
 use super::OTHERS;
 use crate::{
     Subject, Trial,
-    trial::{FIRST, STATES, arrival, corrupt, damaged, key, unhandled},
+    trial::{FIRST, STATES, arrival, bytes, corrupt, damaged, key, unhandled},
 };
 
 fn with_intent(job: &str, body: &str, intent: &str) -> Arrival {
@@ -19,13 +19,16 @@ async fn intents(trial: &Trial<dyn Subject>, job: &str) -> Vec<Option<Box<str>>>
     trial.shown(job).await.1.into_iter().map(|body| body.intent).collect()
 }
 
-/// An intent that came with a repeated body is kept, and nothing else changes.
-pub async fn an_intent_of_a_duplicate_is_kept(mut trial: Trial<dyn Subject>) {
+/// One entry: the same body makes no second entry, and leaves the first as it is, in every state except corrupt. An intent that came
+/// with it is kept.
+pub async fn a_duplicate_changes_nothing_but_the_intent(mut trial: Trial<dyn Subject>) {
     for state in STATES.into_iter().filter(|state| *state != State::Corrupt) {
         let id = state.as_str();
         trial.put(id, state).await;
         let (entry, bodies) = trial.shown(id).await;
         trial.advance(1);
+        assert_eq!(trial.record(id, FIRST).await, Recorded::Duplicate, "{state}");
+        assert_eq!(trial.shown(id).await, (entry.clone(), bodies.clone()), "{state}");
         let draft = with_intent(id, FIRST, "draft");
         assert_eq!(trial.store().record(draft).await.unwrap(), Recorded::Duplicate, "{state}");
         let mut body = bodies[0].clone();
@@ -66,10 +69,12 @@ pub async fn a_body_that_is_not_kept_leaves_its_intent(trial: Trial<dyn Subject>
 }
 
 /// A corrupt body is replaced by everything that is known about the same body, except for its intent, if the new one has
-/// none.
-pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<dyn Subject>) {
+/// none. The entry then waits, due now.
+pub async fn the_same_body_mends_a_corrupt_entry(mut trial: Trial<dyn Subject>) {
+    // A store never parses a body, and does not check its digest when it records it.
     let broken = Arrival { intent: Some("draft".into()), ..damaged("job_1", FIRST) };
-    trial.store().record(broken).await.unwrap();
+    assert_eq!(trial.store().record(broken).await.unwrap(), Recorded::Stored);
+    assert_eq!(trial.bodies("job_1").await, [bytes("flipped")]);
     trial.work("job_1", corrupt(1)).await;
     trial.advance(1);
     let target = "shop".into();
@@ -77,7 +82,10 @@ pub async fn a_mended_body_is_a_new_one_and_keeps_its_intent(mut trial: Trial<dy
     assert_eq!(trial.store().record(fetched.clone()).await.unwrap(), Recorded::Stored);
     let mut expected = fetched.into_body(trial.now());
     expected.intent = Some("draft".into());
-    assert_eq!(trial.shown("job_1").await.1, [expected]);
+    let (entry, bodies) = trial.shown("job_1").await;
+    assert_eq!(bodies, [expected]);
+    assert_eq!((entry.state, entry.at, entry.cause), (State::Waiting, trial.now(), None));
+    assert_eq!((entry.attempts, entry.conflicts), (0, 0));
 }
 
 /// A body that replaces the last one of a full entry keeps its intent, unless it has its own.
