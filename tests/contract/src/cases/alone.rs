@@ -100,6 +100,7 @@ pub async fn a_requeue_ends_the_suspicion(mut trial: Trial<dyn Subject>) {
     let claims = claim(&trial, Claim { attempts: 1, ..BUSY }).await;
     let expected = Claims { discarded: vec![key("job_1")], expired: 1, ..Claims::default() };
     assert_eq!(claims, expected);
+    assert_eq!(trial.entry("job_1").await.failures.len(), 2, "the last one, too");
     trial.requeue(key("job_1")).await;
     assert_eq!(jobs(&trial, BUSY).await, [("job_1".into(), false)]);
 }

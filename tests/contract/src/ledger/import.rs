@@ -15,7 +15,7 @@ use super::{
 use crate::lines::{entry_line, intent_line, job_line};
 use crate::{
     Subject, Trial,
-    trial::{FIRST, changed, job, key},
+    trial::{FIRST, changed, job, key, unhandled},
 };
 
 pub async fn an_imported_job_is_as_it_was_shown(mut trial: Trial<dyn Subject>) {
@@ -212,6 +212,18 @@ pub async fn a_copy_of_an_article_that_was_removed_elsewhere_is_done_after_a_mer
     assert_eq!(trial.entry("job_1").await.state, State::Done);
     assert_eq!(trial.state("job_2").await, JobState::Arrived);
     assert_eq!(trial.record("job_2", FIRST).await, Recorded::Duplicate);
+}
+
+/// An article that could not be read here, and was handled in another store, is not polled.
+pub async fn an_entry_that_is_done_elsewhere_ends_its_job(trial: Trial<dyn Subject>) {
+    trial.expect_now("job_1").await;
+    trial.record("job_1", FIRST).await;
+    trial.work("job_1", unhandled(1)).await;
+    assert_eq!(trial.state("job_1").await, JobState::Expected);
+    let (entry, bodies) = trial.shown("job_1").await;
+    let done = changed(entry, |entry| (entry.state, entry.cause) = (State::Done, None));
+    trial.store().merge(Merge::Lines(vec![entry_line(done, bodies)])).await.unwrap();
+    assert_eq!(trial.state("job_1").await, JobState::Arrived);
 }
 
 /// Only a store that was begun in place of another one waits for the end of the merge.

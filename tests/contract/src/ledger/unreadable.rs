@@ -24,20 +24,20 @@ async fn polling(trial: &Trial<dyn Subject>, id: &str, outcome: Outcome) -> Poll
     trial.poll(id).await
 }
 
-/// The API gives the very body that was delivered and cannot be read, now and after this many seconds.
-async fn given_again_after(seconds: u64, trial: &mut Trial<dyn Subject>) -> PollSettled {
+/// The API gives the very body that was delivered and cannot be read, now and after 72 hours.
+async fn given_again(trial: &mut Trial<dyn Subject>) -> PollSettled {
     let lease = polling(trial, "job_1", unhandled(1)).await;
     let settled = trial.settle_poll(lease, answered(FIRST)).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Expected), "an outage may be short");
     let shown = trial.job("job_1").await;
     assert_eq!((shown.at, shown.unreadable_since), (trial.after(3600), Some(trial.now())));
-    trial.advance(seconds);
+    trial.advance(HOURS_72);
     trial.poll_with("job_1", answered(FIRST)).await
 }
 
 /// After 72 hours the job ends, for a person to look at.
 pub async fn the_body_that_was_delivered_is_unreadable(mut trial: Trial<dyn Subject>) {
-    let settled = given_again_after(HOURS_72, &mut trial).await;
+    let settled = given_again(&mut trial).await;
     assert_eq!(settled, PollSettled::Settled(JobState::Unreadable));
     let shown = trial.job("job_1").await;
     assert_eq!((shown.state, shown.at), (JobState::Unreadable, trial.now()));
@@ -111,7 +111,7 @@ pub async fn bodies_of_the_api_that_are_refused_end_a_job(mut trial: Trial<dyn S
 }
 
 pub async fn a_delivery_ends_an_unreadable_job(mut trial: Trial<dyn Subject>) {
-    given_again_after(HOURS_72, &mut trial).await;
+    given_again(&mut trial).await;
     trial.record("job_1", FIRST).await;
     assert_eq!(trial.state("job_1").await, JobState::Unreadable, "it is the same body");
     trial.record("job_1", "[]").await;
