@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use article_webhook_inbox::{
     Intent, IntentState, JobFilter, JobState, Reason, Topic,
-    store::{BucketEvent, Intended, IntentLease, IntentRow},
+    store::{Arrival, BucketEvent, Expect, Intended, IntentLease, IntentRow},
 };
 use tokio::task::JoinSet;
 
@@ -209,6 +209,22 @@ pub async fn a_delivery_resolves_its_intent(mut trial: Trial<dyn Subject>) {
             if state == IntentState::Ordering { trial.now() + WITHIN } else { trial.now() };
         assert_eq!(shown.at, deadline, "{state}");
         assert_eq!((shown.intent.as_deref(), shown.pushed_at), (Some(name), Some(trial.now())));
+    }
+}
+
+/// The same holds for a delivery by token, and for a job that the application names itself.
+pub async fn a_job_that_is_vouched_for_resolves_its_intent(mut trial: Trial<dyn Subject>) {
+    for name in ["delivered", "expected"] {
+        put(&mut trial, name, IntentState::Ordering).await;
+        if name == "delivered" {
+            let by_token = Arrival { target: "blog".into(), ..with_intent(name, name) };
+            trial.store().record(by_token).await.unwrap();
+        } else {
+            let expect = Expect::job(job(name), trial.now());
+            trial.expect(Expect { intent: Some(name.into()), ..expect }).await;
+        }
+        let intent = trial.intent(name).await;
+        assert_eq!((intent.state, intent.job_id), (IntentState::Ordered, Some(job(name))));
     }
 }
 
