@@ -210,6 +210,10 @@ mod tests {
         let answered = row.answer((NAME, None), &job("job_2"), NOW);
         assert!(!row.unbind(&job("job_2"), NOW), "it was named by an answer");
         assert_eq!((answered.unbound, row.job_id), (Some(job("forged")), Some(job("job_1"))));
+
+        let mut row = delivered(2, &["job_1", "job_2"]);
+        assert_eq!(row.answer((NAME, None), &job("job_1"), NOW).unbound, None);
+        assert_eq!(ids(&row.provisional), ["job_2"], "the answer confirms the first");
     }
 
     /// The service has taken an order of it, so no other may be placed.
@@ -283,6 +287,8 @@ mod tests {
             let mut here = open.clone();
             here.import_outcome(there);
             assert_eq!(here.topic, expected);
+            let answered = here.answer((NAME, None), &job("job_1"), NOW);
+            assert_eq!(answered.is_expected, there.job_id.is_some(), "what is erased stays so");
         }
         let mut ordered = row(1, 1, &["job_2"]);
         ordered.import_outcome(&there);
