@@ -81,7 +81,15 @@ async fn a_tool_sees_why_the_receiver_stores_nothing() {
     let why = store.probe().await.unwrap_err().to_string();
     assert_eq!(seen().await, None, "the note is not at its fixture");
     fs::rename(fixture.beside("-lock-away"), fixture.beside("-lock")).unwrap();
-    assert_eq!(seen().await, Some(format!("the receiver cannot commit: {why}")));
+    let reason = Some(format!("the receiver cannot commit: {why}"));
+    assert_eq!(seen().await, reason);
     store.probe().await.unwrap();
     assert_eq!(seen().await, None);
+
+    fs::rename(fixture.beside("-lock"), fixture.beside("-lock-away")).unwrap();
+    store.probe().await.unwrap_err();
+    fs::rename(fixture.beside("-lock-away"), fixture.beside("-lock")).unwrap();
+    assert_eq!(seen().await, reason);
+    store.close().await.unwrap();
+    assert_eq!(seen().await, None, "it says nothing of the next receiver");
 }
