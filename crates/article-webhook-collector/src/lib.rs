@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod call_start;
 mod catch_panic;
 mod schedule;
 mod webhook_urls;

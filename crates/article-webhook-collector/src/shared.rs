@@ -15,12 +15,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{
-    api::Api,
-    classify::{CallStart, KeyWatch},
-    settings::Settings,
-    telemetry,
-};
+use crate::{api::Api, call_start::CallStart, classify::KeyWatch, settings::Settings, telemetry};
 
 pub(crate) use report::Report;
 

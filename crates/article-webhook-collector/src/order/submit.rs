@@ -9,8 +9,9 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::OrderOutcome;
 use crate::{
+    call_start::CallStart,
     catch_panic::catch_panic,
-    classify::{CallStart, accepts_the_key, pause_of},
+    classify::{accepts_the_key, pause_of},
     shared::{OrderUnderWay, Report, Shared, TOKEN_VALIDITY, repeat},
     telemetry,
 };

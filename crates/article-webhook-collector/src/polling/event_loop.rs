@@ -18,7 +18,7 @@ use tokio::{
 
 use super::poll::{Signal, claim_of, poll};
 use crate::{
-    classify::CallStart,
+    call_start::CallStart,
     shared::{CLAIM_INTERVAL, Shared, may_pass},
     telemetry,
 };

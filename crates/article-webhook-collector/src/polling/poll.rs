@@ -9,8 +9,9 @@ use article_webhook_inbox::store::{self, PollClaim, PollOutcome, PollSettled};
 use tokio::{select, sync::watch, time::timeout};
 
 use crate::{
+    call_start::CallStart,
     catch_panic::catch_panic,
-    classify::{CallStart, Meaning, NoAnswer, Polled},
+    classify::{Meaning, NoAnswer, Polled},
     shared::{Shared, TOKEN_VALIDITY, repeat},
     telemetry,
 };
