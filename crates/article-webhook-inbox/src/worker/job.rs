@@ -174,9 +174,6 @@ enum Content {
     Undecodable { cause: String },
 }
 
-/// The cause of an entry without bytes.
-const REMOVED: &str = "its bodies were removed";
-
 impl Job {
     /// The job of a claimed entry, with what its article has that the service's document does not. An error: no body can be
     /// handed out.
@@ -387,7 +384,7 @@ impl Handed {
         if is_damaged {
             return Err(AttemptResult::Damaged { seen: bodies.len() });
         }
-        let cause = first_cause.unwrap_or_else(|| REMOVED.to_owned());
+        let cause = first_cause.unwrap_or_default();
         Ok(plain(intact(&order)?, Content::Undecodable { cause }))
     }
 }
@@ -400,15 +397,11 @@ fn by_rank(bodies: &[Body]) -> Vec<(usize, &Body)> {
     order
 }
 
-/// The index of the first body that is intact. What it says may have any form.
+/// The index of the first body that is intact. What it says may have any form. The store claims no entry without bytes.
 fn intact(order: &[(usize, &Body)]) -> Result<usize, AttemptResult> {
-    let seen = order.len();
-    let mut held = order.iter().filter(|(_, body)| body.bytes.is_some()).peekable();
-    if held.peek().is_none() {
-        return Err(AttemptResult::Undecodable { seen, cause: REMOVED.to_owned() });
-    }
+    let mut held = order.iter().filter(|(_, body)| body.bytes.is_some());
     let intact = held.find(|(_, body)| body.is_intact());
-    intact.map(|(index, _)| *index).ok_or(AttemptResult::Damaged { seen })
+    intact.map(|(index, _)| *index).ok_or(AttemptResult::Damaged { seen: order.len() })
 }
 
 impl EntryKey {
@@ -564,14 +557,13 @@ mod tests {
         let other = || body(fixture::complete().job_id("job_2").bytes());
         let gone = Body { bytes: None, ..body(b"{}") };
         let of_the_first = "job_id: expected a job id, found nothing".to_owned();
-        let cause = "its bodies were removed".to_owned();
         for (bodies, handed) in [
             (vec![body(b"{}"), none()], Ok((0, Some(of_the_first)))),
             (vec![damaged(&article())], Err(AttemptResult::Damaged { seen: 1 })),
             (vec![body(b"{}"), damaged(&article())], Err(AttemptResult::Damaged { seen: 2 })),
             (vec![other()], Err(AttemptResult::Damaged { seen: 1 })),
             (vec![other(), body(&article())], Ok((1, None))),
-            (vec![gone], Err(AttemptResult::Undecodable { seen: 1, cause })),
+            (vec![gone], Err(AttemptResult::Damaged { seen: 1 })),
         ] {
             assert_eq!(of_article(&bodies), handed);
         }
@@ -584,9 +576,6 @@ mod tests {
         let failure = |bodies: &[Body]| handed("generation failed".into(), bodies);
         assert_eq!(failure(&[damaged(b"{}"), body(b"<html>"), body(b"{}")]), Ok((1, None)));
         let gone = Body { bytes: None, ..body(b"{}") };
-        let cause = REMOVED.to_owned();
-        let removed = AttemptResult::Undecodable { seen: 1, cause };
-        assert_eq!(failure(std::slice::from_ref(&gone)), Err(removed));
         assert_eq!(failure(&[gone, damaged(b"{}")]), Err(AttemptResult::Damaged { seen: 2 }));
     }
 
